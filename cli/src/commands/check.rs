@@ -1,0 +1,191 @@
+//! `foresite check`: what is understood of a site's files, what is assumed or not modelled, and what is wrong.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use foresite_engine::scenario::Scenario;
+use foresite_formats::diagnostic::{Diagnostic, any_error};
+use foresite_formats::file_set::FileSet;
+use foresite_formats::study::Study;
+use foresite_formats::study_document::{self, SiteSource, StudyDocument, TraceSource};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::exit::Exit;
+use crate::kind::{Kind, recognised};
+use crate::{diagnostics, files, understood};
+
+/// Read configurations, accounts, traces and studies, and say what is understood of them.
+///
+/// Files are recognised by their content. Given together, a slurm.conf, a `sacctmgr dump` and a trace are checked against each other.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    foresite check slurm.conf\n  \
+    foresite check slurm.conf sacctmgr.cfg sacct.txt.zst --timezone Europe/Berlin\n  \
+    foresite check study.yaml --json")]
+pub(crate) struct Check {
+    /// slurm.conf, `sacctmgr dump`, `sacct --parsable2` or SWF, study documents.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The time zone in which sacct wrote its times.
+    #[arg(long, value_name = "IANA")]
+    timezone: Option<String>,
+    /// Print what was found as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is said of one file, or of several that belong together.
+#[derive(Debug, Serialize)]
+struct Checked {
+    files: Vec<String>,
+    kind: &'static str,
+    understood: Vec<String>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// The files of a site among those given.
+#[derive(Debug, Default)]
+struct SiteFiles {
+    slurm_conf: Option<String>,
+    accounts: Option<String>,
+    trace: Option<String>,
+}
+
+impl Check {
+    /// Checks every file.
+    pub(crate) fn execute(self) -> anyhow::Result<Exit> {
+        let mut checked = Vec::new();
+        let mut sites: Vec<SiteFiles> = vec![SiteFiles::default()];
+        for path in &self.files {
+            let name = files::name_of(path);
+            let bytes = match fs::read(path) {
+                Ok(bytes) => bytes,
+                Err(error) => {
+                    checked.push(Checked::only(&name, "unreadable", vec![files::unreadable(&name, &error)]));
+                    continue;
+                }
+            };
+            match recognised(&name, &bytes) {
+                Kind::Study => checked.push(study(path, &name, &bytes)),
+                Kind::SlurmConf => place(&mut sites, name, |site| &mut site.slurm_conf),
+                Kind::Accounts => place(&mut sites, name, |site| &mut site.accounts),
+                Kind::Trace => place(&mut sites, name, |site| &mut site.trace),
+                Kind::Unknown => {
+                    let fault = Diagnostic::error(&name, "this is no file Foresite knows");
+                    let cure = "hand over slurm.conf, sacctmgr dump, sacct --parsable2, SWF or a study document";
+                    checked.push(Checked::only(&name, "unknown", vec![fault.cure(cure)]));
+                }
+            }
+        }
+        for site in sites {
+            self.site(site, &mut checked);
+        }
+        let is_wrong = checked.iter().any(|it| any_error(&it.diagnostics));
+        if self.json {
+            println!("{:#}", json!({ "checked": checked }));
+        } else {
+            for it in &checked {
+                print!("{}", it.listed());
+            }
+        }
+        Ok(if is_wrong { Exit::Wrong } else { Exit::Done })
+    }
+
+    /// Checks a site's files together where a trace is among them, else each alone.
+    fn site(&self, site: SiteFiles, checked: &mut Vec<Checked>) {
+        let SiteFiles { slurm_conf, accounts, trace } = site;
+        let names: Vec<String> = [&slurm_conf, &accounts, &trace].into_iter().flatten().cloned().collect();
+        if names.is_empty() {
+            return;
+        }
+        let source = SiteSource { slurm_conf, accounts, ..SiteSource::default() };
+        let traced = TraceSource { file: trace, timezone: self.timezone.clone(), ..TraceSource::default() };
+        let document = StudyDocument::single("check", source, traced, 1);
+        let (file_set, mut found) = files::of_document(&document, Path::new(""));
+        let understood = if document.trace.file.is_some() && (document.site.slurm_conf.is_some() || names.len() == 1) {
+            let (study, diagnostics) = Study::prepare(&document, &file_set);
+            found.extend(diagnostics);
+            study.as_ref().and_then(|study| study.scenario(0)).map(|site| understood::of(site)).unwrap_or_default()
+        } else {
+            let (understood, diagnostics) = alone(&document, &file_set);
+            found.extend(diagnostics);
+            understood
+        };
+        let kind = match (&document.site.slurm_conf, &document.site.accounts, &document.trace.file) {
+            (Some(_), None, None) => "slurm.conf",
+            (None, Some(_), None) => "sacctmgr dump",
+            (None, None, Some(_)) => "trace",
+            _ => "site",
+        };
+        checked.push(Checked { files: names, kind, understood, diagnostics: found });
+    }
+}
+
+/// Puts a file into the first site that has none of its kind.
+fn place(sites: &mut Vec<SiteFiles>, name: String, slot: impl Fn(&mut SiteFiles) -> &mut Option<String>) {
+    if let Some(free) = sites.iter_mut().map(&slot).find(|slot| slot.is_none()) {
+        *free = Some(name);
+        return;
+    }
+    let mut site = SiteFiles::default();
+    *slot(&mut site) = Some(name);
+    sites.push(site);
+}
+
+/// A configuration or a dump without a trace.
+fn alone(document: &StudyDocument, file_set: &FileSet) -> (Vec<String>, Vec<Diagnostic>) {
+    let (site, diagnostics) = foresite_formats::study::read_site(document, file_set);
+    let understood = site.map(|site| {
+        understood::of(&Scenario {
+            cluster: site.cluster,
+            associations: site.associations,
+            qos: site.qos,
+            policy: site.policy,
+            workload: std::sync::Arc::default(),
+        })
+    });
+    (understood.unwrap_or_default(), diagnostics)
+}
+
+fn study(path: &Path, name: &str, bytes: &[u8]) -> Checked {
+    let (document, mut found) = study_document::read(name, bytes);
+    let mut understood = Vec::new();
+    if let Some(document) = document {
+        understood.push(format!("{} scenarios, {} replications", document.scenarios.len(), document.replications));
+        if let Some(fault) = document.needs_service(name) {
+            found.push(Diagnostic { severity: foresite_formats::diagnostic::Severity::Warning, ..fault });
+        } else {
+            let (file_set, faults) = files::of_document(&document, &files::folder_of(path));
+            found.extend(faults);
+            if !any_error(&found) {
+                let (study, diagnostics) = Study::prepare(&document, &file_set);
+                found.extend(diagnostics);
+                study_document::locate(&mut found, name, bytes);
+                if let Some(site) = study.as_ref().and_then(|study| study.scenario(0)) {
+                    understood.extend(understood::of(site));
+                }
+            }
+        }
+    }
+    Checked { files: vec![name.to_owned()], kind: "study", understood, diagnostics: found }
+}
+
+impl Checked {
+    fn only(name: &str, kind: &'static str, diagnostics: Vec<Diagnostic>) -> Self {
+        Self { files: vec![name.to_owned()], kind, understood: Vec::new(), diagnostics }
+    }
+
+    fn listed(&self) -> String {
+        let mut out = format!("{}: {}\n", self.files.join(", "), self.kind);
+        for line in &self.understood {
+            out += &format!("  {line}\n");
+        }
+        for line in diagnostics::listed(&self.diagnostics).lines() {
+            out += &format!("  {line}\n");
+        }
+        let counts = diagnostics::counted(&self.diagnostics);
+        out + &format!("  {}\n", if counts.is_empty() { "nothing to remark" } else { &counts })
+    }
+}

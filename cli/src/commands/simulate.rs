@@ -1,0 +1,215 @@
+//! `foresite simulate`: one replication of one scenario.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use foresite_engine::Draws;
+use foresite_formats::study::{Machine, Study};
+use foresite_formats::study_document::change::SchedulerName;
+use foresite_formats::study_document::units::Setting;
+use foresite_formats::study_document::{Change, ScenarioChanges, SiteSource, StudyDocument, TraceSource};
+use foresite_formats::summary_file::Summary;
+
+use crate::exit::Exit;
+use crate::progress::Progress;
+use crate::{diagnostics, files, memory};
+
+/// Simulate one replication of a site's history and write its schedule.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    foresite simulate --slurm-conf slurm.conf --accounts sacctmgr.cfg --trace sacct.txt.zst --schedule out.csv --summary out.json\n  \
+    foresite simulate --slurm-conf slurm.conf --trace sacct.txt --set SchedulerParameters.bf_max_job_user=10\n  \
+    foresite simulate --slurm-conf slurm.conf --trace sacct.txt --set partition.general.OverSubscribe=EXCLUSIVE\n  \
+    foresite simulate --trace CTC-SP2-1996-3.1-cln.swf.gz --scheduler easy --schedule out.csv")]
+pub(crate) struct Simulate {
+    /// slurm.conf; Include files, gres.conf and topology.conf are found beside it.
+    #[arg(long, value_name = "FILE")]
+    slurm_conf: Option<PathBuf>,
+    /// Accounts, shares and limits: output of `sacctmgr dump`.
+    #[arg(long, value_name = "FILE", requires = "slurm_conf")]
+    accounts: Option<PathBuf>,
+    /// The history: output of `sacct --parsable2`, or SWF; plain, gzip or zstd.
+    #[arg(long, value_name = "FILE")]
+    trace: PathBuf,
+    /// The time zone in which sacct wrote its times. Default: UTC, shown as an assumption.
+    #[arg(long, value_name = "IANA")]
+    timezone: Option<String>,
+    /// The algorithm that starts jobs.
+    #[arg(long, value_name = "NAME", value_enum)]
+    scheduler: Option<Algorithm>,
+    /// Change a parameter; may be repeated.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = setting)]
+    set: Vec<(String, String)>,
+    /// Seed of every random stream.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Seconds from the controller's start to the first submission. Default: drawn from the seed.
+    #[arg(long, value_name = "SECONDS")]
+    boot_offset: Option<u32>,
+    /// Write the schedule (CSV) to this file.
+    #[arg(long, value_name = "FILE")]
+    schedule: Option<PathBuf>,
+    /// Write the summary (JSON) to this file.
+    #[arg(long, value_name = "FILE")]
+    summary: Option<PathBuf>,
+    /// Without a slurm.conf: how many nodes. Default: the SWF header's.
+    #[arg(long, value_name = "N", conflicts_with = "slurm_conf")]
+    nodes: Option<u32>,
+    /// Without a slurm.conf: CPUs of a node. Default: the SWF header's.
+    #[arg(long, value_name = "C", conflicts_with = "slurm_conf")]
+    cpus_per_node: Option<u32>,
+    /// Reservations: output of `scontrol show reservation -o`.
+    #[arg(long, value_name = "FILE")]
+    reservations: Option<PathBuf>,
+    /// Usage before the trace: output of `sshare -alP`.
+    #[arg(long, value_name = "FILE")]
+    usage: Option<PathBuf>,
+    /// Node events: output of `sacctmgr show event -P`.
+    #[arg(long, value_name = "FILE")]
+    events: Option<PathBuf>,
+    /// Measured cycle times: output of `sdiag`.
+    #[arg(long, value_name = "FILE")]
+    sdiag: Option<PathBuf>,
+    /// Print the summary as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The algorithm that starts jobs.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Algorithm {
+    /// Slurm's main and backfill scheduler.
+    Slurm,
+    /// First come, first served.
+    Fcfs,
+    /// Shortest requested job first.
+    Sjf,
+    /// EASY backfilling.
+    Easy,
+    /// Conservative backfilling.
+    Conservative,
+}
+
+fn setting(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("write KEY=VALUE, such as PriorityWeightAge=1000")?;
+    if key.trim().is_empty() {
+        return Err("the parameter has no name".to_owned());
+    }
+    Ok((key.trim().to_owned(), value.trim().to_owned()))
+}
+
+impl Simulate {
+    /// Simulates and writes.
+    pub(crate) fn execute(self) -> anyhow::Result<Exit> {
+        let document = self.document();
+        let (file_set, mut found) = files::of_document(&document, Path::new(""));
+        if !found.is_empty() {
+            return Ok(diagnostics::refuse(&found, self.json));
+        }
+        let machine = Machine { nodes: self.nodes, cpus_per_node: self.cpus_per_node };
+        let (study, prepared) = Study::prepare_on(&document, &file_set, machine);
+        found.extend(prepared);
+        let Some(study) = study else { return Ok(diagnostics::refuse(&found, self.json)) };
+        diagnostics::note(&found);
+        drop(file_set);
+
+        let scenario = study.n_scenarios() - 1;
+        let draws = Draws { seed: self.seed, boot_offset: self.boot_offset };
+        let progress = Progress::new(1, study.n_jobs());
+        progress.say("simulating");
+        let begun = Instant::now();
+        let mut observer = |finished: usize, _: usize| {
+            progress.advance(0, finished);
+            ControlFlow::Continue(())
+        };
+        let replicated = study.replicate_with(scenario, draws, &mut observer)?;
+        let wall = begun.elapsed().as_secs_f64();
+        progress.clear();
+
+        if let Some(path) = &self.schedule {
+            write(path, &replicated.schedule_csv())?;
+        }
+        let summary = replicated.summary.timed(wall, study.n_jobs(), memory::peak_rss_bytes());
+        if let Some(path) = &self.summary {
+            write(path, summary.to_json().as_bytes())?;
+        }
+        print!("{}", if self.json { summary.to_json() } else { words(&summary) });
+        Ok(Exit::Done)
+    }
+
+    fn document(&self) -> StudyDocument {
+        let name = |path: &Option<PathBuf>| path.as_deref().map(files::name_of);
+        let site = SiteSource {
+            slurm_conf: name(&self.slurm_conf),
+            accounts: name(&self.accounts),
+            reservations: name(&self.reservations),
+            usage: name(&self.usage),
+            events: name(&self.events),
+            sdiag: name(&self.sdiag),
+            ..SiteSource::default()
+        };
+        let trace = TraceSource {
+            file: Some(files::name_of(&self.trace)),
+            timezone: self.timezone.clone(),
+            ..TraceSource::default()
+        };
+        let mut document = StudyDocument::single("simulate", site, trace, self.seed);
+        // One change per option, in the order given: a later one may correct an earlier.
+        let mut changes: Vec<Change> = self
+            .set
+            .iter()
+            .map(|(key, value)| Change::Set([(key.clone(), Setting(value.clone()))].into_iter().collect()))
+            .collect();
+        if let Some(algorithm) = self.scheduler {
+            changes.push(Change::Scheduler(algorithm.into()));
+        }
+        if !changes.is_empty() {
+            document.scenarios.push(ScenarioChanges { name: "as asked".to_owned(), changes });
+        }
+        document
+    }
+}
+
+impl From<Algorithm> for SchedulerName {
+    fn from(algorithm: Algorithm) -> Self {
+        match algorithm {
+            Algorithm::Slurm => Self::Slurm,
+            Algorithm::Fcfs => Self::Fcfs,
+            Algorithm::Sjf => Self::Sjf,
+            Algorithm::Easy => Self::Easy,
+            Algorithm::Conservative => Self::Conservative,
+        }
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn words(summary: &Summary) -> String {
+    let wait = summary.wait_seconds;
+    let engine = &summary.engine;
+    format!(
+        "jobs               {} ({} started)\nwait               mean {:.1} s, median {:.1} s, p95 {:.1} s, max {:.0} s\n\
+         bounded slowdown   mean {:.2}\nresponse time      mean {:.1} s\nutilisation        {:.1} %\nmakespan           {} s\n\
+         engine             {:.3} s for {} s simulated: {:.0} jobs/s, {:.0} times real time\n",
+        summary.jobs,
+        summary.jobs_started,
+        wait.mean,
+        wait.median,
+        wait.p95,
+        wait.max,
+        summary.bounded_slowdown.mean,
+        summary.response_seconds.mean,
+        summary.utilization * 100.0,
+        summary.makespan_seconds,
+        engine.wall_seconds,
+        engine.simulated_seconds,
+        engine.jobs_per_second,
+        engine.speedup,
+    )
+}

@@ -1,0 +1,56 @@
+//! `foresite`: the one binary. One enum, one match; each command is a file in `commands`.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod commands;
+mod diagnostics;
+mod exit;
+mod files;
+mod kind;
+mod memory;
+mod progress;
+mod understood;
+
+use exit::Exit;
+
+/// What would our waits and our utilisation be, if …?
+///
+/// Foresite simulates Slurm over a site's own history: a baseline as it is, and scenarios with changes, each in several paired
+/// replications. Every difference comes with a 95 % interval and a word: better, worse, no detectable change, not enough data.
+#[derive(Debug, Parser)]
+#[command(
+    name = "foresite",
+    version,
+    after_help = "First steps:\n  \
+        foresite check slurm.conf sacctmgr.cfg sacct.txt      what is understood, assumed, not modelled, wrong\n  \
+        foresite simulate --slurm-conf slurm.conf --accounts sacctmgr.cfg --trace sacct.txt --schedule out.csv\n  \
+        foresite run study.yaml --out results                 baseline and what-ifs, compared\n\n\
+        Exit codes: 0 done, 99 a gate was breached, 2 the input is wrong (all faults listed), 1 anything else."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(commands::run::Run),
+    Simulate(Box<commands::simulate::Simulate>),
+    Check(commands::check::Check),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Run(run) => run.execute(),
+        Command::Simulate(simulate) => simulate.execute(),
+        Command::Check(check) => check.execute(),
+    };
+    result
+        .unwrap_or_else(|error| {
+            eprintln!("foresite: {error:#}");
+            Exit::Failed
+        })
+        .into()
+}

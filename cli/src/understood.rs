@@ -1,0 +1,46 @@
+//! What was understood of a site, in a few lines.
+
+use foresite_engine::policy::Scheduler;
+use foresite_engine::scenario::Scenario;
+
+/// Cluster, scheduling, accounts and jobs, a line each.
+pub(crate) fn of(site: &Scenario) -> Vec<String> {
+    let cluster = &site.cluster;
+    let name = if cluster.name.is_empty() { "cluster" } else { &cluster.name };
+    let partitions: Vec<&str> = cluster.partitions.iter().map(|partition| partition.name.as_str()).take(12).collect();
+    let more = if cluster.partitions.len() > partitions.len() { ", …" } else { "" };
+    let mut lines = vec![format!(
+        "cluster     {name}: {} nodes, {} CPUs; partitions {}{more}",
+        cluster.nodes.len(),
+        cluster.total_cpus(),
+        partitions.join(", ")
+    )];
+    let policy = &site.policy;
+    let scheduler = match policy.scheduler {
+        Scheduler::SlurmBackfill => "main and backfill scheduler",
+        Scheduler::SlurmBuiltin => "main scheduler only",
+        Scheduler::Fcfs => "first come, first served",
+        Scheduler::Sjf => "shortest job first",
+        Scheduler::Easy => "EASY backfilling",
+        Scheduler::Conservative => "conservative backfilling",
+    };
+    let priority = if policy.priority.multifactor { "multifactor priority" } else { "basic priority" };
+    lines.push(format!("scheduling  {scheduler}, {priority}"));
+    let rows = &site.associations.rows;
+    let users = rows.iter().filter(|row| row.user.is_some()).count();
+    lines.push(format!("accounts    {} accounts, {users} users in them, {} QOS", rows.len() - users, site.qos.len()));
+    let workload = &site.workload;
+    if let (Some(first), Some(last)) = (workload.jobs.first(), workload.jobs.last()) {
+        let days = (last.submit - first.submit) as f64 / 86_400.0;
+        let time = |seconds: i64| jiff::Timestamp::from_second(seconds).map(|at| at.to_string()).unwrap_or_default();
+        lines.push(format!(
+            "jobs        {} of {} users, submitted {} to {} ({days:.1} days), {} kinds of request",
+            workload.jobs.len(),
+            workload.users.len(),
+            time(first.submit),
+            time(last.submit),
+            workload.requests.len()
+        ));
+    }
+    lines
+}

@@ -1,0 +1,42 @@
+//! The simulator: a pure function (scenario, draws) -> outcome. No I/O, clock, threads or logging.
+//!
+//! Reading order: [`cluster`], [`association`], [`job`], [`policy`], [`scenario`], then [`simulation`] and [`sched`].
+
+pub mod association;
+pub mod cluster;
+pub mod ids;
+pub mod job;
+pub mod node_set;
+pub mod observer;
+pub mod outcome;
+pub mod plain;
+pub mod policy;
+pub mod rng;
+pub mod scenario;
+
+mod limits;
+mod priority;
+mod sched;
+mod select;
+mod simulation;
+
+use observer::{Interrupted, Observer};
+use outcome::Outcome;
+use scenario::Scenario;
+
+/// What a real controller leaves to chance, for one replication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Draws {
+    /// Seed of every stream.
+    pub seed: u64,
+    /// Seconds between the controller's start and the first submission; drawn from the seed if `None`.
+    pub boot_offset: Option<u32>,
+}
+
+/// Simulates one replication.
+///
+/// # Errors
+/// [`Interrupted`] when the observer asked to stop.
+pub fn simulate(scenario: &Scenario, draws: Draws, observer: &mut impl Observer) -> Result<Outcome, Interrupted> {
+    simulation::dispatch(scenario, draws, observer)
+}

@@ -1,0 +1,32 @@
+//! Partition limits as they are checked while a job waits. Source: slurm-semantics 5.2.
+
+use crate::cluster::PartitionState;
+use crate::ids::{JobId, PartitionId};
+use crate::simulation::Controller;
+
+impl Controller<'_> {
+    /// Whether the partition lets the job run: state, times, node counts, accounts and QOS. O(lists of the partition).
+    pub(crate) fn partition_allows(&self, id: JobId, partition: PartitionId) -> bool {
+        let partition = &self.scenario.cluster.partitions[partition.index()];
+        let job = &self.scenario.workload.jobs[id.index()];
+        let request = &self.scenario.workload.requests[job.request.index()];
+        let qos = &self.scenario.qos[job.qos.index()];
+        let limit = self.live.get(id).map_or(0, |live| live.limit_seconds);
+        let account = &self.scenario.associations.rows[job.association.index()].account;
+        let runs = matches!(partition.state, PartitionState::Up | PartitionState::Drain);
+        let in_time = qos.partition_time_limit || partition.max_time.is_none_or(|most| limit <= i64::from(most) * 60);
+        let few_enough = qos.partition_max_nodes || partition.max_nodes.is_none_or(|most| request.min_nodes <= most);
+        let many_enough = qos.partition_min_nodes || request.max_nodes.is_none_or(|most| most >= partition.min_nodes);
+        let account_ok = if partition.allow_accounts.is_empty() {
+            !partition.deny_accounts.contains(account)
+        } else {
+            partition.allow_accounts.contains(account)
+        };
+        let qos_ok = if partition.allow_qos.is_empty() {
+            !partition.deny_qos.contains(&qos.name)
+        } else {
+            partition.allow_qos.contains(&qos.name)
+        };
+        runs && in_time && few_enough && many_enough && account_ok && qos_ok
+    }
+}

@@ -1,0 +1,147 @@
+//! A set of nodes as a bitmap: 64 nodes a word, so 10,000 nodes are 157 words.
+
+use crate::ids::NodeId;
+
+/// A set of nodes of one cluster. All sets of a cluster have the same capacity.
+/// Set algebra costs one pass over the words; iteration is in node order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct NodeSet {
+    words: Vec<u64>,
+}
+
+impl NodeSet {
+    /// The empty set of a cluster with `n_nodes` nodes.
+    pub fn empty(n_nodes: usize) -> Self {
+        Self { words: vec![0; n_nodes.div_ceil(64)] }
+    }
+
+    /// The set of all `n_nodes` nodes.
+    pub fn full(n_nodes: usize) -> Self {
+        let mut set = Self { words: vec![u64::MAX; n_nodes.div_ceil(64)] };
+        if let Some(last) = set.words.last_mut()
+            && !n_nodes.is_multiple_of(64)
+        {
+            *last = (1 << (n_nodes % 64)) - 1;
+        }
+        set
+    }
+
+    /// The set of the given nodes.
+    pub fn from_nodes(n_nodes: usize, nodes: impl IntoIterator<Item = NodeId>) -> Self {
+        let mut set = Self::empty(n_nodes);
+        for node in nodes {
+            set.insert(node);
+        }
+        set
+    }
+
+    /// Adds a node. O(1).
+    #[inline]
+    pub fn insert(&mut self, node: NodeId) {
+        self.words[node.index() / 64] |= 1 << (node.0 % 64);
+    }
+
+    /// Removes a node. O(1).
+    #[inline]
+    pub fn remove(&mut self, node: NodeId) {
+        self.words[node.index() / 64] &= !(1 << (node.0 % 64));
+    }
+
+    /// Whether the node is in the set. O(1).
+    #[inline]
+    pub fn contains(&self, node: NodeId) -> bool {
+        self.words[node.index() / 64] >> (node.0 % 64) & 1 == 1
+    }
+
+    /// How many nodes are in the set. O(words).
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Whether no node is in the set. O(words).
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|&word| word == 0)
+    }
+
+    /// Removes every node. O(words).
+    pub fn clear(&mut self) {
+        self.words.fill(0);
+    }
+
+    /// Becomes a copy of `other` without allocating. O(words).
+    #[inline]
+    pub fn copy_from(&mut self, other: &Self) {
+        self.words.clone_from(&other.words);
+    }
+
+    /// Keeps only the nodes that are also in `other`. O(words).
+    #[inline]
+    pub fn intersect(&mut self, other: &Self) {
+        for (word, other) in self.words.iter_mut().zip(&other.words) {
+            *word &= other;
+        }
+    }
+
+    /// Adds the nodes of `other`. O(words).
+    #[inline]
+    pub fn union(&mut self, other: &Self) {
+        for (word, other) in self.words.iter_mut().zip(&other.words) {
+            *word |= other;
+        }
+    }
+
+    /// Removes the nodes of `other`. O(words).
+    #[inline]
+    pub fn subtract(&mut self, other: &Self) {
+        for (word, other) in self.words.iter_mut().zip(&other.words) {
+            *word &= !other;
+        }
+    }
+
+    /// How many nodes both sets hold. O(words).
+    #[inline]
+    pub fn intersection_len(&self, other: &Self) -> usize {
+        self.words.iter().zip(&other.words).map(|(a, b)| (a & b).count_ones() as usize).sum()
+    }
+
+    /// Whether the sets share a node. O(words).
+    #[inline]
+    pub fn intersects(&self, other: &Self) -> bool {
+        self.words.iter().zip(&other.words).any(|(a, b)| a & b != 0)
+    }
+
+    /// Whether every node of this set is in `other`. O(words).
+    #[inline]
+    pub fn is_subset(&self, other: &Self) -> bool {
+        self.words.iter().zip(&other.words).all(|(a, b)| a & !b == 0)
+    }
+
+    /// Whether `other` ∩ `within` holds a node that is not in this set. O(words).
+    #[inline]
+    pub fn lacks_some_of(&self, other: &Self, within: &Self) -> bool {
+        self.words.iter().zip(&other.words).zip(&within.words).any(|((a, b), c)| b & c & !a != 0)
+    }
+
+    /// The nodes in node order.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.words.iter().enumerate().flat_map(|(index, &word)| {
+            let mut rest = word;
+            std::iter::from_fn(move || {
+                if rest == 0 {
+                    return None;
+                }
+                let bit = rest.trailing_zeros();
+                rest &= rest - 1;
+                Some(NodeId(index as u32 * 64 + bit))
+            })
+        })
+    }
+
+    /// The raw words, for word-wise algorithms.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+}

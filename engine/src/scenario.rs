@@ -1,0 +1,100 @@
+//! What is simulated: cluster, associations, QOS, policy and workload, checked once.
+
+use std::sync::Arc;
+
+use crate::association::{AssociationTree, Qos};
+use crate::cluster::Cluster;
+use crate::job::Workload;
+use crate::policy::Policy;
+
+/// One controller, its machine and the jobs submitted to it.
+/// Built freely, then checked by [`Scenario::validate`]; [`crate::simulate`] asserts what that promises.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// The machine.
+    pub cluster: Cluster,
+    /// Who may submit, with shares and limits.
+    pub associations: AssociationTree,
+    /// Qualities of service; at least one (`normal`).
+    pub qos: Vec<Qos>,
+    /// How the controller decides.
+    pub policy: Policy,
+    /// The jobs.
+    pub workload: Arc<Workload>,
+}
+
+/// Why a scenario cannot be simulated. All reasons are reported at once.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScenarioError {
+    /// The cluster has no node.
+    #[error("the cluster has no node")]
+    NoNode,
+    /// The cluster has no partition.
+    #[error("the cluster has no partition")]
+    NoPartition,
+    /// There is no QOS.
+    #[error("there is no QOS")]
+    NoQos,
+    /// A job refers to something that is not there.
+    #[error("job {job} refers to {what} {index}, but there are only {count}")]
+    DanglingReference {
+        /// The job.
+        job: String,
+        /// What it refers to.
+        what: &'static str,
+        /// The index it holds.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// Jobs are not in submit order.
+    #[error("job {job} stands after a job submitted later")]
+    NotSorted {
+        /// The job.
+        job: String,
+    },
+}
+
+impl Scenario {
+    /// Checks every reference and order the engine relies on. O(jobs).
+    ///
+    /// # Errors
+    /// Every fault found, at most one hundred.
+    pub fn validate(&self) -> Result<(), Vec<ScenarioError>> {
+        let mut errors = Vec::new();
+        if self.cluster.nodes.is_empty() {
+            errors.push(ScenarioError::NoNode);
+        }
+        if self.cluster.partitions.is_empty() {
+            errors.push(ScenarioError::NoPartition);
+        }
+        if self.qos.is_empty() {
+            errors.push(ScenarioError::NoQos);
+        }
+        let mut previous = i64::MIN;
+        for job in &self.workload.jobs {
+            if errors.len() >= 100 {
+                break;
+            }
+            if job.submit < previous {
+                errors.push(ScenarioError::NotSorted { job: job.name.to_string() });
+            }
+            previous = job.submit;
+            let partitions = self.workload.requests.get(job.request.index()).map_or(&[][..], |r| &r.partitions);
+            let references = [
+                ("request", job.request.index(), self.workload.requests.len()),
+                ("user", job.user.index(), self.workload.users.len()),
+                ("association", job.association.index(), self.associations.rows.len()),
+                ("QOS", job.qos.index(), self.qos.len()),
+            ];
+            let partition_references =
+                partitions.iter().map(|partition| ("partition", partition.index(), self.cluster.partitions.len()));
+            for (what, index, count) in references.into_iter().chain(partition_references) {
+                if index >= count {
+                    errors.push(ScenarioError::DanglingReference { job: job.name.to_string(), what, index, count });
+                }
+            }
+        }
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+}

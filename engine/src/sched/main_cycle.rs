@@ -1,0 +1,179 @@
+//! The main scheduler: jobs in strict queue order, on free nodes, until a partition's first blocked job.
+//!
+//! - Models: schedule() of slurmctld 22.05 (slurm-semantics 1.2–1.5): depth limit, per-partition blocking, and the
+//!   removal of a blocked partition's nodes from every overlapping partition.
+//! - A job's start is decided here or in [`super::backfill`], nowhere else.
+//! - Cost: O(records looked at × selection); with one partition, one failed selection ends the cycle.
+//!
+//! # Invariants
+//! 1. No job starts while an earlier record of its partition is blocked in the same cycle.
+//! 2. Nodes of a blocked partition serve no later record.
+
+use crate::ids::{JobId, PartitionId};
+use crate::node_set::NodeSet;
+use crate::outcome::StartedBy;
+use crate::simulation::Controller;
+
+use super::queue::Record;
+
+/// Working memory of a cycle.
+#[derive(Debug)]
+pub(crate) struct MainScratch {
+    /// Nodes the cycle may still use.
+    available: NodeSet,
+    candidates: NodeSet,
+    records: Vec<Record>,
+    blocked: Vec<PartitionId>,
+}
+
+impl MainScratch {
+    /// Working memory for a cluster.
+    pub(crate) fn new(n_nodes: usize) -> Self {
+        Self {
+            available: NodeSet::empty(n_nodes),
+            candidates: NodeSet::empty(n_nodes),
+            records: Vec::new(),
+            blocked: Vec::new(),
+        }
+    }
+}
+
+/// What came of a record.
+enum Tried {
+    Started,
+    Blocks,
+    Passes,
+}
+
+/// One main scheduling cycle, over the full queue or to the default depth.
+pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
+    controller.counters.main_cycles += 1;
+    controller.discover_eligible();
+    if controller.queue.is_empty() {
+        return;
+    }
+    let policy = &controller.scenario.policy.main;
+    let mut scratch = std::mem::replace(&mut controller.main_scratch, MainScratch::new(0));
+    scratch.records.clear();
+    scratch.blocked.clear();
+    let live = &controller.live;
+    scratch.records.extend_from_slice(controller.queue.sorted(|record| live.is_pending(record.job)));
+    controller.counters.queue_length_max = controller.counters.queue_length_max.max(scratch.records.len() as u64);
+    scratch.available.copy_from(&controller.up);
+    let n_partitions = controller.scenario.cluster.partitions.len();
+    let mut depth: u64 = 0;
+    let mut started: u32 = 0;
+    let mut per_partition = vec![0; if policy.partition_job_depth > 0 { n_partitions } else { 0 }];
+    for position in 0..scratch.records.len() {
+        let record = scratch.records[position];
+        if policy.sched_max_job_start > 0 && started >= policy.sched_max_job_start {
+            break;
+        }
+        if !controller.live.is_pending(record.job) {
+            continue;
+        }
+        if let Some(seen) = per_partition.get_mut(record.partition.index()) {
+            *seen += 1;
+            if *seen > policy.partition_job_depth {
+                continue;
+            }
+        }
+        depth += 1;
+        if !full && depth > u64::from(policy.default_queue_depth) + 1 {
+            break;
+        }
+        if scratch.blocked.contains(&record.partition) {
+            if scratch.blocked.len() == n_partitions {
+                // Every partition is blocked: the rest of the queue cannot start.
+                break;
+            }
+            continue;
+        }
+        match consider(controller, &mut scratch, record) {
+            Tried::Started => started += 1,
+            Tried::Passes => {}
+            Tried::Blocks => {
+                scratch.blocked.push(record.partition);
+                let nodes = &controller.scenario.cluster.partitions[record.partition.index()].nodes;
+                scratch.available.subtract(nodes);
+            }
+        }
+    }
+    controller.counters.main_depth += depth;
+    controller.main_scratch = scratch;
+}
+
+/// Tries one record.
+fn consider(controller: &mut Controller<'_>, scratch: &mut MainScratch, record: Record) -> Tried {
+    let id = record.job;
+    if is_component(controller, id) {
+        return Tried::Blocks;
+    }
+    if controller.scenario.policy.main.assoc_limit_stop && !controller.limits_allow_test(id, record.partition) {
+        return Tried::Blocks;
+    }
+    if !controller.partition_allows(id, record.partition) || !controller.limits_allow_test(id, record.partition) {
+        return Tried::Passes;
+    }
+    if !controller.licenses_free(id) {
+        return Tried::Passes;
+    }
+    let partition = &controller.scenario.cluster.partitions[record.partition.index()];
+    let request = controller.scenario.workload.jobs[id.index()].request;
+    let position = controller.partitions(id).iter().position(|&other| other == record.partition).unwrap_or(0);
+    let shapes = controller.take_shapes(request);
+    let shape = &shapes[position];
+    let tried = if scratch.available.intersection_len(&partition.nodes) < shape.min_nodes as usize {
+        Tried::Blocks
+    } else {
+        scratch.candidates.copy_from(&scratch.available);
+        scratch.candidates.intersect(&shape.eligible);
+        scratch.candidates.subtract(&controller.completing);
+        let user = controller.scenario.workload.jobs[id.index()].user.0;
+        if controller.selector.fits(&controller.free, shape, user, &scratch.candidates) {
+            let allocation = controller.selector.allocate(&controller.free, shape);
+            let billing = controller.billing(record.partition, &allocation);
+            let counts = controller.allocated_counts(id, &allocation, billing);
+            if controller.limits_allow_counts(id, record.partition, &counts) {
+                controller.start(id, record.partition, allocation, StartedBy::Main);
+                Tried::Started
+            } else if controller.scenario.policy.main.assoc_limit_stop {
+                Tried::Blocks
+            } else {
+                Tried::Passes
+            }
+        } else if controller.limits.active
+            && !controller.scenario.policy.main.assoc_limit_stop
+            && !controller.limits_allow_counts(id, record.partition, &controller.requested_counts(id))
+        {
+            // A limit that would hold it back anyway wins over busy nodes.
+            Tried::Passes
+        } else if shape.required.len() >= shape.min_nodes as usize {
+            // It waits for named nodes only: those are kept for it, the partition goes on.
+            for &node in &shape.required {
+                scratch.available.remove(node);
+            }
+            Tried::Passes
+        } else if below_reserve_thresholds(controller, record) {
+            Tried::Passes
+        } else {
+            Tried::Blocks
+        }
+    };
+    controller.put_shapes(request, shapes);
+    tried
+}
+
+/// Jobs too young or too low for a reservation do not block their partition.
+fn below_reserve_thresholds(controller: &Controller<'_>, record: Record) -> bool {
+    let policy = &controller.scenario.policy.backfill;
+    let eligible = controller.records[record.job.index()].eligible.unwrap_or(i64::MAX);
+    let age = controller.now / 1000 - eligible;
+    (policy.min_age_reserve > 0 && age < i64::from(policy.min_age_reserve))
+        || (policy.min_prio_reserve > 0 && record.priority() < policy.min_prio_reserve)
+}
+
+/// A component of a heterogeneous job: the main scheduler never starts it, but it blocks its partition.
+pub(crate) fn is_component(controller: &Controller<'_>, id: JobId) -> bool {
+    matches!(controller.scenario.workload.jobs[id.index()].name.part, crate::job::JobPart::Component(_))
+}

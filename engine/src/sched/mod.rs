@@ -1,0 +1,10 @@
+//! The two schedulers. Reading order: [`queue`] (who is considered, in what order), [`main_cycle`], [`timeline`]
+//! (backfill's plan), [`backfill`].
+
+pub(crate) mod backfill;
+pub(crate) mod main_cycle;
+pub(crate) mod queue;
+pub(crate) mod timeline;
+
+#[cfg(test)]
+mod tests;

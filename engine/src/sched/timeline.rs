@@ -1,0 +1,115 @@
+//! Backfill's plan: which nodes are free of planned jobs, and when.
+//! Source: slurm-semantics 3.3.
+
+use crate::node_set::NodeSet;
+
+/// A stretch of time with one set of unplanned nodes.
+#[derive(Clone, Debug)]
+pub(crate) struct Slot {
+    /// First second.
+    pub(crate) begin: i64,
+    /// First second after it.
+    pub(crate) end: i64,
+    /// Nodes that no plan holds. Busy nodes are included.
+    pub(crate) nodes: NodeSet,
+}
+
+/// The ordered slots of one backfill cycle.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Timeline {
+    /// Slots in time order, without gaps.
+    pub(crate) slots: Vec<Slot>,
+    /// Slots kept for reuse, so that a cycle allocates nothing in steady state.
+    spare: Vec<NodeSet>,
+    resolution: i64,
+    /// Slot records used so far; merged ones are not reused.
+    pub(crate) records: u32,
+}
+
+impl Timeline {
+    /// Starts anew with one slot.
+    pub(crate) fn reset(&mut self, begin: i64, end: i64, nodes: &NodeSet, resolution: i64) {
+        while let Some(slot) = self.slots.pop() {
+            self.spare.push(slot.nodes);
+        }
+        self.resolution = resolution.max(1);
+        self.records = 1;
+        let nodes = self.copy_of(nodes);
+        self.slots.push(Slot { begin, end, nodes });
+    }
+
+    fn copy_of(&mut self, nodes: &NodeSet) -> NodeSet {
+        match self.spare.pop() {
+            Some(mut spare) => {
+                spare.copy_from(nodes);
+                spare
+            }
+            None => nodes.clone(),
+        }
+    }
+
+    /// Takes `nodes` out from `begin` to `end`; what lies beyond the window is lost. O(slots × words).
+    pub(crate) fn insert(&mut self, nodes: &NodeSet, begin: i64, end: i64) {
+        let Some(first) = self.slots.first() else { return };
+        let begin = begin.max(first.begin);
+        let end = end.max(begin + self.resolution);
+        let Some(mut at) = self.slots.iter().position(|slot| slot.end > begin) else { return };
+        if self.slots[at].begin < begin {
+            self.split(at, begin);
+            at += 1;
+        }
+        while at < self.slots.len() && self.slots[at].begin < end {
+            if self.slots[at].end > end {
+                self.split(at, end);
+            }
+            self.slots[at].nodes.subtract(nodes);
+            at += 1;
+        }
+        self.merge_one();
+    }
+
+    /// Splits slot `at` at `time`, which lies inside it.
+    fn split(&mut self, at: usize, time: i64) {
+        let source = std::mem::take(&mut self.slots[at].nodes);
+        let nodes = self.copy_of(&source);
+        self.slots[at].nodes = source;
+        let end = std::mem::replace(&mut self.slots[at].end, time);
+        self.slots.insert(at + 1, Slot { begin: time, end, nodes });
+        self.records += 1;
+    }
+
+    /// Joins the first two neighbours of equal content.
+    fn merge_one(&mut self) {
+        let equal = |pair: &[Slot]| pair[0].nodes == pair[1].nodes;
+        if let Some(at) = self.slots.windows(2).position(equal) {
+            let removed = self.slots.remove(at + 1);
+            self.slots[at].end = removed.end;
+            self.spare.push(removed.nodes);
+        }
+    }
+
+    /// Narrows `usable` to the nodes unplanned in every slot of [`begin`, `end`], and says when more of `wanted`
+    /// nodes become unplanned first. O(slots × words).
+    pub(crate) fn narrow(&self, usable: &mut NodeSet, wanted: &NodeSet, begin: i64, end: i64) -> Option<i64> {
+        let mut later = None;
+        let first = self.slots.partition_point(|slot| slot.end <= begin);
+        for (index, slot) in self.slots.iter().enumerate().skip(first) {
+            if later.is_none()
+                && let Some(next) = self.slots.get(index + 1)
+                && slot.nodes.lacks_some_of(&next.nodes, wanted)
+            {
+                later = Some(slot.end);
+            }
+            if slot.begin > end {
+                break;
+            }
+            usable.intersect(&slot.nodes);
+        }
+        later
+    }
+
+    /// Whether all of `nodes` are unplanned throughout [`begin`, `end`). O(slots × words).
+    pub(crate) fn is_free(&self, nodes: &NodeSet, begin: i64, end: i64) -> bool {
+        self.slots.iter().filter(|slot| slot.end > begin && slot.begin < end).all(|slot| nodes.is_subset(&slot.nodes))
+    }
+}

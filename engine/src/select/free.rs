@@ -1,0 +1,238 @@
+//! What is free on every node, and what a running job holds.
+
+use crate::cluster::Cluster;
+use crate::ids::NodeId;
+use crate::policy::{ConsumableUnit, SelectPolicy};
+
+/// Static geometry in the unit that is handed out.
+#[derive(Clone, Debug)]
+pub(crate) struct Geometry {
+    /// First socket of each node in [`Free::cores`]; one more entry than nodes.
+    pub(crate) socket_begin: Vec<u32>,
+    /// Units (cores, or CPUs under CR_CPU) of each socket.
+    pub(crate) socket_cores: Vec<u16>,
+    /// Logical CPUs that a unit counts for.
+    pub(crate) cpus_per_core: Vec<u16>,
+    /// All CPUs of the node.
+    pub(crate) cpus: Vec<u32>,
+    /// All units of the node.
+    pub(crate) cores: Vec<u32>,
+    /// Memory of the node [MB].
+    pub(crate) memory: Vec<u64>,
+    /// GRES of each node, `n_gres` a node.
+    pub(crate) gres: Vec<u32>,
+    /// Number of GRES types.
+    pub(crate) n_gres: usize,
+    /// For a typed GRES, the position of its name's total.
+    pub(crate) gres_total: Vec<Option<usize>>,
+    /// Scheduling weight.
+    pub(crate) weight: Vec<u32>,
+}
+
+impl Geometry {
+    /// Reads the cluster. O(nodes × sockets).
+    pub(crate) fn new(cluster: &Cluster, select: &SelectPolicy) -> Self {
+        let mut geometry = Self {
+            socket_begin: vec![0],
+            socket_cores: Vec::new(),
+            cpus_per_core: Vec::new(),
+            cpus: Vec::new(),
+            cores: Vec::new(),
+            memory: Vec::new(),
+            gres: Vec::new(),
+            n_gres: cluster.gres.len(),
+            gres_total: cluster
+                .gres
+                .iter()
+                .map(|gres| {
+                    let is_total = |other: &crate::cluster::GresType| other.kind.is_none() && other.name == gres.name;
+                    gres.kind.as_ref().and_then(|_| cluster.gres.iter().position(is_total))
+                })
+                .collect(),
+            weight: Vec::new(),
+        };
+        for node in &cluster.nodes {
+            let by_cpu = select.unit == ConsumableUnit::Cpu || select.unit == ConsumableUnit::Memory;
+            let cpus_per_core = if by_cpu { 1 } else { node.cpus_per_core() };
+            let units = node.cpus / cpus_per_core;
+            let sockets = node.sockets.clamp(1, units.max(1));
+            for socket in 0..sockets {
+                // Units that do not divide evenly go to the first sockets.
+                let cores = units / sockets + u32::from(socket < units % sockets);
+                geometry.socket_cores.push(cores as u16);
+            }
+            geometry.socket_begin.push(geometry.socket_cores.len() as u32);
+            geometry.cpus_per_core.push(cpus_per_core as u16);
+            geometry.cpus.push(node.cpus);
+            geometry.cores.push(units);
+            geometry.memory.push(node.memory_mb);
+            geometry.weight.push(node.weight);
+            for gres in 0..geometry.n_gres {
+                geometry.gres.push(node.gres.get(gres).copied().unwrap_or(0));
+            }
+        }
+        geometry
+    }
+
+    /// The sockets of a node, as positions in the per-socket arrays.
+    #[inline]
+    pub(crate) fn sockets(&self, node: NodeId) -> std::ops::Range<usize> {
+        self.socket_begin[node.index()] as usize..self.socket_begin[node.index() + 1] as usize
+    }
+}
+
+/// What is free. Copied for "what if these jobs had ended" tests.
+#[derive(Clone, Debug)]
+pub(crate) struct Free {
+    /// Free units of each socket.
+    pub(crate) cores: Vec<u16>,
+    /// Free units of each node.
+    pub(crate) node_cores: Vec<u32>,
+    /// Free memory of each node [MB].
+    pub(crate) memory: Vec<u64>,
+    /// Free GRES, `n_gres` a node.
+    pub(crate) gres: Vec<u32>,
+    /// Jobs on each node.
+    pub(crate) jobs: Vec<u16>,
+    /// The user of the jobs on the node, where they are all of one (`u32::MAX` none, `u32::MAX - 1` several).
+    pub(crate) user: Vec<u32>,
+    /// Jobs on the node that refuse other users' jobs.
+    pub(crate) exclusive_user_jobs: Vec<u16>,
+}
+
+/// No job on the node.
+const NO_USER: u32 = u32::MAX;
+/// Jobs of several users on the node.
+const MANY_USERS: u32 = u32::MAX - 1;
+
+/// One node's part of an allocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Share {
+    /// The node.
+    pub(crate) node: NodeId,
+    /// Logical CPUs charged.
+    pub(crate) cpus: u32,
+    /// Memory held [MB].
+    pub(crate) memory: u64,
+}
+
+/// What a job holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Allocation {
+    /// Its nodes in node order.
+    pub(crate) shares: Vec<Share>,
+    /// Units held of each socket of each node, in the order of `shares`.
+    pub(crate) socket_cores: Vec<u16>,
+    /// GRES held, `n_gres` a node, in the order of `shares`; empty if none.
+    pub(crate) gres: Vec<u32>,
+    /// Other users may not join.
+    pub(crate) exclusive_user: bool,
+    /// Whole nodes.
+    pub(crate) whole_nodes: bool,
+}
+
+impl Allocation {
+    /// CPUs of all nodes.
+    pub(crate) fn cpus(&self) -> u32 {
+        self.shares.iter().map(|share| share.cpus).sum()
+    }
+}
+
+impl Free {
+    /// An empty machine.
+    pub(crate) fn new(geometry: &Geometry) -> Self {
+        let n_nodes = geometry.cpus.len();
+        Self {
+            cores: geometry.socket_cores.clone(),
+            node_cores: geometry.cores.clone(),
+            memory: geometry.memory.clone(),
+            gres: geometry.gres.clone(),
+            jobs: vec![0; n_nodes],
+            user: vec![NO_USER; n_nodes],
+            exclusive_user_jobs: vec![0; n_nodes],
+        }
+    }
+
+    /// Becomes a copy of `other` without allocating. O(nodes).
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.cores.clone_from(&other.cores);
+        self.node_cores.clone_from(&other.node_cores);
+        self.memory.clone_from(&other.memory);
+        self.gres.clone_from(&other.gres);
+        self.jobs.clone_from(&other.jobs);
+        self.user.clone_from(&other.user);
+        self.exclusive_user_jobs.clone_from(&other.exclusive_user_jobs);
+    }
+
+    /// Takes an allocation out of what is free. O(nodes of the job).
+    pub(crate) fn take(&mut self, geometry: &Geometry, allocation: &Allocation, user: u32) {
+        let mut socket_at = 0;
+        for (position, share) in allocation.shares.iter().enumerate() {
+            let node = share.node.index();
+            for socket in geometry.sockets(share.node) {
+                let cores = allocation.socket_cores[socket_at];
+                socket_at += 1;
+                assert!(self.cores[socket] >= cores, "a core is handed out once");
+                self.cores[socket] -= cores;
+                self.node_cores[node] -= u32::from(cores);
+            }
+            assert!(self.memory[node] >= share.memory, "memory is handed out once");
+            self.memory[node] -= share.memory;
+            self.jobs[node] += 1;
+            self.user[node] = match self.user[node] {
+                NO_USER => user,
+                same if same == user => user,
+                _ => MANY_USERS,
+            };
+            self.exclusive_user_jobs[node] += u16::from(allocation.exclusive_user);
+            self.move_gres(geometry, allocation, position, |free, held| free - held);
+        }
+    }
+
+    /// Gives an allocation back. O(nodes of the job).
+    pub(crate) fn give_back(&mut self, geometry: &Geometry, allocation: &Allocation) {
+        let mut socket_at = 0;
+        for (position, share) in allocation.shares.iter().enumerate() {
+            let node = share.node.index();
+            for socket in geometry.sockets(share.node) {
+                let cores = allocation.socket_cores[socket_at];
+                socket_at += 1;
+                self.cores[socket] += cores;
+                self.node_cores[node] += u32::from(cores);
+            }
+            self.memory[node] += share.memory;
+            self.jobs[node] -= 1;
+            if self.jobs[node] == 0 {
+                self.user[node] = NO_USER;
+            }
+            self.exclusive_user_jobs[node] -= u16::from(allocation.exclusive_user);
+            self.move_gres(geometry, allocation, position, |free, held| free + held);
+        }
+    }
+
+    /// Moves the GRES of one node of an allocation.
+    fn move_gres(
+        &mut self,
+        geometry: &Geometry,
+        allocation: &Allocation,
+        position: usize,
+        change: impl Fn(u32, u32) -> u32,
+    ) {
+        if allocation.gres.is_empty() {
+            return;
+        }
+        let node = allocation.shares[position].node.index();
+        for gres in 0..geometry.n_gres {
+            let held = allocation.gres[position * geometry.n_gres + gres];
+            let free = &mut self.gres[node * geometry.n_gres + gres];
+            *free = change(*free, held);
+        }
+    }
+
+    /// Whether a user's job may join the node, as far as exclusive users go.
+    #[inline]
+    pub(crate) fn admits(&self, node: NodeId, user: u32, exclusive_user: bool) -> bool {
+        let index = node.index();
+        self.jobs[index] == 0 || self.user[index] == user || (self.exclusive_user_jobs[index] == 0 && !exclusive_user)
+    }
+}

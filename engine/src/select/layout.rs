@@ -1,0 +1,159 @@
+//! From chosen nodes to an allocation: tasks over nodes, cores over sockets, memory and GRES.
+//! Source: slurm-semantics 6.5 (last paragraph), 6.4, 6.9.
+
+use crate::policy::ConsumableUnit;
+use crate::select::free::{Allocation, Free, Geometry, Share};
+use crate::select::pick::Offer;
+use crate::select::shape::{MemoryNeed, Shape};
+
+/// Lays a job out on its chosen nodes. O(nodes of the job × sockets).
+pub(crate) fn lay_out(
+    geometry: &Geometry,
+    unit: ConsumableUnit,
+    free: &Free,
+    shape: &Shape,
+    chosen: &[Offer],
+) -> Allocation {
+    let mut allocation = Allocation {
+        shares: Vec::with_capacity(chosen.len()),
+        socket_cores: Vec::new(),
+        gres: Vec::new(),
+        exclusive_user: shape.exclusive_user,
+        whole_nodes: shape.whole_nodes,
+    };
+    let task_cpus = if shape.whole_nodes { Vec::new() } else { tasks_over_nodes(shape, chosen) };
+    let needs_gres = !shape.gres.is_empty() || (shape.whole_nodes && geometry.n_gres > 0);
+    for (position, offer) in chosen.iter().enumerate() {
+        let index = offer.node.index();
+        let cpus_per_core = u32::from(geometry.cpus_per_core[index]);
+        let cores = if shape.whole_nodes {
+            allocation.socket_cores.extend_from_slice(&geometry.socket_cores[geometry.sockets(offer.node)]);
+            geometry.cores[index]
+        } else {
+            let mut threads = shape.threads_per_core.unwrap_or(cpus_per_core).clamp(1, cpus_per_core.max(1));
+            if let Some(tasks) = shape.tasks_per_core {
+                threads = threads.min(tasks.saturating_mul(shape.cpus_per_task).max(1));
+            }
+            let wanted = task_cpus[position].div_ceil(threads);
+            cores_over_sockets(geometry, unit, free, shape, offer, wanted, &mut allocation.socket_cores)
+        };
+        let cpus = if shape.whole_nodes { geometry.cpus[index] } else { cores * cpus_per_core };
+        let memory = match shape.memory {
+            MemoryNeed::NotConsumed(_) => 0,
+            MemoryNeed::PerNode(mb) => mb,
+            MemoryNeed::PerCpu(mb) => mb.saturating_mul(u64::from(cpus)).min(free.memory[index]),
+            MemoryNeed::Whole => geometry.memory[index],
+        };
+        allocation.shares.push(Share { node: offer.node, cpus, memory });
+        if needs_gres {
+            take_gres(geometry, free, shape, index, &mut allocation.gres);
+        }
+    }
+    allocation
+}
+
+/// CPUs of each node: a task on every node first, then round and round until all are placed.
+fn tasks_over_nodes(shape: &Shape, chosen: &[Offer]) -> Vec<u32> {
+    let offered: u32 = chosen.iter().map(|offer| offer.cpus).sum();
+    let wanted = shape.min_cpus.max(shape.cpus_per_task.saturating_mul(chosen.len() as u32));
+    if offered <= wanted {
+        return chosen.iter().map(|offer| offer.cpus).collect();
+    }
+    let mut cpus = vec![0; chosen.len()];
+    let mut left = wanted;
+    while left > 0 {
+        let mut placed = false;
+        for (given, offer) in cpus.iter_mut().zip(chosen) {
+            let step = shape.cpus_per_task.min(left);
+            if step > 0 && *given + step <= offer.cpus {
+                *given += step;
+                left -= step;
+                placed = true;
+            }
+        }
+        if !placed {
+            break;
+        }
+    }
+    cpus
+}
+
+/// Takes `wanted` cores of a node: cyclically over its sockets, or socket by socket. Pushes a count a socket.
+fn cores_over_sockets(
+    geometry: &Geometry,
+    unit: ConsumableUnit,
+    free: &Free,
+    shape: &Shape,
+    offer: &Offer,
+    wanted: u32,
+    out: &mut Vec<u16>,
+) -> u32 {
+    let sockets = geometry.sockets(offer.node);
+    let begin = out.len();
+    out.resize(begin + sockets.len(), 0);
+    let usable = |socket: usize| {
+        let cores = free.cores[socket];
+        let broken = unit == ConsumableUnit::Socket && cores < geometry.socket_cores[socket];
+        if broken || u32::from(cores) < shape.cores_per_socket { 0 } else { cores }
+    };
+    let mut left = wanted;
+    if unit == ConsumableUnit::Socket {
+        // Whole sockets are charged.
+        for (position, socket) in sockets.clone().enumerate() {
+            if left > 0 && usable(socket) > 0 {
+                out[begin + position] = usable(socket);
+                left = left.saturating_sub(u32::from(usable(socket)));
+            }
+        }
+    } else if shape.block_cores {
+        for (position, socket) in sockets.clone().enumerate() {
+            let taken = u32::from(usable(socket)).min(left);
+            out[begin + position] = taken as u16;
+            left -= taken;
+        }
+    } else {
+        while left > 0 {
+            let before = left;
+            for (position, socket) in sockets.clone().enumerate() {
+                if left > 0 && out[begin + position] < usable(socket) {
+                    out[begin + position] += 1;
+                    left -= 1;
+                }
+            }
+            if left == before {
+                break;
+            }
+        }
+    }
+    out[begin..].iter().map(|&cores| u32::from(cores)).sum()
+}
+
+/// Appends what the job takes of a node's GRES, a count a type.
+fn take_gres(geometry: &Geometry, free: &Free, shape: &Shape, index: usize, out: &mut Vec<u32>) {
+    let begin = out.len();
+    let of_node = index * geometry.n_gres..(index + 1) * geometry.n_gres;
+    if shape.whole_nodes {
+        out.extend_from_slice(&free.gres[of_node]);
+        return;
+    }
+    out.resize(begin + geometry.n_gres, 0);
+    for &(gres, count) in &shape.gres {
+        out[begin + gres.index()] = out[begin + gres.index()].max(count);
+    }
+    // A typed unit is also one of its name's total; an untyped request takes the first types that are free.
+    for total in 0..geometry.n_gres {
+        let types: Vec<usize> = (0..geometry.n_gres).filter(|&kind| geometry.gres_total[kind] == Some(total)).collect();
+        if types.is_empty() {
+            continue;
+        }
+        let typed: u32 = types.iter().map(|&kind| out[begin + kind]).sum();
+        let mut untyped = out[begin + total].saturating_sub(typed);
+        out[begin + total] = out[begin + total].max(typed);
+        for kind in types {
+            let room = free.gres[of_node.start + kind].saturating_sub(out[begin + kind]);
+            let taken = untyped.min(room);
+            out[begin + kind] += taken;
+            untyped -= taken;
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Node selection: which nodes and cores a job gets, and when it could get them.
+//! Reading order: [`shape`] (the request), [`free`] (what is there), [`usable`] (one node), [`pick`] (which nodes),
+//! [`layout`] (which cores), [`will_run`] (when).
+
+pub(crate) mod free;
+pub(crate) mod layout;
+pub(crate) mod pick;
+pub(crate) mod shape;
+pub(crate) mod tree;
+pub(crate) mod usable;
+pub(crate) mod will_run;
+
+#[cfg(test)]
+mod tests;
+
+use crate::cluster::Cluster;
+use crate::node_set::NodeSet;
+use crate::policy::{ConsumableUnit, SelectPolicy};
+use free::{Allocation, Free, Geometry};
+use pick::{Offer, PickScratch};
+use shape::Shape;
+use tree::Tree;
+
+/// Node selection with its working memory.
+#[derive(Debug)]
+pub(crate) struct Selector {
+    /// Static geometry of the cluster.
+    pub(crate) geometry: Geometry,
+    unit: ConsumableUnit,
+    linear: bool,
+    scratch: PickScratch,
+    offers: Vec<Offer>,
+    lighter: Vec<Offer>,
+    part: Vec<Offer>,
+    /// Nodes of the last successful [`Selector::fits`], in node order.
+    pub(crate) chosen: Vec<Offer>,
+}
+
+impl Selector {
+    /// A selector for a cluster.
+    pub(crate) fn new(cluster: &Cluster, policy: &SelectPolicy) -> Self {
+        Self {
+            geometry: Geometry::new(cluster, policy),
+            unit: policy.unit,
+            linear: policy.linear,
+            scratch: PickScratch::new(Tree::new(cluster)),
+            offers: Vec::new(),
+            lighter: Vec::new(),
+            part: Vec::new(),
+            chosen: Vec::new(),
+        }
+    }
+
+    /// Whether the request fits into what is free on `candidates`; the nodes are left in [`Selector::chosen`].
+    /// O(candidates × sockets) and the cost of [`pick::choose`].
+    pub(crate) fn fits(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
+        self.offers.clear();
+        for node in candidates.iter() {
+            let cpus = usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node);
+            if cpus > 0 {
+                let index = node.index();
+                let (weight, total_cpus) = (self.geometry.weight[index], self.geometry.cpus[index]);
+                self.offers.push(Offer { node, cpus, weight, total_cpus });
+            }
+        }
+        if !shape.counted.is_empty() {
+            return self.fits_counted(shape);
+        }
+        if shape.alternatives.is_empty() {
+            return self.choose_from_offers(shape);
+        }
+        let all = std::mem::take(&mut self.offers);
+        let mut fits = false;
+        for alternative in &shape.alternatives {
+            self.offers.clear();
+            self.offers.extend(all.iter().filter(|offer| alternative.contains(offer.node)));
+            if self.choose_from_offers(shape) {
+                fits = true;
+                break;
+            }
+        }
+        self.offers = all;
+        fits
+    }
+
+    /// Chooses among all offers; select/linear adds weight classes one after the other.
+    fn choose_from_offers(&mut self, shape: &Shape) -> bool {
+        if !self.linear {
+            return pick::choose(shape, &self.offers, false, &mut self.scratch, &mut self.chosen);
+        }
+        let mut weights: Vec<u32> = self.offers.iter().map(|offer| offer.weight).collect();
+        weights.sort_unstable();
+        weights.dedup();
+        weights.into_iter().any(|heaviest| {
+            self.lighter.clear();
+            self.lighter.extend(self.offers.iter().filter(|offer| offer.weight <= heaviest));
+            pick::choose(shape, &self.lighter, true, &mut self.scratch, &mut self.chosen)
+        })
+    }
+
+    /// `a*2&b*3`: each part in order, then the remaining nodes.
+    fn fits_counted(&mut self, shape: &Shape) -> bool {
+        let mut all: Vec<Offer> = Vec::new();
+        let mut left = shape.clone();
+        left.counted.clear();
+        for (nodes, count) in &shape.counted {
+            self.part.clear();
+            let unused =
+                |offer: &&Offer| nodes.contains(offer.node) && all.iter().all(|taken| taken.node != offer.node);
+            self.part.extend(self.offers.iter().filter(unused));
+            let mut part = left.clone();
+            (part.min_nodes, part.max_nodes, part.wanted_nodes) = (*count, *count, *count);
+            part.min_cpus = (shape.min_cpus * count).div_ceil(shape.min_nodes.max(1)).min(left.min_cpus).max(1);
+            if !pick::choose(&part, &self.part, false, &mut self.scratch, &mut self.chosen) {
+                return false;
+            }
+            all.extend_from_slice(&self.chosen);
+            left.min_nodes = left.min_nodes.saturating_sub(*count);
+            left.wanted_nodes = left.wanted_nodes.saturating_sub(*count);
+            let given: u32 = self.chosen.iter().map(|offer| offer.cpus).sum();
+            left.min_cpus = left.min_cpus.saturating_sub(given);
+        }
+        if left.min_nodes > 0 {
+            self.part.clear();
+            let unused = |offer: &&Offer| all.iter().all(|taken| taken.node != offer.node);
+            self.part.extend(self.offers.iter().filter(unused));
+            left.min_cpus = left.min_cpus.max(1);
+            if !pick::choose(&left, &self.part, false, &mut self.scratch, &mut self.chosen) {
+                return false;
+            }
+            all.extend_from_slice(&self.chosen);
+        }
+        all.sort_unstable_by_key(|offer| offer.node);
+        self.chosen = all;
+        true
+    }
+
+    /// The allocation on the nodes last chosen.
+    pub(crate) fn allocate(&self, free: &Free, shape: &Shape) -> Allocation {
+        layout::lay_out(&self.geometry, self.unit, free, shape, &self.chosen)
+    }
+}

@@ -1,0 +1,404 @@
+//! Which nodes: best fit over runs of consecutive nodes, and its variants.
+//! Source: slurm-semantics 6.7 (observed on 22.05.8).
+
+use crate::ids::NodeId;
+use crate::select::shape::{Shape, Strategy};
+use crate::select::tree::Tree;
+
+/// A node that can serve, with the CPUs it offers; once chosen, with the CPUs it gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Offer {
+    /// The node.
+    pub(crate) node: NodeId,
+    /// CPUs.
+    pub(crate) cpus: u32,
+    /// Scheduling weight: lighter first.
+    pub(crate) weight: u32,
+    /// CPUs free of all CPUs, for least-loaded selection.
+    pub(crate) total_cpus: u32,
+}
+
+/// A maximal sequence of consecutive usable nodes of one weight.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    begin: usize,
+    end: usize,
+    cpus: u32,
+    nodes: u32,
+    weight: u32,
+    first_required: Option<usize>,
+}
+
+/// Working memory of [`choose`], kept between calls.
+#[derive(Debug, Default)]
+pub(crate) struct PickScratch {
+    runs: Vec<Run>,
+    taken: Vec<bool>,
+    kept: Vec<Offer>,
+    leaves: Vec<usize>,
+    /// The switch tree, empty without topology/tree.
+    tree: Tree,
+}
+
+/// What is still needed.
+struct Remaining {
+    nodes: i64,
+    cpus: i64,
+    max_nodes: i64,
+}
+
+impl PickScratch {
+    /// Working memory for a cluster with this switch tree.
+    pub(crate) fn new(tree: Tree) -> Self {
+        Self { tree, ..Self::default() }
+    }
+}
+
+impl Remaining {
+    fn satisfied(&self) -> bool {
+        self.nodes <= 0 && self.cpus <= 0
+    }
+}
+
+/// Chooses nodes out of `offers` (node order) into `chosen` (node order, CPUs as given). False if it cannot be done.
+/// O(offers + runs²) for one attempt; failing attempts are repeated without the smallest nodes (at most as often as
+/// there are different CPU counts).
+pub(crate) fn choose(
+    shape: &Shape,
+    offers: &[Offer],
+    ignore_weight: bool,
+    scratch: &mut PickScratch,
+    chosen: &mut Vec<Offer>,
+) -> bool {
+    chosen.clear();
+    let total: u64 = offers.iter().map(|offer| u64::from(offer.cpus)).sum();
+    if offers.len() < shape.min_nodes as usize || total < u64::from(shape.min_cpus) || shape.max_nodes < shape.min_nodes
+    {
+        return false;
+    }
+    if attempt(shape, offers, ignore_weight, scratch, chosen) {
+        return true;
+    }
+    // A knapsack may fail because of small nodes: drop those with few CPUs and try again.
+    let most = offers.iter().map(|offer| offer.cpus).max().unwrap_or(0);
+    let mut kept = std::mem::take(&mut scratch.kept);
+    kept.clear();
+    kept.extend_from_slice(offers);
+    let mut done = false;
+    for count in 1..most {
+        let before = kept.len();
+        let mut left = before;
+        kept.retain(|offer| {
+            let drop = offer.cpus <= count && left > shape.min_nodes as usize && !shape.required.contains(&offer.node);
+            left -= usize::from(drop);
+            !drop
+        });
+        if kept.len() == before {
+            continue;
+        }
+        if attempt(shape, &kept, ignore_weight, scratch, chosen) {
+            done = true;
+            break;
+        }
+        if kept.len() <= shape.min_nodes as usize {
+            break;
+        }
+    }
+    scratch.kept = kept;
+    done
+}
+
+/// One attempt with the shape's strategy.
+fn attempt(
+    shape: &Shape,
+    offers: &[Offer],
+    ignore_weight: bool,
+    scratch: &mut PickScratch,
+    chosen: &mut Vec<Offer>,
+) -> bool {
+    chosen.clear();
+    scratch.taken.clear();
+    scratch.taken.resize(offers.len(), false);
+    let mut rest = Remaining {
+        nodes: i64::from(shape.wanted_nodes.max(shape.min_nodes)),
+        cpus: i64::from(shape.min_cpus),
+        max_nodes: i64::from(shape.max_nodes),
+    };
+    for required in &shape.required {
+        match offers.iter().position(|offer| offer.node == *required) {
+            Some(position) if rest.max_nodes > 0 => take(shape, offers, position, &mut rest, scratch, chosen),
+            _ => return false,
+        }
+    }
+    let satisfied = rest.satisfied()
+        || match shape.strategy {
+            Strategy::Tree => by_leaves(shape, offers, &mut rest, scratch, chosen),
+            Strategy::Consecutive => consecutive(shape, offers, ignore_weight, &mut rest, scratch, chosen),
+            Strategy::Spread => ordered(shape, offers, &mut rest, scratch, chosen, |_| 0, true),
+            Strategy::LeastLoaded => ordered(
+                shape,
+                offers,
+                &mut rest,
+                scratch,
+                chosen,
+                |offer| -(i64::from(offer.cpus) * 1_000_000 / i64::from(offer.total_cpus.max(1))),
+                false,
+            ),
+            Strategy::SerialAtEnd => {
+                ordered(shape, offers, &mut rest, scratch, chosen, |offer| -i64::from(offer.node.0), false)
+            }
+        };
+    let enough = satisfied || (rest.cpus <= 0 && enough_nodes(shape, 0, rest.nodes));
+    if enough {
+        chosen.sort_unstable_by_key(|offer| offer.node);
+    }
+    enough
+}
+
+/// Whether `available` nodes cover what is still needed, down to the least the job accepts.
+fn enough_nodes(shape: &Shape, available: i64, needed: i64) -> bool {
+    let slack = i64::from(shape.wanted_nodes) - i64::from(shape.min_nodes);
+    available >= needed - slack.max(0)
+}
+
+/// Takes one offer: as many CPUs as it may, leaving one a node for the nodes still needed.
+fn take(
+    shape: &Shape,
+    offers: &[Offer],
+    position: usize,
+    rest: &mut Remaining,
+    scratch: &mut PickScratch,
+    chosen: &mut Vec<Offer>,
+) {
+    if scratch.taken[position] {
+        return;
+    }
+    scratch.taken[position] = true;
+    let mut offer = offers[position];
+    if !shape.whole_nodes {
+        let reserved = (rest.nodes - 1).max(0) * i64::from(shape.cpus_per_task.min(shape.min_cpus_per_node));
+        let allowed = (rest.cpus - reserved).max(i64::from(shape.min_cpus_per_node));
+        offer.cpus = i64::from(offer.cpus).min(allowed) as u32;
+    }
+    rest.cpus -= i64::from(offer.cpus);
+    rest.nodes -= 1;
+    rest.max_nodes -= 1;
+    chosen.push(offer);
+}
+
+/// Best fit over runs of consecutive nodes.
+fn consecutive(
+    shape: &Shape,
+    offers: &[Offer],
+    ignore_weight: bool,
+    rest: &mut Remaining,
+    scratch: &mut PickScratch,
+    chosen: &mut Vec<Offer>,
+) -> bool {
+    find_runs(shape, offers, ignore_weight, scratch);
+    while rest.max_nodes > 0 {
+        let Some(best) = best_run(shape, scratch, rest) else { return false };
+        let run = scratch.runs.remove(best);
+        let sufficient = i64::from(run.cpus) >= rest.cpus && enough_nodes(shape, i64::from(run.nodes), rest.nodes);
+        if shape.contiguous && !sufficient {
+            return false;
+        }
+        if let Some(required) = run.first_required {
+            // Upward from the first required node, then downward.
+            for position in (required..run.end).chain((run.begin..required).rev()) {
+                if rest.max_nodes <= 0 || rest.satisfied() {
+                    break;
+                }
+                take(shape, offers, position, rest, scratch, chosen);
+            }
+        } else {
+            fill_from_run(shape, offers, run, rest, scratch, chosen);
+        }
+        if rest.satisfied() {
+            return true;
+        }
+    }
+    false
+}
+
+/// Splits the offers into runs: an unusable node or a change of weight ends one.
+fn find_runs(shape: &Shape, offers: &[Offer], ignore_weight: bool, scratch: &mut PickScratch) {
+    scratch.runs.clear();
+    for (position, offer) in offers.iter().enumerate() {
+        if scratch.taken[position] && !shape.required.contains(&offer.node) {
+            continue;
+        }
+        let weight = if shape.contiguous || ignore_weight { 0 } else { offer.weight };
+        let continues = scratch.runs.last().is_some_and(|run: &Run| {
+            run.end == position && offers[position - 1].node.0 + 1 == offer.node.0 && run.weight == weight
+        });
+        if !continues {
+            scratch.runs.push(Run { begin: position, end: position, cpus: 0, nodes: 0, weight, first_required: None });
+        }
+        if let Some(run) = scratch.runs.last_mut() {
+            run.end = position + 1;
+            if scratch.taken[position] {
+                run.first_required = run.first_required.or(Some(position));
+            } else {
+                run.cpus += offer.cpus;
+                run.nodes += 1;
+            }
+        }
+    }
+}
+
+/// The run to use next.
+fn best_run(shape: &Shape, scratch: &PickScratch, rest: &Remaining) -> Option<usize> {
+    let mut best: Option<(usize, Run, bool)> = None;
+    for (index, run) in scratch.runs.iter().enumerate() {
+        if run.nodes == 0 {
+            continue;
+        }
+        let sufficient = i64::from(run.cpus) >= rest.cpus && enough_nodes(shape, i64::from(run.nodes), rest.nodes);
+        let better = match &best {
+            None => true,
+            Some((_, best, best_sufficient)) => {
+                (best.first_required.is_none() && run.first_required.is_some())
+                    || run.weight < best.weight
+                    || (run.weight == best.weight
+                        && ((sufficient && !best_sufficient)
+                            || (sufficient && run.cpus < best.cpus)
+                            || (!sufficient && run.cpus > best.cpus)))
+            }
+        };
+        if better {
+            best = Some((index, *run, sufficient));
+        }
+    }
+    best.map(|(index, ..)| index)
+}
+
+/// Takes nodes of a run without required nodes.
+fn fill_from_run(
+    shape: &Shape,
+    offers: &[Offer],
+    run: Run,
+    rest: &mut Remaining,
+    scratch: &mut PickScratch,
+    chosen: &mut Vec<Offer>,
+) {
+    if rest.nodes <= 1 {
+        // One node is enough: the one that leaves least over.
+        let mut tightest: Option<usize> = None;
+        for position in run.begin..run.end {
+            let cpus = i64::from(offers[position].cpus);
+            if scratch.taken[position] || cpus < rest.cpus {
+                continue;
+            }
+            if tightest.is_none_or(|best| offers[position].cpus < offers[best].cpus) {
+                tightest = Some(position);
+                if cpus == rest.cpus {
+                    break;
+                }
+            }
+        }
+        if let Some(position) = tightest {
+            take(shape, offers, position, rest, scratch, chosen);
+            return;
+        }
+    }
+    for position in run.begin..run.end {
+        if rest.max_nodes <= 0 || rest.satisfied() {
+            break;
+        }
+        if scratch.taken[position] || (rest.max_nodes == 1 && i64::from(offers[position].cpus) < rest.cpus) {
+            continue;
+        }
+        take(shape, offers, position, rest, scratch, chosen);
+    }
+}
+
+/// Takes nodes leaf switch by leaf switch. Lighter weight classes are all used before a heavier one is needed.
+fn by_leaves(
+    shape: &Shape,
+    offers: &[Offer],
+    rest: &mut Remaining,
+    scratch: &mut PickScratch,
+    chosen: &mut Vec<Offer>,
+) -> bool {
+    let heaviest = heaviest_needed(offers, &scratch.taken, rest);
+    let mandatory = |offer: &Offer| offer.weight < heaviest;
+    let mut leaves = std::mem::take(&mut scratch.leaves);
+    leaves.clear();
+    leaves.extend(chosen.iter().filter_map(|offer| scratch.tree.leaf(offer.node)));
+    for position in 0..offers.len() {
+        if rest.max_nodes > 0 && !rest.satisfied() && mandatory(&offers[position]) {
+            leaves.extend(scratch.tree.leaf(offers[position].node));
+            take(shape, offers, position, rest, scratch, chosen);
+        }
+    }
+    leaves.dedup();
+    let mut unfinished = leaves.clone();
+    unfinished.reverse();
+    while rest.max_nodes > 0 && !rest.satisfied() {
+        let usable = |position: usize| offers[position].weight <= heaviest;
+        let hidden: Vec<bool> =
+            (0..offers.len()).map(|position| scratch.taken[position] || !usable(position)).collect();
+        let next = unfinished.pop().or_else(|| scratch.tree.next_leaf(offers, &hidden, &leaves, rest.nodes, rest.cpus));
+        let Some(leaf) = next else { break };
+        if !leaves.contains(&leaf) {
+            leaves.push(leaf);
+        }
+        for position in 0..offers.len() {
+            let here = scratch.tree.leaf(offers[position].node) == Some(leaf) && !hidden[position];
+            if rest.max_nodes <= 0 || rest.satisfied() {
+                break;
+            }
+            if !here || (rest.max_nodes == 1 && i64::from(offers[position].cpus) < rest.cpus) {
+                continue;
+            }
+            take(shape, offers, position, rest, scratch, chosen);
+        }
+        // A leaf that could not give what is left must not be chosen again.
+        for position in 0..offers.len() {
+            if scratch.tree.leaf(offers[position].node) == Some(leaf) {
+                scratch.taken[position] = true;
+            }
+        }
+    }
+    scratch.leaves = leaves;
+    rest.satisfied()
+}
+
+/// The lightest weight up to which the offers suffice.
+fn heaviest_needed(offers: &[Offer], taken: &[bool], rest: &Remaining) -> u32 {
+    let mut weights: Vec<u32> = offers.iter().map(|offer| offer.weight).collect();
+    weights.sort_unstable();
+    weights.dedup();
+    let suffices = |heaviest: u32| {
+        let usable = offers.iter().zip(taken).filter(|(offer, taken)| !**taken && offer.weight <= heaviest);
+        let (nodes, cpus) = usable.fold((0, 0), |(nodes, cpus), (offer, _)| (nodes + 1, cpus + i64::from(offer.cpus)));
+        nodes >= rest.nodes && cpus >= rest.cpus
+    };
+    let last = weights.last().copied().unwrap_or(0);
+    weights.into_iter().find(|&heaviest| suffices(heaviest)).unwrap_or(last)
+}
+
+/// Takes nodes by weight and then by `rank`; `as_many` goes on until no more nodes are allowed.
+fn ordered(
+    shape: &Shape,
+    offers: &[Offer],
+    rest: &mut Remaining,
+    scratch: &mut PickScratch,
+    chosen: &mut Vec<Offer>,
+    rank: impl Fn(&Offer) -> i64,
+    as_many: bool,
+) -> bool {
+    let mut order: Vec<usize> = (0..offers.len()).collect();
+    order.sort_by_key(|&position| (offers[position].weight, rank(&offers[position]), offers[position].node));
+    for position in order {
+        if rest.max_nodes <= 0 || (rest.satisfied() && !as_many) {
+            break;
+        }
+        if rest.max_nodes == 1 && i64::from(offers[position].cpus) < rest.cpus {
+            continue;
+        }
+        take(shape, offers, position, rest, scratch, chosen);
+    }
+    rest.satisfied()
+}

@@ -1,0 +1,255 @@
+//! A request made ready for selection in one partition: everything that does not change while the simulation runs.
+
+use crate::cluster::{Cluster, MemoryDefault, Node, OverSubscribe, Partition};
+use crate::ids::{GresId, NodeId, PartitionId};
+use crate::job::{FeatureExpr, GresScope, Memory, Request, Sharing};
+use crate::node_set::NodeSet;
+use crate::policy::SelectPolicy;
+
+/// Memory a job takes on each of its nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MemoryNeed {
+    /// Memory is not a consumable resource here: a node only has to be large enough [MB].
+    NotConsumed(u64),
+    /// So much on every node [MB].
+    PerNode(u64),
+    /// So much for every allocated CPU [MB].
+    PerCpu(u64),
+    /// All of the node.
+    Whole,
+}
+
+/// A request in one partition.
+#[derive(Clone, Debug)]
+pub(crate) struct Shape {
+    /// Nodes that could serve it, alone in the world.
+    pub(crate) eligible: NodeSet,
+    /// Fewest nodes.
+    pub(crate) min_nodes: u32,
+    /// Most nodes (at least `min_nodes`, or the request can never be met).
+    pub(crate) max_nodes: u32,
+    /// Nodes that selection tries to get.
+    pub(crate) wanted_nodes: u32,
+    /// Least CPUs of the whole job.
+    pub(crate) min_cpus: u32,
+    /// CPUs a task.
+    pub(crate) cpus_per_task: u32,
+    /// Tasks on a node at most, where asked for.
+    pub(crate) tasks_per_node: Option<u32>,
+    /// Tasks on a socket at most.
+    pub(crate) tasks_per_socket: Option<u32>,
+    /// CPUs usable of each core: threads, fewer where tasks per core or threads per core are limited.
+    pub(crate) tasks_per_core: Option<u32>,
+    /// Threads used per core at most.
+    pub(crate) threads_per_core: Option<u32>,
+    /// `--cores-per-socket`.
+    pub(crate) cores_per_socket: u32,
+    /// `--sockets-per-node`.
+    pub(crate) sockets_per_node: u32,
+    /// Fewest CPUs a node must offer.
+    pub(crate) min_cpus_per_node: u32,
+    /// Memory.
+    pub(crate) memory: MemoryNeed,
+    /// GRES needed on every node.
+    pub(crate) gres: Vec<(GresId, u32)>,
+    /// The job gets whole nodes.
+    pub(crate) whole_nodes: bool,
+    /// Nodes used by other users' jobs are unusable.
+    pub(crate) exclusive_user: bool,
+    /// `MaxCPUsPerNode` of the partition.
+    pub(crate) max_cpus_per_node: Option<u32>,
+    /// Nodes it must get.
+    pub(crate) required: Vec<NodeId>,
+    /// One run of consecutive nodes only.
+    pub(crate) contiguous: bool,
+    /// Which selection is used.
+    pub(crate) strategy: Strategy,
+    /// Fill a node's sockets one after the other.
+    pub(crate) block_cores: bool,
+    /// Alternatives of `[a|b]`: all nodes of one.
+    pub(crate) alternatives: Vec<NodeSet>,
+    /// Parts of `a*2&b*3`.
+    pub(crate) counted: Vec<(NodeSet, u32)>,
+    /// Whether an empty machine could run it; filled in by the controller.
+    pub(crate) feasible: bool,
+}
+
+/// How nodes are chosen among those that can serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Strategy {
+    /// Best fit over runs of consecutive nodes.
+    Consecutive,
+    /// `--spread-job`.
+    Spread,
+    /// `CR_LLN`, `LLN=YES`.
+    LeastLoaded,
+    /// `pack_serial_at_end` for one-CPU jobs.
+    SerialAtEnd,
+    /// topology/tree.
+    Tree,
+}
+
+impl Shape {
+    /// Prepares a request for a partition. O(nodes).
+    pub(crate) fn new(cluster: &Cluster, select: &SelectPolicy, partition_id: PartitionId, request: &Request) -> Self {
+        let partition = &cluster.partitions[partition_id.index()];
+        let n_nodes = cluster.nodes.len();
+        let mut cpus_per_task = request.cpus_per_task.max(1);
+        let mut memory = request.memory;
+        let limit = partition.max_memory.or(select.max_memory);
+        if let (Memory::PerCpu(asked), Some(MemoryDefault::PerCpu(most))) = (memory, limit)
+            && asked > most
+            && most > 0
+        {
+            let factor = asked.div_ceil(most);
+            cpus_per_task = cpus_per_task.saturating_mul(factor as u32);
+            memory = Memory::PerCpu(asked.div_ceil(factor));
+        }
+        let mut min_cpus = request.min_cpus.max(request.tasks.saturating_mul(cpus_per_task)).max(1);
+        let mut min_cpus_per_node = request.min_cpus_per_node.unwrap_or(1).max(cpus_per_task);
+        if let (Memory::PerNode(asked), Some(MemoryDefault::PerCpu(most))) = (memory, limit)
+            && most > 0
+        {
+            min_cpus_per_node = min_cpus_per_node.max(asked.div_ceil(most) as u32);
+        }
+        let tasks = request.tasks.max(1);
+        let mut min_nodes = request.min_nodes.max(1).max(partition.min_nodes);
+        if let Some(per_node) = request.ntasks_per_node {
+            min_nodes = min_nodes.max(tasks.div_ceil(per_node.max(1)));
+            min_cpus_per_node = min_cpus_per_node.max(per_node.min(tasks).saturating_mul(cpus_per_task));
+        }
+        let asked_max = request.max_nodes.or(partition.max_nodes).unwrap_or(500_000);
+        let mut max_nodes = asked_max.min(partition.max_nodes.unwrap_or(500_000));
+        if request.max_nodes.is_none() {
+            max_nodes = max_nodes.min(tasks.max(min_nodes));
+        }
+        let wanted_nodes = match request.max_nodes {
+            Some(most) if !request.use_min_nodes => most.min(max_nodes).max(min_nodes),
+            _ => min_nodes,
+        };
+        let whole_nodes = select.linear
+            || partition.over_subscribe == OverSubscribe::Exclusive
+            || request.sharing == Sharing::Exclusive;
+        if request.ntasks_per_node.is_none() && max_nodes == 1 {
+            min_cpus_per_node = min_cpus_per_node.max(min_cpus);
+        }
+        min_cpus = min_cpus.max(min_nodes);
+        let strategy = if request.spread {
+            Strategy::Spread
+        } else if select.least_loaded_nodes || partition.least_loaded_nodes {
+            Strategy::LeastLoaded
+        } else if select.pack_serial_at_end && min_cpus == 1 && max_nodes == 1 {
+            Strategy::SerialAtEnd
+        } else if select.topology_tree
+            && !cluster.switches.is_empty()
+            && !request.contiguous
+            && (!select.topology_optional || request.switches.is_some())
+        {
+            Strategy::Tree
+        } else {
+            Strategy::Consecutive
+        };
+        let gres = per_node_gres(request, tasks, min_nodes);
+        let mut shape = Self {
+            eligible: NodeSet::empty(n_nodes),
+            min_nodes,
+            max_nodes,
+            wanted_nodes,
+            min_cpus,
+            cpus_per_task,
+            tasks_per_node: request.ntasks_per_node,
+            tasks_per_socket: request.ntasks_per_socket,
+            tasks_per_core: request.ntasks_per_core.or(select.one_task_per_core.then_some(1)),
+            threads_per_core: request.threads_per_core,
+            cores_per_socket: request.cores_per_socket.unwrap_or(0),
+            sockets_per_node: request.sockets_per_node.unwrap_or(0),
+            min_cpus_per_node,
+            memory: memory_need(memory, partition, select),
+            gres,
+            whole_nodes,
+            exclusive_user: partition.exclusive_user || request.sharing == Sharing::ExclusiveUser,
+            max_cpus_per_node: partition.max_cpus_per_node,
+            required: request.required_nodes.clone(),
+            contiguous: request.contiguous,
+            strategy,
+            block_cores: request.block_cores.unwrap_or(select.block_cores),
+            alternatives: Vec::new(),
+            counted: Vec::new(),
+            feasible: false,
+        };
+        for (index, node) in cluster.nodes.iter().enumerate() {
+            let id = NodeId::new(index);
+            if partition.nodes.contains(id)
+                && !request.excluded_nodes.contains(&id)
+                && could_have(&request.features, node)
+                && shape.gres.iter().all(|&(gres, count)| node.gres.get(gres.index()).is_some_and(|&has| has >= count))
+            {
+                shape.eligible.insert(id);
+            }
+        }
+        let nodes_with = |expr: &FeatureExpr| {
+            let having = cluster.nodes.iter().enumerate().filter(|(_, node)| could_have(expr, node));
+            NodeSet::from_nodes(n_nodes, having.map(|(index, _)| NodeId::new(index)))
+        };
+        match &request.features {
+            FeatureExpr::MatchingOr(parts) => shape.alternatives = parts.iter().map(nodes_with).collect(),
+            FeatureExpr::Counted(parts) => {
+                shape.counted = parts.iter().map(|(expr, count)| (nodes_with(expr), *count)).collect();
+            }
+            _ => {}
+        }
+        shape
+    }
+}
+
+/// Whether a node satisfies the constraint; for alternatives and counts, whether it could serve one of the parts.
+fn could_have(expr: &FeatureExpr, node: &Node) -> bool {
+    match expr {
+        FeatureExpr::Any => true,
+        FeatureExpr::Has(feature) => node.features.contains(feature),
+        FeatureExpr::Unknown(_) => false,
+        FeatureExpr::And(parts) => parts.iter().all(|part| could_have(part, node)),
+        FeatureExpr::Or(parts) | FeatureExpr::MatchingOr(parts) => parts.iter().any(|part| could_have(part, node)),
+        FeatureExpr::Counted(parts) => parts.iter().any(|(part, _)| could_have(part, node)),
+    }
+}
+
+/// GRES needed on each node; counts per job, task and socket are spread over the fewest nodes.
+fn per_node_gres(request: &Request, tasks: u32, min_nodes: u32) -> Vec<(GresId, u32)> {
+    request
+        .gres
+        .iter()
+        .map(|wanted| {
+            let count = match wanted.scope {
+                GresScope::PerNode => wanted.count,
+                GresScope::PerJob => wanted.count.div_ceil(min_nodes),
+                GresScope::PerTask => wanted.count.saturating_mul(tasks).div_ceil(min_nodes),
+                GresScope::PerSocket => wanted.count.saturating_mul(request.sockets_per_node.unwrap_or(1)),
+            };
+            (wanted.gres, count)
+        })
+        .filter(|&(_, count)| count > 0)
+        .collect()
+}
+
+/// What the job takes of a node's memory, given defaults.
+fn memory_need(memory: Memory, partition: &Partition, select: &SelectPolicy) -> MemoryNeed {
+    if !select.memory {
+        return match memory {
+            Memory::PerNode(mb) => MemoryNeed::NotConsumed(mb),
+            _ => MemoryNeed::NotConsumed(0),
+        };
+    }
+    match memory {
+        Memory::PerNode(mb) => MemoryNeed::PerNode(mb),
+        Memory::PerCpu(mb) => MemoryNeed::PerCpu(mb),
+        // Charged with the GPUs of the node: one node's share of GPUs is not known before selection, so one GPU's.
+        Memory::PerGpu(mb) => MemoryNeed::PerNode(mb),
+        Memory::WholeNode => MemoryNeed::Whole,
+        Memory::Default => match partition.default_memory.or(select.default_memory) {
+            Some(MemoryDefault::PerNode(mb)) if mb > 0 => MemoryNeed::PerNode(mb),
+            Some(MemoryDefault::PerCpu(mb)) if mb > 0 => MemoryNeed::PerCpu(mb),
+            _ => MemoryNeed::Whole,
+        },
+    }
+}

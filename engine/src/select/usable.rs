@@ -1,0 +1,101 @@
+//! How many CPUs of one node a request could use: the per-node test of select/cons_tres and select/linear.
+//! Source: slurm-semantics 6.4, 6.5 (observed on 22.05.8).
+
+use crate::ids::NodeId;
+use crate::policy::ConsumableUnit;
+use crate::select::free::{Free, Geometry};
+use crate::select::shape::{MemoryNeed, Shape};
+
+/// CPUs that `shape` could use on `node`, 0 if the node cannot serve it. O(sockets + GRES of the shape).
+#[inline]
+pub(crate) fn usable_cpus(
+    geometry: &Geometry,
+    unit: ConsumableUnit,
+    free: &Free,
+    shape: &Shape,
+    user: u32,
+    node: NodeId,
+) -> u32 {
+    let index = node.index();
+    if !free.admits(node, user, shape.exclusive_user) {
+        return 0;
+    }
+    for &(gres, count) in &shape.gres {
+        if free.gres[index * geometry.n_gres + gres.index()] < count {
+            return 0;
+        }
+    }
+    if shape.whole_nodes {
+        return whole_node(geometry, free, shape, index);
+    }
+    let cpus_per_core = u32::from(geometry.cpus_per_core[index]);
+    let mut usable_threads = cpus_per_core;
+    if let Some(threads) = shape.threads_per_core {
+        usable_threads = usable_threads.min(threads.max(1));
+    }
+    if let Some(tasks) = shape.tasks_per_core {
+        usable_threads = usable_threads.min(tasks.saturating_mul(shape.cpus_per_task).max(1));
+    }
+    let mut cpus = 0;
+    let mut sockets = 0;
+    for socket in geometry.sockets(node) {
+        let cores = u32::from(free.cores[socket]);
+        let broken = unit == ConsumableUnit::Socket && cores < u32::from(geometry.socket_cores[socket]);
+        if cores == 0 || broken || cores < shape.cores_per_socket {
+            continue;
+        }
+        sockets += 1;
+        let mut socket_cpus = cores * usable_threads;
+        if let Some(tasks) = shape.tasks_per_socket {
+            socket_cpus = socket_cpus.min(tasks.saturating_mul(shape.cpus_per_task));
+        }
+        cpus += socket_cpus;
+    }
+    if sockets < shape.sockets_per_node {
+        return 0;
+    }
+    if let Some(most) = shape.max_cpus_per_node {
+        let used = geometry.cpus[index] - free.node_cores[index] * cpus_per_core;
+        cpus = cpus.min(most.saturating_sub(used));
+    }
+    cpus = match shape.memory {
+        MemoryNeed::NotConsumed(mb) if mb > geometry.memory[index] => 0,
+        MemoryNeed::NotConsumed(_) => cpus,
+        MemoryNeed::PerNode(mb) if mb > free.memory[index] => 0,
+        MemoryNeed::PerNode(_) => cpus,
+        MemoryNeed::Whole if free.memory[index] < geometry.memory[index] => 0,
+        MemoryNeed::Whole => cpus,
+        MemoryNeed::PerCpu(mb) => limited_by_memory(cpus, mb, free.memory[index], usable_threads, cpus_per_core),
+    };
+    if let Some(tasks) = shape.tasks_per_node {
+        cpus = cpus.min(tasks.saturating_mul(shape.cpus_per_task));
+    }
+    cpus -= cpus % shape.cpus_per_task;
+    if cpus < shape.min_cpus_per_node { 0 } else { cpus }
+}
+
+/// A node for a job that takes it whole: nothing of it may be in use.
+fn whole_node(geometry: &Geometry, free: &Free, shape: &Shape, index: usize) -> u32 {
+    if free.jobs[index] > 0 || geometry.cpus[index] < shape.min_cpus_per_node {
+        return 0;
+    }
+    let cpus = geometry.cpus[index];
+    let enough_memory = match shape.memory {
+        MemoryNeed::NotConsumed(mb) => mb <= geometry.memory[index],
+        MemoryNeed::PerNode(mb) => mb <= free.memory[index],
+        // --mem-per-cpu is charged for every CPU of the node.
+        MemoryNeed::PerCpu(mb) => mb.saturating_mul(u64::from(cpus)) <= free.memory[index],
+        MemoryNeed::Whole => true,
+    };
+    if enough_memory { cpus } else { 0 }
+}
+
+/// CPUs left when each allocated CPU needs `mb` MB: whole cores are charged, so cores are dropped until they fit.
+fn limited_by_memory(cpus: u32, mb: u64, free_mb: u64, usable_threads: u32, cpus_per_core: u32) -> u32 {
+    if mb == 0 {
+        return cpus;
+    }
+    let charged_per_core = mb * u64::from(cpus_per_core);
+    let cores_that_fit = (free_mb / charged_per_core.max(1)).min(u64::from(u32::MAX / usable_threads.max(1))) as u32;
+    cpus.min(cores_that_fit.saturating_mul(usable_threads))
+}

@@ -1,0 +1,60 @@
+//! Events of single jobs, by (time, rank, sequence): equal times have one order on every machine.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::ids::JobId;
+
+/// What happens to a job at a known time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Event {
+    /// It ends, by itself or by the time-limit scan.
+    JobEnds {
+        /// The job.
+        job: JobId,
+        /// By the scan.
+        killed: bool,
+    },
+    /// Its nodes have left COMPLETING.
+    NodesFree {
+        /// The job.
+        job: JobId,
+    },
+    /// Its owner cancels it if it still waits.
+    Cancelled {
+        /// The job.
+        job: JobId,
+    },
+    /// It becomes eligible.
+    Released {
+        /// The job.
+        job: JobId,
+    },
+    /// The main scheduler was asked to run at once.
+    MainRequested,
+}
+
+/// The event queue. Push and pop are O(log n).
+#[derive(Debug, Default)]
+pub(crate) struct Events {
+    heap: BinaryHeap<Reverse<(i64, Event, u64)>>,
+    sequence: u64,
+}
+
+impl Events {
+    /// Adds an event at `time` [ms].
+    pub(crate) fn push(&mut self, time: i64, event: Event) {
+        self.sequence += 1;
+        self.heap.push(Reverse((time, event, self.sequence)));
+    }
+
+    /// The time of the next event; `i64::MAX` if there is none.
+    pub(crate) fn next_time(&self) -> i64 {
+        self.heap.peek().map_or(i64::MAX, |Reverse((time, ..))| *time)
+    }
+
+    /// Takes the next event.
+    pub(crate) fn pop(&mut self) -> Option<Event> {
+        self.heap.pop().map(|Reverse((_, event, _))| event)
+    }
+}

@@ -1,0 +1,105 @@
+//! What is known of a job while it waits or runs. Kept only that long: memory follows the queue, not the trace.
+
+use crate::ids::{JobId, PartitionId};
+use crate::select::free::Allocation;
+
+/// Where a job stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Submitted, not yet eligible.
+    Waiting,
+    /// In the queue.
+    Pending,
+    /// Holds nodes.
+    Running,
+    /// Has ended; its nodes are not all free yet.
+    Completing,
+}
+
+/// A job between submission and its end.
+#[derive(Clone, Debug)]
+pub(crate) struct LiveJob {
+    pub(crate) job: JobId,
+    pub(crate) phase: Phase,
+    /// When age began to accrue [s].
+    pub(crate) accrue: i64,
+    /// Priority per partition of its request.
+    pub(crate) priority: u32,
+    /// Limit in force [s]; 365 days where unlimited.
+    pub(crate) limit_seconds: i64,
+    /// When it started [s].
+    pub(crate) start: i64,
+    /// When its limit ends [s].
+    pub(crate) expected_end: i64,
+    /// The partition it runs in.
+    pub(crate) partition: PartitionId,
+    /// Billing units, while it runs.
+    pub(crate) billing: f64,
+    /// What it holds.
+    pub(crate) allocation: Allocation,
+}
+
+/// No live job.
+const NONE: u32 = u32::MAX;
+
+/// Live jobs in a slab, found by job. O(1) each way.
+#[derive(Debug)]
+pub(crate) struct LiveJobs {
+    slot_of: Vec<u32>,
+    slots: Vec<Option<LiveJob>>,
+    vacant: Vec<u32>,
+}
+
+impl LiveJobs {
+    /// Room for the jobs of a workload (4 bytes each).
+    pub(crate) fn new(n_jobs: usize) -> Self {
+        Self { slot_of: vec![NONE; n_jobs], slots: Vec::new(), vacant: Vec::new() }
+    }
+
+    /// Adds a job.
+    pub(crate) fn insert(&mut self, live: LiveJob) {
+        let job = live.job;
+        let slot = match self.vacant.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = Some(live);
+                slot
+            }
+            None => {
+                self.slots.push(Some(live));
+                (self.slots.len() - 1) as u32
+            }
+        };
+        self.slot_of[job.index()] = slot;
+    }
+
+    /// Forgets a job.
+    pub(crate) fn remove(&mut self, job: JobId) -> Option<LiveJob> {
+        let slot = std::mem::replace(&mut self.slot_of[job.index()], NONE);
+        if slot == NONE {
+            return None;
+        }
+        self.vacant.push(slot);
+        self.slots[slot as usize].take()
+    }
+
+    /// A job that is alive.
+    pub(crate) fn get(&self, job: JobId) -> Option<&LiveJob> {
+        match self.slot_of[job.index()] {
+            NONE => None,
+            slot => self.slots[slot as usize].as_ref(),
+        }
+    }
+
+    /// A job that is alive, to be changed.
+    pub(crate) fn get_mut(&mut self, job: JobId) -> Option<&mut LiveJob> {
+        match self.slot_of[job.index()] {
+            NONE => None,
+            slot => self.slots[slot as usize].as_mut(),
+        }
+    }
+
+    /// Whether a job waits in the queue.
+    pub(crate) fn is_pending(&self, job: JobId) -> bool {
+        self.get(job).is_some_and(|live| live.phase == Phase::Pending)
+    }
+}

@@ -1,0 +1,385 @@
+//! What happens to a job: submission, eligibility, start, end, and the periodic recomputation of its priority.
+//! Source: slurm-semantics 1.1, 2.1, 4.2–4.4, 7.4.
+
+use super::events::Event;
+use super::jobs::{LiveJob, Phase};
+use super::{Controller, SECOND, seconds};
+use crate::cluster::Tres;
+use crate::ids::{JobId, PartitionId};
+use crate::job::{Job, TimeLimit};
+use crate::outcome::{JobState, StartedBy};
+use crate::priority::multifactor::JobFactors;
+use crate::sched::queue::Record;
+use crate::select::free::Allocation;
+
+/// Where a finite duration is needed, unlimited is a year.
+const YEAR_MINUTES: u32 = 365 * 24 * 60;
+/// From a job's end to its nodes' answer, without an Epilog [ms] (observed 10–100 ms).
+const COMPLETING_MS: i64 = 50;
+/// From a time-limit kill to the main scheduler's run [ms] (observed 100–150 ms).
+const KILL_TO_MAIN_MS: i64 = 130;
+
+impl Controller<'_> {
+    fn job(&self, job: JobId) -> &Job {
+        &self.scenario.workload.jobs[job.index()]
+    }
+
+    /// The partitions a job may use.
+    pub(crate) fn partitions(&self, job: JobId) -> &[PartitionId] {
+        &self.scenario.workload.requests[self.job(job).request.index()].partitions
+    }
+
+    /// The limit in force [min]: the request's, else the partition's default, else its maximum, else a year.
+    fn limit_minutes(&self, job: JobId) -> u32 {
+        let partition = self.partitions(job).first().map(|id| &self.scenario.cluster.partitions[id.index()]);
+        let most = partition.and_then(|partition| partition.max_time);
+        match self.job(job).time_limit {
+            Some(TimeLimit::Minutes(minutes)) => minutes,
+            Some(TimeLimit::Unlimited) => most.unwrap_or(YEAR_MINUTES),
+            None => partition.and_then(|partition| partition.default_time).or(most).unwrap_or(YEAR_MINUTES),
+        }
+    }
+
+    /// sbatch was accepted: the job gets its first priority, and the main scheduler is asked for.
+    pub(crate) fn submit(&mut self, id: JobId) {
+        let now = self.now;
+        let job = self.job(id);
+        let (release, cancelled_at, request) = (job.release, job.cancelled_at, job.request);
+        let limit_minutes = self.limit_minutes(id);
+        self.live.insert(LiveJob {
+            job: id,
+            phase: Phase::Waiting,
+            accrue: seconds(now),
+            priority: 0,
+            limit_seconds: i64::from(limit_minutes) * 60,
+            start: 0,
+            expected_end: 0,
+            partition: PartitionId(0),
+            billing: 0.0,
+            allocation: Allocation::default(),
+        });
+        if cancelled_at != i64::MAX {
+            self.events.push((cancelled_at * SECOND).max(now), Event::Cancelled { job: id });
+        }
+        let shapes = self.take_shapes(request);
+        let feasible = shapes.iter().any(|shape| shape.feasible);
+        self.put_shapes(request, shapes);
+        if !feasible {
+            // sbatch would refuse it: it never enters the queue. It stays PENDING in the outcome.
+            self.live.remove(id);
+            self.finished += usize::from(cancelled_at == i64::MAX);
+            return;
+        }
+        if self.must_wait(id) {
+            self.timers.request_main(now);
+        } else if release * SECOND > now {
+            self.events.push(release * SECOND, Event::Released { job: id });
+        } else {
+            self.enqueue(id, seconds(now));
+            self.timers.request_main(now);
+        }
+    }
+
+    /// The recorded release time, or a begin time, has come.
+    pub(crate) fn release(&mut self, id: JobId) {
+        let job = self.job(id);
+        if job.extra.as_ref().is_some_and(|extra| extra.begin.is_some()) {
+            self.begin_time(id);
+        } else if self.live.get(id).is_some_and(|live| live.phase == Phase::Waiting) {
+            self.enqueue(id, seconds(self.now));
+            // What released it in the recording was seen by a scheduler's run.
+            self.timers.request_main(self.now);
+        }
+    }
+
+    /// The job becomes eligible.
+    pub(crate) fn enqueue(&mut self, id: JobId, now: i64) {
+        let accrue = if self.scenario.policy.priority.accrue_always { self.job(id).submit } else { now };
+        if let Some(live) = self.live.get_mut(id) {
+            live.phase = Phase::Pending;
+            live.accrue = accrue;
+        }
+        self.records[id.index()].eligible = Some(now);
+        for position in 0..self.partitions(id).len() {
+            let partition = self.partitions(id)[position];
+            let (tier, priority) = self.tier_and_priority(id, partition);
+            if position == 0
+                && let Some(live) = self.live.get_mut(id)
+            {
+                live.priority = priority;
+            }
+            self.queue.push(Record::new(id, partition, tier, priority));
+        }
+        self.timers.changed(self.now);
+    }
+
+    /// The priority tier and the priority of a job in one partition.
+    pub(crate) fn tier_and_priority(&self, id: JobId, partition: PartitionId) -> (u32, u32) {
+        let tier = self.scenario.cluster.partitions[partition.index()].priority_tier;
+        let policy = &self.scenario.policy.priority;
+        if !policy.multifactor {
+            // priority/basic: first come, first served; the order of records ends with the job itself.
+            return (tier, u32::MAX / 2);
+        }
+        let job = self.job(id);
+        let request = &self.scenario.workload.requests[job.request.index()];
+        let accrue = self.live.get(id).map_or(job.submit, |live| live.accrue);
+        let limit = self.live.get(id).map_or(YEAR_MINUTES, |live| (live.limit_seconds / 60) as u32);
+        let nodes = request.min_nodes.max(1);
+        let cpus = request.min_cpus.max(1);
+        let tres: Vec<f64> = policy
+            .weight_tres
+            .iter()
+            .map(|&(tres, _)| match tres {
+                Tres::Cpu | Tres::Billing => f64::from(cpus),
+                Tres::Node => f64::from(nodes),
+                Tres::Memory => match request.memory {
+                    crate::job::Memory::PerNode(mb) => mb as f64 * f64::from(nodes),
+                    crate::job::Memory::PerCpu(mb) => mb as f64 * f64::from(cpus),
+                    _ => 0.0,
+                },
+                Tres::Gres(gres) => {
+                    let wanted = request.gres.iter().find(|wanted| wanted.gres == gres);
+                    wanted.map_or(0.0, |wanted| f64::from(wanted.count) * f64::from(nodes))
+                }
+                Tres::License(license) => {
+                    let wanted = request.licenses.iter().find(|(id, _)| *id == license);
+                    wanted.map_or(0.0, |(_, count)| f64::from(*count))
+                }
+            })
+            .collect();
+        let factors = JobFactors {
+            age: seconds(self.now) - accrue,
+            fair_share: self.fair_share.factors[job.association.index()],
+            association_priority: self.scenario.associations.rows[job.association.index()].priority,
+            nodes,
+            cpus,
+            limit,
+            partition,
+            qos: &self.scenario.qos[job.qos.index()],
+            tres: &tres,
+            nice: job.nice,
+        };
+        (tier, self.norms().priority(policy, &self.scenario.cluster, factors))
+    }
+
+    /// Commits an allocation: the job runs from this second.
+    pub(crate) fn start(&mut self, id: JobId, partition: PartitionId, allocation: Allocation, by: StartedBy) {
+        let start = seconds(self.now);
+        let job = &self.scenario.workload.jobs[id.index()];
+        let billing = self.billing(partition, &allocation);
+        self.free.take(&self.selector.geometry, &allocation, job.user.0);
+        let record = &mut self.records[id.index()];
+        record.start = Some(start);
+        record.started_by = Some(by);
+        record.state = JobState::Running;
+        record.cpus = allocation.cpus();
+        record.n_nodes = allocation.shares.len() as u32;
+        record.ranges_begin = self.node_ranges.len() as u32;
+        for share in &allocation.shares {
+            match self.node_ranges[record.ranges_begin as usize..].last_mut() {
+                Some(range) if range.1 + 1 == share.node.0 => range.1 = share.node.0,
+                _ => self.node_ranges.push((share.node.0, share.node.0)),
+            }
+        }
+        record.n_ranges = self.node_ranges.len() as u32 - record.ranges_begin;
+        let Some(live) = self.live.get_mut(id) else { return };
+        live.phase = Phase::Running;
+        live.start = start;
+        live.expected_end = start + live.limit_seconds;
+        live.partition = partition;
+        live.billing = billing;
+        live.allocation = allocation;
+        self.running.insert((live.expected_end, id.0));
+        let limit_end = live.expected_end;
+        let over = match self.scenario.cluster.partitions[partition.index()].over_time_limit {
+            Some(minutes) => Some(minutes),
+            None => self.scenario.policy.over_time_limit,
+        };
+        let natural = self.now + i64::from(job.run_time) * SECOND;
+        let unbounded = job.run_time_is_bound && limit_end > start + i64::from(job.run_time);
+        let kill = over.map(|minutes| self.timers.scan_after(limit_end + i64::from(minutes) * 60));
+        let (end, killed) = match kill {
+            Some(kill) if unbounded || kill < natural => (kill, true),
+            _ => (natural, false),
+        };
+        self.events.push(end, Event::JobEnds { job: id, killed });
+        self.queue.mark_stale();
+        self.timers.changed(self.now);
+        self.array_task_started(id);
+        self.limits_start(id);
+        self.take_licenses(id);
+        match by {
+            StartedBy::Backfill => self.counters.backfill_started += 1,
+            StartedBy::Main | StartedBy::Submit => self.counters.main_started += 1,
+        }
+    }
+
+    /// Billing units of an allocation. Source: slurm-semantics 4.4.
+    pub(crate) fn billing(&self, partition: PartitionId, allocation: &Allocation) -> f64 {
+        let weights = &self.scenario.cluster.partitions[partition.index()].billing_weights;
+        if weights.is_empty() {
+            return f64::from(allocation.cpus());
+        }
+        let n_gres = self.selector.geometry.n_gres.max(1);
+        let count = |tres: Tres| match tres {
+            Tres::Cpu => f64::from(allocation.cpus()),
+            Tres::Memory => allocation.shares.iter().map(|share| share.memory as f64).sum(),
+            Tres::Node => allocation.shares.len() as f64,
+            Tres::Gres(gres) => {
+                allocation.gres.iter().skip(gres.index()).step_by(n_gres).map(|&count| f64::from(count)).sum()
+            }
+            Tres::Billing | Tres::License(_) => 0.0,
+        };
+        let weighted = weights.iter().map(|&(tres, weight)| weight * count(tres));
+        if self.scenario.policy.priority.max_tres { weighted.fold(0.0, f64::max) } else { weighted.sum() }
+    }
+
+    /// A job ended: its resources are free at once, its nodes when they have answered.
+    pub(crate) fn job_ends(&mut self, id: JobId, killed: bool) {
+        let now = seconds(self.now);
+        let job = &self.scenario.workload.jobs[id.index()];
+        let (succeeded, bound) = (job.succeeded, job.run_time_is_bound);
+        let association = job.association;
+        let Some(live) = self.live.get_mut(id) else { return };
+        live.phase = Phase::Completing;
+        let (start, billing, expected_end) = (live.start, live.billing, live.expected_end);
+        let allocation = std::mem::take(&mut live.allocation);
+        self.running.remove(&(expected_end, id.0));
+        self.free.give_back(&self.selector.geometry, &allocation);
+        for share in &allocation.shares {
+            self.completing_jobs[share.node.index()] += 1;
+            self.completing.insert(share.node);
+        }
+        let n_nodes = allocation.shares.len() as i64;
+        if let Some(live) = self.live.get_mut(id) {
+            live.allocation = allocation;
+        }
+        self.array_task_ended(id);
+        let slice = (now - start.max(self.timers.last_priority_step)).max(0);
+        // The slice since the last step is charged only where limits are enforced.
+        if self.scenario.policy.enforce.limits && self.scenario.policy.priority.multifactor {
+            let charge = self.usage.charge_of(slice, billing * self.usage_factor(id));
+            self.usage.add(&self.scenario.associations, association, charge);
+        }
+        let charged_seconds = self.usage.charge_of(slice, self.usage_factor(id));
+        self.limits_end(id, slice, charged_seconds, expected_end - (now - slice));
+        self.records[id.index()].end = Some(now);
+        let over_limit = killed || (bound && now > expected_end) || now > expected_end;
+        let state = match (over_limit, succeeded) {
+            (true, _) => JobState::Timeout,
+            (false, true) => JobState::Completed,
+            (false, false) => JobState::Failed,
+        };
+        self.close(id, state);
+        let epilog = i64::from(self.scenario.policy.epilog_seconds) * SECOND;
+        let spread = if n_nodes > 64 { 2 * n_nodes } else { 0 };
+        self.events.push(self.now + COMPLETING_MS + epilog + spread, Event::NodesFree { job: id });
+        self.timers.changed(self.now);
+        if killed {
+            self.events.push(self.now + KILL_TO_MAIN_MS, Event::MainRequested);
+        }
+        if !self.scenario.policy.epilog {
+            self.timers.request_main(self.now);
+        }
+    }
+
+    /// `UsageFactor` of the job's QOS.
+    fn usage_factor(&self, id: JobId) -> f64 {
+        self.scenario.qos[self.job(id).qos.index()].usage_factor.unwrap_or(1.0)
+    }
+
+    /// The last node of a job has answered.
+    pub(crate) fn nodes_free(&mut self, id: JobId) {
+        let Some(live) = self.live.remove(id) else { return };
+        self.forget_waiting(id);
+        self.return_licenses(id);
+        for share in &live.allocation.shares {
+            let count = &mut self.completing_jobs[share.node.index()];
+            *count -= 1;
+            if *count == 0 {
+                self.completing.remove(share.node);
+            }
+        }
+        self.timers.changed(self.now);
+        if self.scenario.policy.epilog {
+            if self.scenario.policy.main.defer {
+                self.timers.request_main(self.now);
+            } else {
+                self.events.push(self.now, Event::MainRequested);
+            }
+        }
+    }
+
+    /// The owner took the job back, if it had not started.
+    pub(crate) fn cancel_pending(&mut self, id: JobId) {
+        let record = self.records[id.index()];
+        if record.start.is_some() || record.end.is_some() {
+            return;
+        }
+        self.live.remove(id);
+        self.forget_waiting(id);
+        self.queue.mark_stale();
+        self.records[id.index()].end = Some(seconds(self.now));
+        self.close(id, JobState::Cancelled);
+        self.timers.changed(self.now);
+    }
+
+    /// The priority thread: decay, new usage, fair-share, then every pending job's priority.
+    /// O(associations + running + pending log pending).
+    pub(crate) fn priority_step(&mut self) {
+        let now = seconds(self.now);
+        let since = self.timers.last_priority_step;
+        let policy = &self.scenario.policy.priority;
+        let classic = policy.no_fair_tree || policy.depth_oblivious;
+        let tree = &self.scenario.associations;
+        if classic {
+            // The classic formula sees usage as of the previous step.
+            self.fair_share.update(tree, policy, &self.usage.raw);
+        }
+        if crate::priority::reset::is_due(policy.usage_reset, since, now) {
+            self.usage.reset();
+        }
+        let factor = self.usage.decay(now - since);
+        self.limits_decay(factor);
+        let running = std::mem::take(&mut self.running);
+        for &(_, job) in &running {
+            let id = JobId(job);
+            let Some(live) = self.live.get(id) else { continue };
+            let slice = (now - live.start.max(since)).max(0);
+            let usage_factor = self.usage_factor(id);
+            let charge = self.usage.charge_of(slice, live.billing * usage_factor);
+            self.usage.add(tree, self.scenario.workload.jobs[id.index()].association, charge);
+            self.limits_charge(id, slice, self.usage.charge_of(slice, usage_factor));
+        }
+        self.running = running;
+        if !classic {
+            self.fair_share.update(tree, policy, &self.usage.raw);
+        }
+        self.timers.priority_ran(self.now);
+        self.counters.priority_steps += 1;
+        if self.queue.is_empty() {
+            return;
+        }
+        let mut queue = std::mem::take(&mut self.queue);
+        let increase_only = policy.increase_only;
+        queue.reprioritise(|record| {
+            let (tier, priority) = self.tier_and_priority(record.job, record.partition);
+            (tier, if increase_only { priority.max(record.priority()) } else { priority })
+        });
+        self.queue = queue;
+        self.timers.changed(self.now);
+    }
+
+    /// The controller's tick runs the main scheduler.
+    pub(crate) fn main_timer(&mut self) {
+        let full = self.timers.main_ran(self.now);
+        crate::sched::main_cycle::cycle(self, full);
+        self.discover_eligible();
+    }
+
+    /// Something asked for the main scheduler at once.
+    pub(crate) fn main_immediate(&mut self) {
+        crate::sched::main_cycle::cycle(self, false);
+    }
+}

@@ -1,0 +1,269 @@
+//! The controller as a discrete-event simulation.
+//!
+//! Lifecycle of a run
+//! 1. [`Controller::new`] reads the scenario once: shapes, geometry, norms, phases drawn from the seed.
+//! 2. [`Controller::run`] takes the earliest of: a job's own event, an arrival, a priority step, a main scheduling
+//!    cycle, a backfill cycle. At equal times they act in that order.
+//! 3. It ends when every job has left, or when nothing that could still happen would start a waiting job.
+//!
+//! Time inside is milliseconds since the Unix epoch, because triggers are; what the schedulers compare and what leaves
+//! the engine is whole seconds, as in slurmctld.
+
+pub(crate) mod events;
+pub(crate) mod jobs;
+pub(crate) mod lifecycle;
+pub(crate) mod timers;
+pub(crate) mod waiting;
+
+use std::collections::BTreeSet;
+
+use crate::ids::{JobId, NodeId, RequestId};
+use crate::limits::usage::LimitUsage;
+use crate::node_set::NodeSet;
+use crate::observer::{Interrupted, Observer};
+use crate::outcome::{JobRecord, JobState, Outcome, SchedulerCounters};
+use crate::policy::Scheduler;
+use crate::priority::fair_share::FairShare;
+use crate::priority::multifactor::Norms;
+use crate::priority::usage::Usage;
+use crate::scenario::Scenario;
+use crate::sched::backfill::Backfill;
+use crate::sched::main_cycle::MainScratch;
+use crate::sched::queue::Queue;
+use crate::select::Selector;
+use crate::select::free::Free;
+use crate::select::shape::Shape;
+use crate::{Draws, plain};
+use events::{Event, Events};
+use jobs::LiveJobs;
+use timers::Timers;
+use waiting::Waiting;
+
+/// Milliseconds in a second.
+pub(crate) const SECOND: i64 = 1000;
+
+/// Whole seconds of an instant.
+pub(crate) fn seconds(ms: i64) -> i64 {
+    ms.div_euclid(SECOND)
+}
+
+/// The controller's whole state.
+#[derive(Debug)]
+pub(crate) struct Controller<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) now: i64,
+    pub(crate) events: Events,
+    pub(crate) timers: Timers,
+    pub(crate) live: LiveJobs,
+    pub(crate) waiting: Waiting,
+    pub(crate) queue: Queue,
+    pub(crate) selector: Selector,
+    pub(crate) free: Free,
+    pub(crate) future: Free,
+    /// The empty machine, for "could it ever run".
+    empty: Free,
+    /// Running jobs by expected end [s].
+    pub(crate) running: BTreeSet<(i64, u32)>,
+    /// Nodes that are up and schedulable.
+    pub(crate) up: NodeSet,
+    /// Nodes with a completing job, and how many.
+    pub(crate) completing: NodeSet,
+    pub(crate) completing_jobs: Vec<u16>,
+    /// Shapes by (request, position of the partition in it), made when first needed.
+    shapes: Vec<Option<Box<[Shape]>>>,
+    /// Free licences, by [`crate::ids::LicenseId`].
+    pub(crate) free_licenses: Vec<u32>,
+    pub(crate) usage: Usage,
+    pub(crate) limits: LimitUsage,
+    pub(crate) fair_share: FairShare,
+    norms: Norms,
+    pub(crate) backfill: Backfill,
+    pub(crate) main_scratch: MainScratch,
+    pub(crate) records: Vec<JobRecord>,
+    pub(crate) node_ranges: Vec<(u32, u32)>,
+    pub(crate) counters: SchedulerCounters,
+    next_arrival: usize,
+    pub(crate) finished: usize,
+}
+
+/// Simulates Slurm's schedulers on a scenario.
+pub(crate) fn run(scenario: &Scenario, draws: Draws, observer: &mut impl Observer) -> Result<Outcome, Interrupted> {
+    debug_assert!(!matches!(
+        scenario.policy.scheduler,
+        Scheduler::Fcfs | Scheduler::Sjf | Scheduler::Easy | Scheduler::Conservative
+    ));
+    Controller::new(scenario, draws).run(observer)
+}
+
+impl<'a> Controller<'a> {
+    fn new(scenario: &'a Scenario, draws: Draws) -> Self {
+        let cluster = &scenario.cluster;
+        let n_nodes = cluster.nodes.len();
+        let selector = Selector::new(cluster, &scenario.policy.select);
+        let free = Free::new(&selector.geometry);
+        let priority = &scenario.policy.priority;
+        let usage = Usage::new(&scenario.associations, priority.decay_half_life);
+        let mut fair_share = FairShare::new(&scenario.associations);
+        fair_share.update(&scenario.associations, priority, &usage.raw);
+        let association_priority = scenario.associations.rows.iter().map(|row| row.priority).max().unwrap_or(0);
+        let schedulable = cluster.nodes.iter().enumerate().filter(|(_, node)| node.schedulable);
+        let first_submit = scenario.workload.jobs.first().map_or(0, |job| job.submit);
+        let timers = Timers::new(&scenario.policy, draws, first_submit);
+        Self {
+            now: timers.boot,
+            events: Events::default(),
+            live: LiveJobs::new(scenario.workload.jobs.len()),
+            waiting: Waiting::new(&scenario.workload),
+            queue: Queue::default(),
+            future: free.clone(),
+            empty: free.clone(),
+            free,
+            selector,
+            running: BTreeSet::new(),
+            up: NodeSet::from_nodes(n_nodes, schedulable.map(|(index, _)| NodeId::new(index))),
+            completing: NodeSet::empty(n_nodes),
+            completing_jobs: vec![0; n_nodes],
+            shapes: vec![None; scenario.workload.requests.len()],
+            free_licenses: cluster.licenses.iter().map(|&(_, total)| total).collect(),
+            usage,
+            limits: LimitUsage::new(scenario),
+            fair_share,
+            norms: Norms::new(cluster, &scenario.qos, association_priority, priority),
+            backfill: Backfill::new(n_nodes),
+            main_scratch: MainScratch::new(n_nodes),
+            records: vec![JobRecord::PENDING; scenario.workload.jobs.len()],
+            node_ranges: Vec::new(),
+            counters: SchedulerCounters::default(),
+            next_arrival: 0,
+            finished: 0,
+            timers,
+            scenario,
+        }
+    }
+
+    /// The event loop.
+    fn run(mut self, observer: &mut impl Observer) -> Result<Outcome, Interrupted> {
+        let boot = self.timers.boot;
+        let total = self.scenario.workload.jobs.len();
+        let mut steps: u64 = 0;
+        let mut last_event = boot;
+        while self.finished < total {
+            steps += 1;
+            if steps.is_multiple_of(4096) && observer.progress(self.finished, total).is_break() {
+                return Err(Interrupted);
+            }
+            let arrival = self.arrival_time();
+            let event = self.events.next_time();
+            let next = arrival.min(event);
+            if next == i64::MAX && self.is_stuck() {
+                break;
+            }
+            let timer = self.timers.next();
+            self.now = next.min(timer).max(self.now);
+            if event <= self.now {
+                if let Some(event) = self.events.pop() {
+                    self.handle(event);
+                    last_event = self.now;
+                }
+            } else if arrival <= self.now {
+                self.arrive();
+            } else if self.timers.priority_at <= self.now {
+                self.priority_step();
+            } else if self.timers.main_at() <= self.now {
+                self.main_timer();
+            } else if self.timers.backfill_at <= self.now {
+                crate::sched::backfill::cycle(&mut self);
+            }
+        }
+        if observer.progress(self.finished, total).is_break() {
+            return Err(Interrupted);
+        }
+        let simulated_seconds = seconds(last_event - boot);
+        Ok(Outcome { records: self.records, node_ranges: self.node_ranges, counters: self.counters, simulated_seconds })
+    }
+
+    fn arrival_time(&self) -> i64 {
+        match self.scenario.workload.jobs.get(self.next_arrival) {
+            Some(job) => self.timers.arrival(job.submit, self.next_arrival),
+            None => i64::MAX,
+        }
+    }
+
+    fn arrive(&mut self) {
+        let job = JobId::new(self.next_arrival);
+        self.next_arrival += 1;
+        self.submit(job);
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::JobEnds { job, killed } => self.job_ends(job, killed),
+            Event::NodesFree { job } => self.nodes_free(job),
+            Event::Cancelled { job } => self.cancel_pending(job),
+            Event::Released { job } => self.release(job),
+            Event::MainRequested => self.main_immediate(),
+        }
+    }
+
+    /// Nothing runs, nothing will arrive, and both schedulers have looked since anything changed.
+    fn is_stuck(&self) -> bool {
+        let idle = self.running.is_empty() && !self.backfill.in_progress();
+        let seen = (self.timers.full_run_since_change || self.timers.main_off())
+            && (self.timers.backfill_since_change || self.timers.backfill_off);
+        idle && (seen || self.queue.is_empty())
+    }
+
+    /// The shape of a request in one of its partitions; made once. O(1) after the first call.
+    pub(crate) fn shape_ready(&mut self, request: RequestId) {
+        let slot = &mut self.shapes[request.index()];
+        if slot.is_none() {
+            let (cluster, select) = (&self.scenario.cluster, &self.scenario.policy.select);
+            let request = &self.scenario.workload.requests[request.index()];
+            let mut shapes: Box<[Shape]> =
+                request.partitions.iter().map(|&partition| Shape::new(cluster, select, partition, request)).collect();
+            for shape in &mut shapes {
+                let user = 0;
+                shape.feasible = self.selector.fits(&self.empty, shape, user, &shape.eligible);
+            }
+            *slot = Some(shapes);
+        }
+    }
+
+    /// Takes the shape out of the cache so that the state can be changed while it is read; give it back with
+    /// [`Controller::put_shapes`].
+    pub(crate) fn take_shapes(&mut self, request: RequestId) -> Box<[Shape]> {
+        self.shape_ready(request);
+        self.shapes[request.index()].take().unwrap_or_default()
+    }
+
+    /// Returns what [`Controller::take_shapes`] took.
+    pub(crate) fn put_shapes(&mut self, request: RequestId, shapes: Box<[Shape]>) {
+        self.shapes[request.index()] = Some(shapes);
+    }
+
+    /// The job's state word when nothing more will happen to it.
+    pub(crate) fn close(&mut self, job: JobId, state: JobState) {
+        self.records[job.index()].state = state;
+        self.finished += 1;
+    }
+
+    pub(crate) fn norms(&self) -> &Norms {
+        &self.norms
+    }
+}
+
+/// Dispatches a scenario to its algorithm.
+pub(crate) fn dispatch(
+    scenario: &Scenario,
+    draws: Draws,
+    observer: &mut impl Observer,
+) -> Result<Outcome, Interrupted> {
+    let algorithm = match scenario.policy.scheduler {
+        Scheduler::SlurmBackfill | Scheduler::SlurmBuiltin => return run(scenario, draws, observer),
+        Scheduler::Fcfs => plain::PlainAlgorithm::Fcfs,
+        Scheduler::Sjf => plain::PlainAlgorithm::Sjf,
+        Scheduler::Easy => plain::PlainAlgorithm::Easy,
+        Scheduler::Conservative => plain::PlainAlgorithm::Conservative,
+    };
+    plain::simulate(scenario, algorithm, &plain::PlainOptions::default(), observer)
+}

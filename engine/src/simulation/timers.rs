@@ -1,0 +1,199 @@
+//! The controller's periodic work: its one-second tick, the main scheduler's delays, backfill's sleep, the priority
+//! thread. Nothing ticks: the next time that could act is computed.
+//! Source: slurm-semantics 1.1, 3.2, 4.4, 7.4; oracle FACTS.md.
+
+use super::{SECOND, seconds};
+use crate::Draws;
+use crate::policy::{Policy, Scheduler};
+use crate::rng::{Purpose, Stream};
+
+/// The background loop wakes about once a second (observed period 1.003 s, so its phase drifts).
+const TICK_MS: i64 = 1003;
+
+/// Timers of one controller, in milliseconds; `i64::MAX` is never.
+#[derive(Debug)]
+pub(crate) struct Timers {
+    /// When the controller started.
+    pub(crate) boot: i64,
+    tick_zero: i64,
+    scan_zero: i64,
+    batch_delay: i64,
+    full_interval: Option<i64>,
+    backfill_interval: i64,
+    calc_period: i64,
+    arrival_seed: u64,
+    requests: u64,
+    last_tick_run: i64,
+    last_full_run: i64,
+    main_at: i64,
+    /// Next priority step.
+    pub(crate) priority_at: i64,
+    /// Previous priority step [s].
+    pub(crate) last_priority_step: i64,
+    /// Next backfill cycle, or continuation of one.
+    pub(crate) backfill_at: i64,
+    backfill_polls_from: Option<i64>,
+    backfill_end: i64,
+    last_change: i64,
+    /// No backfill scheduler.
+    pub(crate) backfill_off: bool,
+    /// A full main cycle ran since anything changed.
+    pub(crate) full_run_since_change: bool,
+    /// A backfill cycle ran since anything changed.
+    pub(crate) backfill_since_change: bool,
+}
+
+impl Timers {
+    /// Timers of a controller that starts `boot_offset` seconds before the first submission.
+    pub(crate) fn new(policy: &Policy, draws: Draws, first_submit: i64) -> Self {
+        let mut offset = Stream::new(draws.seed, Purpose::BootOffset, 0);
+        let drawn = 300_000 + offset.below(300_000) as i64;
+        let boot = first_submit * SECOND - draws.boot_offset.map_or(drawn, |given| i64::from(given) * SECOND);
+        let mut phase = Stream::new(draws.seed, Purpose::Tick, 0);
+        // Threads come up one after the other within the first half minute.
+        let backfill_start = boot + phase.below(30_000) as i64;
+        let priority_start = boot + phase.below(30_000) as i64;
+        let tick_zero = boot + phase.below(30_000) as i64;
+        let scan_zero = seconds(boot) + phase.below(30) as i64;
+        let backfill_off = policy.scheduler == Scheduler::SlurmBuiltin || policy.backfill.interval.is_none();
+        let backfill_interval = i64::from(policy.backfill.interval.unwrap_or(30)) * SECOND;
+        let calc_period = i64::from(policy.priority.calc_period.max(1)) * SECOND;
+        let mut timers = Self {
+            boot,
+            tick_zero,
+            scan_zero,
+            batch_delay: i64::from(policy.main.batch_sched_delay),
+            full_interval: policy.main.sched_interval.map(i64::from),
+            backfill_interval,
+            calc_period,
+            arrival_seed: draws.seed,
+            requests: 0,
+            last_tick_run: seconds(tick_zero),
+            last_full_run: seconds(tick_zero),
+            main_at: i64::MAX,
+            priority_at: if policy.priority.multifactor { priority_start + calc_period } else { i64::MAX },
+            last_priority_step: seconds(priority_start),
+            backfill_at: if backfill_off { i64::MAX } else { backfill_start + backfill_interval },
+            backfill_polls_from: None,
+            backfill_end: 0,
+            last_change: seconds(boot),
+            backfill_off,
+            full_run_since_change: false,
+            backfill_since_change: false,
+        };
+        timers.plan_main();
+        timers
+    }
+
+    /// When a job submitted in second `submit` arrives: somewhere in that second.
+    pub(crate) fn arrival(&self, submit: i64, index: usize) -> i64 {
+        // One mixing step instead of a stream a job (splitmix64's finaliser).
+        let mut x = self.arrival_seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        submit * SECOND + ((x ^ (x >> 31)) % 1000) as i64
+    }
+
+    /// The next timer.
+    pub(crate) fn next(&self) -> i64 {
+        self.main_at.min(self.priority_at).min(self.backfill_at)
+    }
+
+    /// Whether `sched_interval=-1` turned the main scheduler off.
+    pub(crate) fn main_off(&self) -> bool {
+        self.full_interval.is_none()
+    }
+
+    /// When the main scheduler runs next by its timers.
+    pub(crate) fn main_at(&self) -> i64 {
+        self.main_at
+    }
+
+    /// The first tick at or after an instant.
+    fn tick_at(&self, ms: i64) -> i64 {
+        let since = (ms - self.tick_zero).max(0);
+        self.tick_zero + (since + TICK_MS - 1) / TICK_MS * TICK_MS
+    }
+
+    /// Computes the next tick that runs the main scheduler.
+    fn plan_main(&mut self) {
+        let Some(full_interval) = self.full_interval else {
+            self.main_at = i64::MAX;
+            return;
+        };
+        let full = self.tick_at((self.last_full_run + full_interval) * SECOND);
+        self.main_at = full;
+        if self.requests > 0 {
+            let request = self.tick_at((self.last_tick_run + self.batch_delay) * SECOND);
+            self.main_at = self.main_at.min(request);
+        }
+    }
+
+    /// A queued request: the next tick runs the main scheduler if the batch delay has passed.
+    pub(crate) fn request_main(&mut self, now: i64) {
+        self.requests += 1;
+        if self.full_interval.is_none() {
+            return;
+        }
+        let earliest = ((self.last_tick_run + self.batch_delay) * SECOND).max(now);
+        self.main_at = self.main_at.min(self.tick_at(earliest));
+    }
+
+    /// A tick ran the main scheduler; says whether over the full queue.
+    pub(crate) fn main_ran(&mut self, now: i64) -> bool {
+        let full = self.full_interval.is_some_and(|interval| seconds(now) - self.last_full_run >= interval);
+        if full {
+            self.last_full_run = seconds(now);
+            self.full_run_since_change = true;
+        }
+        self.last_tick_run = seconds(now);
+        self.requests = 0;
+        self.plan_main();
+        full
+    }
+
+    /// The time-limit scan that ends a job whose limit ends in second `end`.
+    pub(crate) fn scan_after(&self, end: i64) -> i64 {
+        let scan = self.scan_zero + (end - self.scan_zero + 29).div_euclid(30) * 30;
+        self.tick_at(scan * SECOND)
+    }
+
+    /// Something that backfill looks at has changed.
+    pub(crate) fn changed(&mut self, now: i64) {
+        self.last_change = seconds(now);
+        self.full_run_since_change = false;
+        self.backfill_since_change = false;
+        if let Some(from) = self.backfill_polls_from.take() {
+            let polls = (now - from).max(0).div_euclid(SECOND) + 1;
+            self.backfill_at = from + polls * SECOND;
+        }
+    }
+
+    /// Whether a cycle is due now; if nothing changed since the last one ended, backfill looks once a second.
+    pub(crate) fn backfill_due(&mut self, now: i64) -> bool {
+        if self.last_change >= seconds(self.backfill_end) {
+            return true;
+        }
+        self.backfill_polls_from = Some(now);
+        self.backfill_at = i64::MAX;
+        false
+    }
+
+    /// A backfill cycle ended.
+    pub(crate) fn backfill_ended(&mut self, now: i64) {
+        self.backfill_end = now;
+        self.backfill_at = now + self.backfill_interval;
+        self.backfill_since_change = true;
+    }
+
+    /// Whether anything changed in or after the second of an instant.
+    pub(crate) fn changed_since(&self, ms: i64) -> bool {
+        self.last_change >= seconds(ms)
+    }
+
+    /// A priority step ran.
+    pub(crate) fn priority_ran(&mut self, now: i64) {
+        self.last_priority_step = seconds(now);
+        self.priority_at = now + self.calc_period;
+    }
+}

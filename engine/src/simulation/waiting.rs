@@ -1,0 +1,220 @@
+//! Jobs that are submitted but not eligible: begin times, dependencies and array task limits.
+//! What releases a job is found out at the next queue build or tick, not when it happens.
+//! Source: slurm-semantics 2.1, 2.4, 2.5.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::events::Event;
+use super::jobs::Phase;
+use super::{Controller, SECOND, seconds};
+use crate::ids::JobId;
+use crate::job::{DependencyKind, Job, JobPart, Workload};
+use crate::outcome::JobState;
+
+/// Which jobs wait for which, and array limits. Empty for most traces.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    /// Jobs by the trace's base id, for ids that a dependency names.
+    targets: BTreeMap<u64, Vec<JobId>>,
+    /// Submitted jobs that are not eligible for one of these reasons.
+    held: BTreeSet<JobId>,
+    /// Running tasks of arrays with a task limit.
+    running_tasks: BTreeMap<u64, u32>,
+    /// Pending or running jobs of each (user, job name) with a singleton.
+    singletons: BTreeMap<(u32, String), BTreeSet<JobId>>,
+}
+
+/// A dependency's state.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Met {
+    Yes,
+    NotYet,
+    Never,
+}
+
+impl Waiting {
+    /// Indexes the jobs that dependencies name. O(jobs).
+    pub(crate) fn new(workload: &Workload) -> Self {
+        let mut waiting = Self::default();
+        let extras = workload.jobs.iter().filter_map(|job| job.extra.as_ref());
+        for (_, id) in extras.filter_map(|extra| extra.dependencies.as_ref()).flat_map(|deps| &deps.on) {
+            waiting.targets.entry(*id).or_default();
+        }
+        if !waiting.targets.is_empty() {
+            for (index, job) in workload.jobs.iter().enumerate() {
+                if let Some(jobs) = waiting.targets.get_mut(&job.name.id) {
+                    jobs.push(JobId::new(index));
+                }
+            }
+        }
+        waiting
+    }
+}
+
+/// The array a job is a task of, where the array limits its running tasks.
+fn limited_array(job: &Job) -> Option<(u64, u32)> {
+    match (job.name.part, job.extra.as_ref()?.array_task_limit) {
+        (JobPart::Task(_), Some(limit)) => Some((job.name.id, limit)),
+        _ => None,
+    }
+}
+
+/// The singleton group of a job.
+fn singleton_key(job: &Job) -> Option<(u32, String)> {
+    let extra = job.extra.as_ref()?;
+    extra.job_name.as_ref().map(|name| (job.user.0, name.clone()))
+}
+
+impl Controller<'_> {
+    /// Whether anything but its recorded release time can keep a job from being eligible at submission.
+    /// Notes the job as waiting if so.
+    pub(crate) fn must_wait(&mut self, id: JobId) -> bool {
+        let job = &self.scenario.workload.jobs[id.index()];
+        if let Some(key) = singleton_key(job) {
+            self.waiting.singletons.entry(key).or_default().insert(id);
+        }
+        let Some(extra) = &job.extra else { return false };
+        if let Some(begin) = extra.begin
+            && begin > seconds(self.now)
+        {
+            self.events.push(begin * SECOND, Event::Released { job: id });
+        }
+        let waits = !self.is_independent(id);
+        if waits {
+            self.waiting.held.insert(id);
+        }
+        waits
+    }
+
+    /// Whether begin time, dependencies and array limit let the job be considered.
+    fn is_independent(&self, id: JobId) -> bool {
+        let job = &self.scenario.workload.jobs[id.index()];
+        let Some(extra) = &job.extra else { return true };
+        if extra.begin.is_some_and(|begin| begin > seconds(self.now)) {
+            return false;
+        }
+        if let Some((array, limit)) = limited_array(job)
+            && self.waiting.running_tasks.get(&array).is_some_and(|&running| running >= limit)
+        {
+            return false;
+        }
+        let Some(dependencies) = &extra.dependencies else { return true };
+        let mut met = dependencies.on.iter().map(|&(kind, target)| self.dependency(id, kind, target));
+        if dependencies.any { met.any(|met| met == Met::Yes) } else { met.all(|met| met == Met::Yes) }
+    }
+
+    /// One dependency of a job.
+    fn dependency(&self, id: JobId, kind: DependencyKind, target: u64) -> Met {
+        if kind == DependencyKind::Singleton {
+            let job = &self.scenario.workload.jobs[id.index()];
+            let others = singleton_key(job).and_then(|key| self.waiting.singletons.get(&key));
+            let blocked = others.into_iter().flatten().any(|&other| {
+                other != id
+                    && self.live.get(other).is_some_and(|live| {
+                        live.phase == Phase::Running || (live.phase != Phase::Completing && other < id)
+                    })
+            });
+            return if blocked { Met::NotYet } else { Met::Yes };
+        }
+        // A job that the trace does not hold has been purged: satisfied.
+        let Some(jobs) = self.waiting.targets.get(&target) else { return Met::Yes };
+        let task = self.scenario.workload.jobs[id.index()].name.part;
+        let mut all = Met::Yes;
+        for &other in jobs {
+            if kind == DependencyKind::AfterCorr && self.scenario.workload.jobs[other.index()].name.part != task {
+                continue;
+            }
+            match self.dependency_on(kind, other) {
+                Met::Yes => {}
+                Met::NotYet => all = Met::NotYet,
+                Met::Never => return Met::Never,
+            }
+        }
+        all
+    }
+
+    fn dependency_on(&self, kind: DependencyKind, other: JobId) -> Met {
+        let record = &self.records[other.index()];
+        let gone = record.end.is_some() && self.live.get(other).is_none();
+        let ended_well = record.state == JobState::Completed;
+        match kind {
+            DependencyKind::After(minutes) => {
+                let since = record.start.or(record.end);
+                let due = since.is_some_and(|start| start + i64::from(minutes) * 60 <= seconds(self.now));
+                if due { Met::Yes } else { Met::NotYet }
+            }
+            _ if !gone => Met::NotYet,
+            DependencyKind::AfterOk | DependencyKind::AfterCorr if !ended_well => Met::Never,
+            DependencyKind::AfterNotOk if ended_well => Met::Never,
+            _ => Met::Yes,
+        }
+    }
+
+    /// Queue build and tick refresh: jobs that have become independent are eligible from now.
+    /// O(waiting jobs × their dependencies).
+    pub(crate) fn discover_eligible(&mut self) {
+        if self.waiting.held.is_empty() {
+            return;
+        }
+        let ready: Vec<JobId> = self.waiting.held.iter().copied().filter(|&id| self.is_independent(id)).collect();
+        for id in ready {
+            self.waiting.held.remove(&id);
+            if self.live.get(id).is_some_and(|live| live.phase == Phase::Waiting) {
+                self.enqueue(id, seconds(self.now));
+            }
+        }
+    }
+
+    /// A begin time has come: the job is eligible from that second, if nothing else holds it.
+    pub(crate) fn begin_time(&mut self, id: JobId) {
+        if self.waiting.held.contains(&id) && self.is_independent(id) {
+            self.waiting.held.remove(&id);
+            self.enqueue(id, seconds(self.now));
+        }
+    }
+
+    /// A task of a limited array started: at the limit, its waiting tasks are not eligible any more.
+    pub(crate) fn array_task_started(&mut self, id: JobId) {
+        let Some((array, limit)) = limited_array(&self.scenario.workload.jobs[id.index()]) else { return };
+        let running = self.waiting.running_tasks.entry(array).or_insert(0);
+        *running += 1;
+        if *running < limit {
+            return;
+        }
+        let first = id.index();
+        // Tasks of one array are neighbours in submit order.
+        let same = |job: &&(usize, &Job)| job.1.name.id == array;
+        let jobs = &self.scenario.workload.jobs;
+        let after = jobs.iter().enumerate().skip(first + 1).take_while(|(_, job)| job.submit == jobs[first].submit);
+        let siblings: Vec<JobId> = after.filter(|job| same(&job)).map(|(index, _)| JobId::new(index)).collect();
+        for sibling in siblings {
+            if self.live.is_pending(sibling) {
+                if let Some(live) = self.live.get_mut(sibling) {
+                    live.phase = Phase::Waiting;
+                }
+                self.records[sibling.index()].eligible = None;
+                self.waiting.held.insert(sibling);
+                self.queue.mark_stale();
+            }
+        }
+    }
+
+    /// A task of a limited array ended.
+    pub(crate) fn array_task_ended(&mut self, id: JobId) {
+        if let Some((array, _)) = limited_array(&self.scenario.workload.jobs[id.index()])
+            && let Some(running) = self.waiting.running_tasks.get_mut(&array)
+        {
+            *running = running.saturating_sub(1);
+        }
+    }
+
+    /// Whether a job waits for something that will never come, so that it will not end the simulation's wait.
+    pub(crate) fn forget_waiting(&mut self, id: JobId) {
+        self.waiting.held.remove(&id);
+        if let Some(key) = singleton_key(&self.scenario.workload.jobs[id.index()])
+            && let Some(group) = self.waiting.singletons.get_mut(&key)
+        {
+            group.remove(&id);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The comparison as CSV: one row per scenario, group and metric.
+
+use super::{Comparison, Metric};
+
+const COLUMNS: [&str; 12] = [
+    "scenario",
+    "by",
+    "key",
+    "jobs",
+    "metric",
+    "baseline",
+    "scenario_value",
+    "difference",
+    "relative",
+    "interval_low",
+    "interval_high",
+    "verdict",
+];
+
+/// CSV with a header and `\n` line ends; absent numbers are empty.
+pub(super) fn write(comparison: &Comparison) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut rows = vec![COLUMNS.map(str::to_owned)];
+    for scenario in &comparison.scenarios {
+        for group in &scenario.groups {
+            for metric in Metric::ALL {
+                let Some(change) = group.metrics.get(&metric) else { continue };
+                rows.push([
+                    scenario.name.clone(),
+                    group.by.as_str().to_owned(),
+                    group.key.clone(),
+                    group.jobs.to_string(),
+                    metric.as_str().to_owned(),
+                    number(change.baseline),
+                    number(change.scenario),
+                    number(change.difference),
+                    number(change.relative),
+                    number(change.interval.map(|interval| interval.0)),
+                    number(change.interval.map(|interval| interval.1)),
+                    change.verdict.as_str().to_owned(),
+                ]);
+            }
+        }
+    }
+    // Writing to memory cannot fail, and every field was a String.
+    let is_written = rows.iter().all(|row| writer.write_record(row).is_ok());
+    let bytes = writer.into_inner().unwrap_or_default();
+    if is_written { String::from_utf8(bytes).unwrap_or_default() } else { String::new() }
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}

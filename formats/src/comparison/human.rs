@@ -1,0 +1,75 @@
+//! Numbers as people read them.
+
+use super::{Change, Metric};
+
+/// A duration in the two largest units: `2 d 3 h`, `5 min 10 s`, `4.2 s`.
+pub(super) fn duration(seconds: f64) -> String {
+    let sign = if seconds < 0.0 { "−" } else { "" };
+    let whole = seconds.abs();
+    if whole < 9.95 {
+        return format!("{sign}{whole:.1} s");
+    }
+    let whole = whole.round() as u64;
+    let (days, hours, minutes, rest) = (whole / 86_400, whole / 3_600 % 24, whole / 60 % 60, whole % 60);
+    let words = if days > 0 {
+        two(days, "d", hours, "h")
+    } else if hours > 0 {
+        two(hours, "h", minutes, "min")
+    } else if minutes > 0 {
+        two(minutes, "min", rest, "s")
+    } else {
+        format!("{rest} s")
+    };
+    format!("{sign}{words}")
+}
+
+fn two(large: u64, large_unit: &str, small: u64, small_unit: &str) -> String {
+    if small == 0 { format!("{large} {large_unit}") } else { format!("{large} {large_unit} {small} {small_unit}") }
+}
+
+/// A metric's value.
+pub(super) fn value(metric: Metric, value: Option<f64>) -> String {
+    match value {
+        None => "–".to_owned(),
+        Some(value) if metric.is_seconds() => duration(value),
+        Some(value) if metric == Metric::Utilization => format!("{:.1} %", value * 100.0),
+        Some(value) => format!("{value:.2}"),
+    }
+}
+
+/// A difference, its sign always written.
+pub(super) fn difference(metric: Metric, difference: f64) -> String {
+    let words = if metric == Metric::Utilization {
+        format!("{:.1} points", difference.abs() * 100.0)
+    } else {
+        value(metric, Some(difference.abs()))
+    };
+    let sign = if difference > 0.0 {
+        "+"
+    } else if difference < 0.0 {
+        "−"
+    } else {
+        "±"
+    };
+    format!("{sign}{words}")
+}
+
+/// Difference and per cent: `+5 min 10 s (+12.0 %)`.
+pub(super) fn change(metric: Metric, change: &Change) -> String {
+    let Some(moved) = change.difference else { return "–".to_owned() };
+    let relative = change.relative.map(|relative| format!(" ({:+.1} %)", relative * 100.0)).unwrap_or_default();
+    format!("{}{}", difference(metric, moved), relative.replace('-', "−"))
+}
+
+/// The interval: `−2 min … +5 min`.
+pub(super) fn interval(metric: Metric, change: &Change) -> String {
+    change.interval.map_or_else(
+        || "–".to_owned(),
+        |(low, high)| format!("{} … {}", difference(metric, low), difference(metric, high)),
+    )
+}
+
+/// A group's key, or the word for all jobs.
+pub(super) fn key(key: &str) -> &str {
+    if key.is_empty() { "all jobs" } else { key }
+}

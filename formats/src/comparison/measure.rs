@@ -1,0 +1,123 @@
+//! One replication of a scenario beside the same replication of the baseline, measured per group, from the schedules alone.
+
+use std::collections::{BTreeMap, HashMap};
+
+use foresite_engine::job::JobName;
+
+use super::statistics::{mean, percentile, sorted};
+use super::{Dimension, Metric, Started};
+use crate::schedule_file::{Label, Schedule, ScheduleRow};
+use crate::summary_file::Horizon;
+
+/// The groups of one replication.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measures {
+    /// By dimension and name.
+    pub groups: BTreeMap<(Dimension, String), GroupMeasures>,
+}
+
+/// One group in one replication.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GroupMeasures {
+    /// Counted jobs.
+    pub jobs: u64,
+    /// Where they started.
+    pub started: Started,
+    /// Baseline's and scenario's value of each metric that both have.
+    pub values: BTreeMap<Metric, (f64, f64)>,
+}
+
+/// Measures a scenario's schedule against the baseline's of the same replication. Groups are the baseline's; jobs are paired by
+/// job id; waits, slowdowns and response times are of the jobs that started in both. O(rows × log rows).
+pub fn measure(baseline: (&Schedule, Horizon), scenario: (&Schedule, Horizon)) -> Measures {
+    let (schedule, horizon) = baseline;
+    let pairs = pairs(schedule, scenario.0, horizon);
+    let mut measures = Measures::default();
+    for dimension in Dimension::ALL {
+        let mut members: BTreeMap<Label, Vec<&Pair>> = BTreeMap::new();
+        for pair in &pairs {
+            members.entry(label(pair.baseline, dimension)).or_default().push(pair);
+        }
+        for (label, members) in members {
+            let name = if dimension == Dimension::Overall { "" } else { schedule.labels.name(label) };
+            measures.groups.insert((dimension, name.to_owned()), group(&members));
+        }
+    }
+    let whole = measures.groups.entry((Dimension::Overall, String::new())).or_default();
+    if let (Some(before), Some(after)) = (horizon.utilization(schedule), scenario.1.utilization(scenario.0)) {
+        whole.values.insert(Metric::Utilization, (before, after));
+    }
+    if let (Some(before), Some(after)) = (horizon.makespan(schedule), scenario.1.makespan(scenario.0)) {
+        whole.values.insert(Metric::Makespan, (before as f64, after as f64));
+    }
+    measures
+}
+
+struct Pair<'a> {
+    baseline: &'a ScheduleRow,
+    scenario: Option<&'a ScheduleRow>,
+}
+
+fn pairs<'a>(baseline: &'a Schedule, scenario: &'a Schedule, horizon: Horizon) -> Vec<Pair<'a>> {
+    let counted = baseline.rows.iter().filter(|row| horizon.counts(row.submit));
+    let same_order = baseline.rows.len() == scenario.rows.len()
+        && baseline.rows.iter().zip(&scenario.rows).all(|(before, after)| before.job == after.job);
+    if same_order {
+        let rows = baseline.rows.iter().zip(&scenario.rows).filter(|(before, _)| horizon.counts(before.submit));
+        return rows.map(|(baseline, after)| Pair { baseline, scenario: Some(after) }).collect();
+    }
+    let by_name: HashMap<JobName, &ScheduleRow> = scenario.rows.iter().map(|row| (row.job, row)).collect();
+    counted.map(|row| Pair { baseline: row, scenario: by_name.get(&row.job).copied() }).collect()
+}
+
+fn label(row: &ScheduleRow, dimension: Dimension) -> Label {
+    match dimension {
+        Dimension::Overall => Label(0),
+        Dimension::User => row.user,
+        Dimension::Account => row.account,
+        Dimension::Partition => row.partition,
+        Dimension::Qos => row.qos,
+    }
+}
+
+fn group(members: &[&Pair]) -> GroupMeasures {
+    let mut started = Started::default();
+    let mut both: Vec<(&ScheduleRow, &ScheduleRow)> = Vec::with_capacity(members.len());
+    for pair in members {
+        let after = pair.scenario.filter(|row| row.start.is_some());
+        match (pair.baseline.start.is_some(), after) {
+            (true, Some(after)) => {
+                started.both += 1;
+                both.push((pair.baseline, after));
+            }
+            (true, None) => started.baseline_only += 1,
+            (false, Some(_)) => started.scenario_only += 1,
+            (false, None) => started.neither += 1,
+        }
+    }
+    let mut values = BTreeMap::new();
+    let waits = columns(&both, |row| row.wait().map(|wait| wait as f64));
+    let waits = (sorted(waits.0), sorted(waits.1));
+    put(&mut values, Metric::WaitMean, mean(&waits.0), mean(&waits.1));
+    put(&mut values, Metric::WaitMedian, percentile(&waits.0, 50), percentile(&waits.1, 50));
+    put(&mut values, Metric::WaitP95, percentile(&waits.0, 95), percentile(&waits.1, 95));
+    let slowdowns = columns(&both, ScheduleRow::bounded_slowdown);
+    put(&mut values, Metric::BoundedSlowdownMean, mean(&slowdowns.0), mean(&slowdowns.1));
+    let responses = columns(&both, |row| row.response().map(|time| time as f64));
+    put(&mut values, Metric::ResponseMean, mean(&responses.0), mean(&responses.1));
+    GroupMeasures { jobs: members.len() as u64, started, values }
+}
+
+/// A figure of the pairs that have it on both sides.
+fn columns(
+    pairs: &[(&ScheduleRow, &ScheduleRow)],
+    figure: impl Fn(&ScheduleRow) -> Option<f64>,
+) -> (Vec<f64>, Vec<f64>) {
+    pairs.iter().filter_map(|(before, after)| figure(before).zip(figure(after))).unzip()
+}
+
+fn put(values: &mut BTreeMap<Metric, (f64, f64)>, metric: Metric, before: Option<f64>, after: Option<f64>) {
+    if let (Some(before), Some(after)) = (before, after) {
+        values.insert(metric, (before, after));
+    }
+}

@@ -1,0 +1,192 @@
+//! The closed lists of dimensions, metrics and verdicts, with the words users see.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What the jobs of a group have in common.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dimension {
+    /// All jobs.
+    #[default]
+    Overall,
+    /// The user.
+    User,
+    /// The account.
+    Account,
+    /// The (first) partition asked for.
+    Partition,
+    /// The QOS.
+    Qos,
+}
+
+impl Dimension {
+    /// All, in the order of documents.
+    pub const ALL: [Self; 5] = [Self::Overall, Self::User, Self::Account, Self::Partition, Self::Qos];
+
+    /// The word in documents.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Overall => "overall",
+            Self::User => "user",
+            Self::Account => "account",
+            Self::Partition => "partition",
+            Self::Qos => "qos",
+        }
+    }
+}
+
+impl fmt::Display for Dimension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A metric of the comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Metric {
+    /// Bounded slowdown (10 s), mean.
+    #[serde(rename = "bounded_slowdown.mean")]
+    BoundedSlowdownMean,
+    /// First submit to last end [s].
+    #[serde(rename = "makespan_seconds")]
+    Makespan,
+    /// End less eligible time, mean [s].
+    #[serde(rename = "response_seconds.mean")]
+    ResponseMean,
+    /// Allocated over available core-seconds.
+    #[serde(rename = "utilization")]
+    Utilization,
+    /// Start less eligible time, mean [s].
+    #[serde(rename = "wait_seconds.mean")]
+    WaitMean,
+    /// Its median [s].
+    #[serde(rename = "wait_seconds.median")]
+    WaitMedian,
+    /// Its 95th percentile [s].
+    #[serde(rename = "wait_seconds.p95")]
+    WaitP95,
+}
+
+impl Metric {
+    /// All, in the order in which people read them.
+    pub const ALL: [Self; 7] = [
+        Self::WaitMean,
+        Self::WaitMedian,
+        Self::WaitP95,
+        Self::BoundedSlowdownMean,
+        Self::ResponseMean,
+        Self::Utilization,
+        Self::Makespan,
+    ];
+
+    /// The name in documents.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::BoundedSlowdownMean => "bounded_slowdown.mean",
+            Self::Makespan => "makespan_seconds",
+            Self::ResponseMean => "response_seconds.mean",
+            Self::Utilization => "utilization",
+            Self::WaitMean => "wait_seconds.mean",
+            Self::WaitMedian => "wait_seconds.median",
+            Self::WaitP95 => "wait_seconds.p95",
+        }
+    }
+
+    /// The words of tables.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::BoundedSlowdownMean => "bounded slowdown",
+            Self::Makespan => "makespan",
+            Self::ResponseMean => "mean response time",
+            Self::Utilization => "utilisation",
+            Self::WaitMean => "mean wait",
+            Self::WaitMedian => "median wait",
+            Self::WaitP95 => "95th percentile wait",
+        }
+    }
+
+    /// Whether it is a duration in seconds.
+    pub const fn is_seconds(self) -> bool {
+        !matches!(self, Self::BoundedSlowdownMean | Self::Utilization)
+    }
+
+    /// Whether more of it is better.
+    pub const fn more_is_better(self) -> bool {
+        matches!(self, Self::Utilization)
+    }
+
+    /// Whether it exists for parts of the jobs.
+    pub const fn is_by_group(self) -> bool {
+        !matches!(self, Self::Utilization | Self::Makespan)
+    }
+
+    /// Decimals in documents: 3 for seconds, 6 for ratios.
+    pub const fn decimals(self) -> u32 {
+        if self.is_seconds() { 3 } else { 6 }
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// The word for a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verdict {
+    /// The whole interval lies on the good side of 0.
+    #[serde(rename = "better")]
+    Better,
+    /// The whole interval lies on the bad side of 0.
+    #[serde(rename = "worse")]
+    Worse,
+    /// The interval holds 0.
+    #[serde(rename = "no detectable change")]
+    NoDetectableChange,
+    /// There is no interval.
+    #[serde(rename = "not enough data")]
+    NotEnoughData,
+}
+
+impl Verdict {
+    /// The word in documents.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::NoDetectableChange => "no detectable change",
+            Self::NotEnoughData => "not enough data",
+        }
+    }
+
+    /// The verdict on a rounded interval of differences.
+    pub fn of(interval: Option<(f64, f64)>, more_is_better: bool) -> Self {
+        match interval {
+            None => Self::NotEnoughData,
+            Some((low, _)) if low > 0.0 => {
+                if more_is_better {
+                    Self::Better
+                } else {
+                    Self::Worse
+                }
+            }
+            Some((_, high)) if high < 0.0 => {
+                if more_is_better {
+                    Self::Worse
+                } else {
+                    Self::Better
+                }
+            }
+            Some(_) => Self::NoDetectableChange,
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}

@@ -1,0 +1,95 @@
+//! The comparison as an aligned table for a terminal.
+
+use super::{Comparison, Dimension, Metric, human};
+
+/// More groups than this are summed up in a line.
+const GROUPS_MAX: usize = 15;
+
+/// Every scenario's metrics, then its users, then gates and caveats.
+pub(super) fn write(comparison: &Comparison) -> String {
+    let inputs = &comparison.inputs;
+    let mut out = format!("{}\n{} replications, seed {}\n", inputs.name, inputs.replications, inputs.seed);
+    for scenario in &comparison.scenarios {
+        out += &format!("\n{}\n", scenario.name);
+        if let Some(overall) = scenario.overall() {
+            let head = ["", "baseline", "scenario", "difference", "95 % interval", "verdict"];
+            let rows = Metric::ALL.into_iter().filter_map(|metric| {
+                let change = overall.metrics.get(&metric)?;
+                Some([
+                    metric.label().to_owned(),
+                    human::value(metric, change.baseline),
+                    human::value(metric, change.scenario),
+                    human::change(metric, change),
+                    human::interval(metric, change),
+                    change.verdict.to_string(),
+                ])
+            });
+            out += &table(head, rows.collect());
+        }
+        for by in [Dimension::User, Dimension::Partition] {
+            let n_groups = scenario.by(by).count();
+            if n_groups < 2 {
+                continue;
+            }
+            let title = format!("mean wait by {by}");
+            let head = [title.as_str(), "jobs", "baseline", "difference", "95 % interval", "verdict"];
+            let rows = scenario.by(by).take(GROUPS_MAX).filter_map(|group| {
+                let change = group.metrics.get(&Metric::WaitMean)?;
+                Some([
+                    group.key.clone(),
+                    group.jobs.to_string(),
+                    human::value(Metric::WaitMean, change.baseline),
+                    human::change(Metric::WaitMean, change),
+                    human::interval(Metric::WaitMean, change),
+                    change.verdict.to_string(),
+                ])
+            });
+            out += &table(head, rows.collect());
+            if n_groups > GROUPS_MAX {
+                out += &format!("  … and {} more\n", n_groups - GROUPS_MAX);
+            }
+        }
+    }
+    if !comparison.gates.is_empty() {
+        out += "\ngates\n";
+        for gate in &comparison.gates {
+            let word = if gate.is_breached() { "BREACHED" } else { "passed  " };
+            out += &format!("  {word}  {}: {} by {}, {}\n", gate.scenario, gate.metric, gate.by, gate.limit);
+            if gate.is_breached() {
+                out += &format!("            {}\n", gate.reason());
+            }
+        }
+    }
+    if !comparison.caveats.is_empty() {
+        out += "\nbear in mind\n";
+        for caveat in &comparison.caveats {
+            let about = caveat.scenario.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+            out += &format!("  - {about}{}\n", caveat.text);
+        }
+    }
+    out
+}
+
+/// Columns as wide as their widest cell; the first and last to the left, the others to the right.
+fn table(head: [&str; 6], rows: Vec<[String; 6]>) -> String {
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+        let title = head.get(column).map_or(0, |title| title.chars().count());
+        cells.chain([title]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let line = |cells: [&str; 6]| {
+        let last = cells.len() - 1;
+        let padded: Vec<String> = (0..)
+            .zip(cells.iter().zip(&widths))
+            .map(
+                |(column, (cell, width))| {
+                    if column == 0 || column == last { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+                },
+            )
+            .collect();
+        format!("  {}\n", padded.join("  ").trim_end())
+    };
+    let body = rows.iter().map(|row| line(row.each_ref().map(String::as_str)));
+    std::iter::once(line(head)).chain(body).collect()
+}

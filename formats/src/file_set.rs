@@ -1,0 +1,36 @@
+//! The files a site hands over, by name, already in memory: the same reader serves a folder, a tar and a form upload.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Named files. Names use `/` and are relative to the folder of slurm.conf or of the study document.
+#[derive(Clone, Debug, Default)]
+pub struct FileSet {
+    files: BTreeMap<String, Arc<[u8]>>,
+}
+
+impl FileSet {
+    /// Adds or replaces a file.
+    pub fn insert(&mut self, name: impl Into<String>, bytes: impl Into<Arc<[u8]>>) {
+        self.files.insert(name.into(), bytes.into());
+    }
+
+    /// The bytes of a file.
+    pub fn get(&self, name: &str) -> Option<&[u8]> {
+        self.files.get(name).map(|bytes| &**bytes)
+    }
+
+    /// Names in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.files.keys().map(String::as_str)
+    }
+
+    /// The file `name` in the same folder as `beside`.
+    pub fn beside(&self, beside: &str, name: &str) -> Option<(String, &[u8])> {
+        let path = match beside.rsplit_once('/') {
+            Some((folder, _)) => format!("{folder}/{name}"),
+            None => name.to_owned(),
+        };
+        self.get(&path).map(|bytes| (path.clone(), bytes))
+    }
+}

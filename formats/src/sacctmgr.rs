@@ -1,0 +1,155 @@
+//! What `sacctmgr dump`, `sacctmgr show qos -P` and `sacctmgr show assoc -P` print: accounts, users, shares, limits and
+//! qualities of service, kept by name so that what-ifs can edit them, then lowered to the engine's tree.
+
+mod dump;
+mod edit;
+mod keys;
+mod limits;
+mod lower;
+mod table;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::slurm_conf::near::did_you_mean;
+use crate::slurm_conf::settings::Place;
+use keys::{Key, Kind, find_key};
+
+/// Accounts, users and qualities of service of one cluster.
+#[derive(Clone, Debug)]
+pub struct Sacctmgr {
+    /// The file's name, for messages.
+    name: String,
+    /// The cluster the associations belong to.
+    cluster: Option<String>,
+    /// What the `Cluster` line says: it holds for the root association.
+    root: Fields,
+    /// Accounts and users in the order of the file.
+    rows: Vec<Row>,
+    /// Accounts and users already there.
+    seen: BTreeSet<(String, Option<String>)>,
+    /// Qualities of service in the order of the file.
+    qos: Vec<QosRow>,
+}
+
+/// Values by the key's present name.
+type Fields = BTreeMap<&'static str, Field>;
+
+/// One value.
+#[derive(Clone, Debug)]
+struct Field {
+    key: &'static Key,
+    value: String,
+    change: Change,
+    place: Place,
+}
+
+/// `=`, `+=` or `-=`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    Set,
+    Add,
+    Remove,
+}
+
+/// An account, or a user in an account.
+#[derive(Clone, Debug)]
+struct Row {
+    account: String,
+    user: Option<String>,
+    /// The account above an account.
+    parent: String,
+    fields: Fields,
+    place: Place,
+}
+
+/// A quality of service.
+#[derive(Clone, Debug)]
+struct QosRow {
+    name: String,
+    fields: Fields,
+}
+
+impl Sacctmgr {
+    /// Reads a dump, or a table of QOS or associations with its header; which one is told by content. O(bytes).
+    /// What is printed separately can be put together with [`Self::merge`].
+    pub fn read(name: &str, bytes: &[u8]) -> (Self, Vec<Diagnostic>) {
+        let text = String::from_utf8_lossy(bytes);
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        let mut accounts = Self { name: name.to_owned(), cluster: None, root: Fields::new(), rows: Vec::new(), seen: BTreeSet::new(), qos: Vec::new() };
+        let is_content = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+        let diagnostics = match text.lines().find(is_content) {
+            None => vec![Diagnostic::error(name, "the file holds nothing").cure("hand over the output of sacctmgr dump CLUSTER")],
+            Some(first) if first.contains('|') => accounts.read_table(text),
+            Some(_) => accounts.read_dump(text),
+        };
+        (accounts, diagnostics)
+    }
+
+    /// Takes over what `other` says: its QOS replace those of the same name, its associations are used where this one has
+    /// none.
+    pub fn merge(&mut self, other: Self) {
+        for qos in other.qos {
+            match self.qos.iter_mut().find(|known| known.name == qos.name) {
+                Some(known) => *known = qos,
+                None => self.qos.push(qos),
+            }
+        }
+        if self.rows.is_empty() {
+            (self.rows, self.seen, self.root) = (other.rows, other.seen, other.root);
+            self.cluster = other.cluster.or(self.cluster.take());
+        }
+    }
+
+    /// Whether there are associations (a table of QOS alone has none).
+    pub fn has_associations(&self) -> bool {
+        !self.rows.is_empty()
+    }
+
+    /// The names of all accounts, in the order of the file.
+    pub fn account_names(&self) -> impl Iterator<Item = &str> {
+        self.rows.iter().filter(|row| row.user.is_none()).map(|row| row.account.as_str())
+    }
+
+    /// The names of all qualities of service described, in the order of the file.
+    pub fn qos_names(&self) -> impl Iterator<Item = &str> {
+        self.qos.iter().map(|qos| qos.name.as_str())
+    }
+}
+
+/// Puts a value under its key's present name; a remark where it cannot be used.
+fn put(fields: &mut Fields, keys: &'static [Key], name: &str, value: &str, change: Change, place: &Place) -> Option<Diagnostic> {
+    let shown: String = name.chars().take(60).collect();
+    let Some((key, implied)) = find_key(keys, name) else {
+        let known = keys.iter().map(|key| key.name);
+        let cure = did_you_mean(name, known, "remove it");
+        return Some(place.remark(Severity::Warning, shown, "unknown; left out").cure(cure));
+    };
+    match key.kind {
+        Kind::Ignored => return None,
+        Kind::NotModelled if value.is_empty() => return None,
+        Kind::NotModelled => return Some(place.remark(Severity::NotModelled, key.name, "not modelled; left out")),
+        _ => {}
+    }
+    // Old limits by resource (GrpCPUs=4) are entries of the present ones (GrpTRES=cpu=4).
+    let value = implied.map_or_else(|| value.to_owned(), |tres| format!("{tres}={value}"));
+    if value.is_empty() {
+        return None;
+    }
+    if let Err(fault) = key.kind.check(&value) {
+        return Some(place.error(key.name, fault).cure(format!("correct {shown}")));
+    }
+    match fields.get_mut(key.name) {
+        Some(field) if key.kind == Kind::Amounts => {
+            field.value.push(',');
+            field.value.push_str(&value);
+        }
+        _ => {
+            fields.insert(key.name, Field { key, value, change, place: place.clone() });
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests;

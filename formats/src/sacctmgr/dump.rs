@@ -1,0 +1,152 @@
+//! `sacctmgr dump`: `Account - 'name':Key=value:Key='value'`.
+
+use super::keys::{ASSOCIATION, QOS, find_key};
+use super::{Change, Fields, QosRow, Row, Sacctmgr, put};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::slurm_conf::near::did_you_mean;
+use crate::slurm_conf::settings::Place;
+
+/// First words of sacctmgr's commands: a script of them is not a dump.
+const COMMANDS: [&str; 10] =
+    ["add", "create", "modify", "remove", "delete", "show", "list", "dump", "load", "sacctmgr"];
+
+impl Sacctmgr {
+    pub(super) fn read_dump(&mut self, text: &str) -> Vec<Diagnostic> {
+        let mut diagnostics = Vec::new();
+        let mut parent = "root".to_owned();
+        for (line, number) in text.lines().zip(1_u64..) {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let place = Place { file: self.name.as_str().into(), line: Some(number) };
+            let first_word = line.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
+            if COMMANDS.contains(&first_word.as_str()) {
+                diagnostics.push(
+                    place
+                        .error(first_word, "this is a script of sacctmgr commands, not a dump")
+                        .cure("hand over the output of sacctmgr dump CLUSTER file=…, and of sacctmgr show qos -P"),
+                );
+                return diagnostics;
+            }
+            self.dump_line(line, &place, &mut parent, &mut diagnostics);
+        }
+        diagnostics
+    }
+
+    fn dump_line(&mut self, line: &str, place: &Place, parent: &mut String, diagnostics: &mut Vec<Diagnostic>) {
+        let mut segments = split_outside_quotes(line).into_iter();
+        let head = segments.next().unwrap_or_default();
+        let Some((kind, name)) = head.split_once(" - ").map(|(kind, name)| (kind.trim(), unquoted(name))) else {
+            let message = "this is neither Cluster, Parent, Account, User nor QOS - 'name'";
+            diagnostics.push(place.error(head.chars().take(60).collect::<String>(), message).cure("hand over what sacctmgr dump prints"));
+            return;
+        };
+        let keys = if kind.eq_ignore_ascii_case("QOS") { QOS } else { ASSOCIATION };
+        let known = |name: &str| find_key(keys, name).is_some() || name.eq_ignore_ascii_case("Partition");
+        let options = joined(segments.collect(), known);
+        let mut fields = Fields::new();
+        let mut partition = None;
+        for (key, value, change) in options {
+            if keys.as_ptr() == ASSOCIATION.as_ptr() && key.eq_ignore_ascii_case("Partition") {
+                partition = (!value.is_empty()).then_some(value);
+                continue;
+            }
+            diagnostics.extend(put(&mut fields, keys, &key, &value, change, place));
+        }
+        match kind.to_ascii_lowercase().as_str() {
+            "cluster" => match &self.cluster {
+                Some(first) if *first != name => {
+                    let message = format!("there is a second cluster '{name}' after '{first}'");
+                    diagnostics.push(place.error("Cluster", message).cure("dump one cluster into each file"));
+                }
+                _ => (self.cluster, self.root) = (Some(name), fields),
+            },
+            "parent" => *parent = name,
+            "account" => {
+                self.push_row(Row { account: name, user: None, parent: parent.clone(), fields, place: place.clone() }, None, diagnostics);
+            }
+            "user" => {
+                let row = Row { account: parent.clone(), user: Some(name), parent: parent.clone(), fields, place: place.clone() };
+                self.push_row(row, partition.as_deref(), diagnostics);
+            }
+            "qos" => self.qos.push(QosRow { name, fields }),
+            _ => {
+                let cure = did_you_mean(kind, ["Cluster", "Parent", "Account", "User", "QOS"], "known are Cluster, Parent, Account, User and QOS");
+                diagnostics.push(place.error(kind.chars().take(60).collect::<String>(), "no such record").cure(cure));
+            }
+        }
+    }
+
+    /// Adds a row unless there is one like it. A user's association in one partition counts as the one in all.
+    pub(super) fn push_row(&mut self, row: Row, partition: Option<&str>, diagnostics: &mut Vec<Diagnostic>) {
+        let who = row.user.clone().unwrap_or_else(|| row.account.clone());
+        if let Some(partition) = partition {
+            let message = format!("the association of '{who}' for partition '{partition}' is taken for all partitions");
+            diagnostics.push(row.place.remark(Severity::NotModelled, "Partition", message));
+        }
+        if row.user.is_none() && row.account == "root" {
+            self.root.extend(row.fields);
+            return;
+        }
+        if !self.seen.insert((row.account.clone(), row.user.clone())) {
+            if partition.is_none() {
+                let message = format!("'{who}' stands twice in account '{}'; the first is taken", row.account);
+                diagnostics.push(row.place.remark(Severity::Warning, "Account", message).cure("keep one"));
+            }
+            return;
+        }
+        self.rows.push(row);
+    }
+}
+
+/// Splits at colons that no quotes enclose.
+fn split_outside_quotes(line: &str) -> Vec<&str> {
+    let mut quote = None;
+    line.split(move |character: char| match (quote, character) {
+        (None, '\'' | '"') => {
+            quote = Some(character);
+            false
+        }
+        (Some(open), _) => {
+            if open == character {
+                quote = None;
+            }
+            false
+        }
+        (None, character) => character == ':',
+    })
+    .collect()
+}
+
+/// Key, value and operator of each segment. Typed resources bring colons of their own (`gres/gpu:a100=4`): a segment that
+/// begins with no key belongs to the value before it.
+fn joined(segments: Vec<&str>, is_key: impl Fn(&str) -> bool) -> Vec<(String, String, Change)> {
+    let mut options: Vec<(String, String, Change)> = Vec::new();
+    for segment in segments {
+        let (left, value) = segment.split_once('=').unwrap_or((segment, ""));
+        let (key, change) = match (left.strip_suffix('+'), left.strip_suffix('-')) {
+            (Some(key), _) => (key, Change::Add),
+            (_, Some(key)) => (key, Change::Remove),
+            _ => (left, Change::Set),
+        };
+        if let Some((_, previous, _)) = options.last_mut()
+            && !is_key(key.trim())
+            && previous.rsplit(',').next().is_some_and(|item| item.contains('/') && !item.contains('='))
+        {
+            previous.push(':');
+            previous.push_str(&unquoted(segment));
+            continue;
+        }
+        if !segment.trim().is_empty() {
+            options.push((key.trim().to_owned(), unquoted(value), change));
+        }
+    }
+    options
+}
+
+fn unquoted(text: &str) -> String {
+    let text = text.trim();
+    let inner = |quote: char| text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote));
+    inner('\'').or_else(|| inner('"')).unwrap_or(text).to_owned()
+}

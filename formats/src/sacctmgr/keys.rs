@@ -1,0 +1,155 @@
+//! The keys of associations and of qualities of service. Source: sacctmgr(1) of 22.05 to 25.05 and older dumps.
+
+use crate::slurm_conf::value::{self, span};
+
+/// A key, its old names and its value's shape.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Key {
+    /// Today's name.
+    pub(super) name: &'static str,
+    /// Other spellings.
+    aliases: &'static [&'static str],
+    /// Old keys for one resource: the key and the resource.
+    by_resource: &'static [(&'static str, &'static str)],
+    pub(super) kind: Kind,
+}
+
+/// What a value may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A whole number; -1 is none.
+    Number,
+    /// A decimal number; -1 is none.
+    Factor,
+    /// A time; a plain number is minutes.
+    Minutes,
+    /// A time; a plain number is seconds.
+    Seconds,
+    /// `resource=amount` pairs.
+    Amounts,
+    /// A list of names.
+    Names,
+    /// A number of shares, or `parent`.
+    Shares,
+    /// `OFF`, `CANCEL`, `REQUEUE`, `SUSPEND`, `GANG`, `WITHIN`, `cluster`.
+    Mode,
+    /// No effect on scheduling.
+    Ignored,
+    /// An effect that is not reproduced.
+    NotModelled,
+}
+
+impl Kind {
+    /// Whether a value is allowed.
+    ///
+    /// # Errors
+    /// A clause that says what it should be.
+    pub(super) fn check(self, value: &str) -> Result<(), String> {
+        let is_none = value.is_empty() || value == "-1";
+        let (fits, expected) = match self {
+            Self::Number => (is_none || value.parse::<u32>().is_ok() || value::is_unlimited(value), "a whole number"),
+            Self::Factor => (is_none || value.parse::<f64>().is_ok_and(|number| number.is_finite() && number >= 0.0), "a number from 0"),
+            Self::Minutes => (is_none || span(value).is_some(), "a time (minutes or days-hours:minutes:seconds)"),
+            Self::Seconds => (is_none || value.parse::<u32>().is_ok() || span(value).is_some(), "a time in seconds"),
+            Self::Shares => (value.eq_ignore_ascii_case("parent") || value.parse::<u32>().is_ok(), "a number of shares or 'parent'"),
+            Self::Amounts | Self::Names | Self::Mode | Self::Ignored | Self::NotModelled => (true, ""),
+        };
+        if fits { Ok(()) } else { Err(format!("'{}' is not {expected}", value.chars().take(60).collect::<String>())) }
+    }
+}
+
+/// The key of that name (letter case and blanks ignored), and the resource that an old name implies.
+pub(super) fn find_key(keys: &'static [Key], name: &str) -> Option<(&'static Key, Option<&'static str>)> {
+    let name: String = name.chars().filter(|character| !character.is_whitespace()).take(64).collect();
+    keys.iter().find_map(|key| {
+        if key.name.eq_ignore_ascii_case(&name) || key.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(&name)) {
+            return Some((key, None));
+        }
+        let old = key.by_resource.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(&name));
+        old.map(|(_, resource)| (key, Some(*resource)))
+    })
+}
+
+const fn key(name: &'static str, kind: Kind, aliases: &'static [&'static str]) -> Key {
+    Key { name, aliases, by_resource: &[], kind }
+}
+
+const fn amounts(name: &'static str, aliases: &'static [&'static str], by_resource: &'static [(&'static str, &'static str)]) -> Key {
+    Key { name, aliases, by_resource, kind: Kind::Amounts }
+}
+
+/// Limits that associations and QOS share.
+macro_rules! with_common_limits {
+    ($($own:expr),+ $(,)?) => {
+        &[
+            key("GrpJobs", Kind::Number, &[]),
+            key("GrpJobsAccrue", Kind::Number, &[]),
+            key("GrpSubmitJobs", Kind::Number, &["GrpSubmit"]),
+            key("GrpWall", Kind::Minutes, &[]),
+            amounts("GrpTRES", &[], &[("GrpCPUs", "cpu"), ("GrpCPU", "cpu"), ("GrpMem", "mem"), ("GrpMemory", "mem"), ("GrpNodes", "node"), ("GrpNode", "node")]),
+            amounts("GrpTRESMins", &[], &[("GrpCPUMins", "cpu")]),
+            amounts("GrpTRESRunMins", &[], &[("GrpCPURunMins", "cpu")]),
+            amounts("MaxTRESPerJob", &["MaxTRES", "MaxTRESPJ"], &[("MaxCPUs", "cpu"), ("MaxCPUsPerJob", "cpu"), ("MaxNodes", "node"), ("MaxNodesPerJob", "node")]),
+            amounts("MaxTRESPerNode", &["MaxTRESPN"], &[]),
+            amounts("MaxTRESMinsPerJob", &["MaxTRESMins", "MaxTRESMinsPJ"], &[("MaxCPUMins", "cpu"), ("MaxCPUMinsPerJob", "cpu")]),
+            key("MaxWallDurationPerJob", Kind::Minutes, &["MaxWall", "MaxWallDuration", "MaxWallPJ"]),
+            key("MinPrioThreshold", Kind::Number, &["MinPrioThresh", "MinPrio"]),
+            key("Priority", Kind::Number, &[]),
+            key("Description", Kind::Ignored, &["Descr"]),
+            key("ID", Kind::Ignored, &[]),
+            key("Deleted", Kind::Ignored, &[]),
+            $($own),+
+        ]
+    };
+}
+
+/// Keys of accounts, users and the cluster's root.
+pub(super) static ASSOCIATION: &[Key] = with_common_limits![
+    key("Fairshare", Kind::Shares, &["Share", "Shares"]),
+    key("MaxJobs", Kind::Number, &["MaxJobsPerUser"]),
+    key("MaxJobsAccrue", Kind::Number, &[]),
+    key("MaxSubmitJobs", Kind::Number, &["MaxSubmit"]),
+    key("DefaultQOS", Kind::Names, &["DefQOS"]),
+    key("QOS", Kind::Names, &["QosLevel", "QosList"]),
+    key("AdminLevel", Kind::Ignored, &["Admin"]),
+    key("Cluster", Kind::Ignored, &[]),
+    key("Classification", Kind::Ignored, &[]),
+    key("Comment", Kind::Ignored, &[]),
+    key("Coordinator", Kind::Ignored, &["Coordinators", "Coord"]),
+    key("DefaultAccount", Kind::Ignored, &["DefAcct", "DefaultAcct"]),
+    key("DefaultWCKey", Kind::Ignored, &["DefWCKey"]),
+    key("Features", Kind::Ignored, &[]),
+    key("Federation", Kind::Ignored, &[]),
+    key("Flags", Kind::Ignored, &[]),
+    key("LFT", Kind::Ignored, &[]),
+    key("Lineage", Kind::Ignored, &[]),
+    key("Organization", Kind::Ignored, &["Org"]),
+    key("ParentID", Kind::Ignored, &["ParID"]),
+    key("RGT", Kind::Ignored, &[]),
+    key("WCKeys", Kind::Ignored, &["WCKey"]),
+    key("WithDeleted", Kind::Ignored, &[]),
+    key("MaxTRESRunMins", Kind::NotModelled, &["MaxCPURunMins"]),
+];
+
+/// Keys of a QOS.
+pub(super) static QOS: &[Key] = with_common_limits![
+    key("Flags", Kind::Names, &[]),
+    key("GraceTime", Kind::Seconds, &[]),
+    key("LimitFactor", Kind::Factor, &[]),
+    key("MaxJobsAccruePerAccount", Kind::Number, &["MaxJobsAccruePA"]),
+    key("MaxJobsAccruePerUser", Kind::Number, &["MaxJobsAccruePU"]),
+    key("MaxJobsPerAccount", Kind::Number, &["MaxJobsPA"]),
+    key("MaxJobsPerUser", Kind::Number, &["MaxJobsPU", "MaxJobs"]),
+    key("MaxSubmitJobsPerAccount", Kind::Number, &["MaxSubmitPA", "MaxSubmitJobsPA"]),
+    key("MaxSubmitJobsPerUser", Kind::Number, &["MaxSubmitPU", "MaxSubmitJobsPU", "MaxSubmitJobs", "MaxSubmit"]),
+    amounts("MaxTRESPerAccount", &["MaxTRESPA"], &[("MaxCPUsPerAccount", "cpu"), ("MaxNodesPerAccount", "node")]),
+    amounts("MaxTRESPerUser", &["MaxTRESPU"], &[("MaxCPUsPerUser", "cpu"), ("MaxNodesPerUser", "node"), ("MaxCPUsPU", "cpu"), ("MaxNodesPU", "node")]),
+    amounts("MinTRESPerJob", &["MinTRES", "MinTRESPJ"], &[("MinCPUs", "cpu"), ("MinCPUsPerJob", "cpu"), ("MinNodes", "node")]),
+    key("Preempt", Kind::Names, &[]),
+    key("PreemptExemptTime", Kind::Minutes, &[]),
+    key("PreemptMode", Kind::Mode, &[]),
+    key("UsageFactor", Kind::Factor, &[]),
+    key("UsageThreshold", Kind::Factor, &["UsageThres"]),
+    key("MaxTRESRunMinsPerAccount", Kind::NotModelled, &["MaxTRESRunMinsPA"]),
+    key("MaxTRESRunMinsPerUser", Kind::NotModelled, &["MaxTRESRunMinsPU"]),
+];

@@ -1,0 +1,226 @@
+//! From rows to the engine's association tree and qualities of service.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use foresite_engine::association::{Association, AssociationTree, Qos, Shares};
+use foresite_engine::ids::{AssociationId, QosId};
+use foresite_engine::policy::PreemptMode;
+
+use super::limits::Reader;
+use super::{Change, Fields, QosRow, Row, Sacctmgr};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::slurm_conf::tres::TresNames;
+
+/// What sacctmgr prints for `Fairshare=parent`.
+const PARENT_SHARES: u32 = 0x7fff_ffff;
+
+/// Flags of a QOS without effect here, or with the effect named.
+const OTHER_FLAGS: [&str; 7] =
+    ["EnforceUsageThreshold", "RequiresReservation", "UsageFactorSafe", "Relative", "DenyLimit", "None", "NotSet"];
+
+/// What lowering shares.
+struct Lowering<'a> {
+    tres: &'a mut TresNames,
+    ids: BTreeMap<String, QosId>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Sacctmgr {
+    /// Tree and QOS; resources met on the way get their ids. `normal` is always among the QOS. O(rows × log rows).
+    pub(crate) fn lower(&self, tres: &mut TresNames) -> (AssociationTree, Vec<Qos>, Vec<Diagnostic>) {
+        let mut lowering = Lowering { tres, ids: BTreeMap::new(), diagnostics: Vec::new() };
+        let names = self.all_qos_names(&mut lowering.diagnostics);
+        lowering.ids = names.iter().enumerate().map(|(index, name)| (name.clone(), QosId::new(index))).collect();
+        let described: BTreeMap<&str, &QosRow> = self.qos.iter().map(|row| (row.name.as_str(), row)).collect();
+        let qos = names
+            .iter()
+            .map(|name| match described.get(name.as_str()) {
+                Some(row) => lowering.qos(row),
+                None => Qos { name: name.clone(), ..Qos::default() },
+            })
+            .collect();
+        let tree = self.tree(&mut lowering);
+        (tree, qos, lowering.diagnostics)
+    }
+
+    /// Described QOS in their order, `normal`, then those that rows only name.
+    fn all_qos_names(&self, diagnostics: &mut Vec<Diagnostic>) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        let mut seen: BTreeSet<String> = BTreeSet::new();
+        for row in &self.qos {
+            if seen.insert(row.name.clone()) {
+                names.push(row.name.clone());
+            }
+        }
+        if seen.insert("normal".to_owned()) {
+            names.push("normal".to_owned());
+        }
+        let mut undescribed = Vec::new();
+        for fields in std::iter::once(&self.root).chain(self.rows.iter().map(|row| &row.fields)) {
+            for field in [fields.get("QOS"), fields.get("DefaultQOS")].into_iter().flatten() {
+                for name in field.value.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+                    if seen.insert(name.to_owned()) {
+                        undescribed.push(name.to_owned());
+                    }
+                }
+            }
+        }
+        if !undescribed.is_empty() {
+            let list: String = undescribed.join(", ").chars().take(200).collect();
+            let message = format!("QOS named but not described: {list}; taken with priority 0 and without limits");
+            let remark = Diagnostic::new(Severity::Assumed, self.name.as_str(), message).field("QOS");
+            diagnostics.push(remark.cure("add the output of sacctmgr show qos -P"));
+        }
+        names.extend(undescribed);
+        names
+    }
+
+    fn tree(&self, lowering: &mut Lowering) -> AssociationTree {
+        let mut children: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+        for row in &self.rows {
+            children.entry(row.parent.as_str()).or_default().push(row);
+        }
+        let mut root = Association::new("root", None, None);
+        lowering.fill(&mut root, &self.root, &[]);
+        let mut rows = vec![root];
+        // Accounts still to be placed, last first, so that rows come out in the order of the file.
+        let mut open: Vec<(&Row, AssociationId)> = Vec::new();
+        push_children_of("root", AssociationTree::ROOT, &mut open, &mut children);
+        while let Some((row, parent)) = open.pop() {
+            let mut association = Association::new(row.account.clone(), row.user.clone(), Some(parent));
+            let inherited = if row.fields.get("QOS").is_some_and(|field| field.change != Change::Set) {
+                inherited_qos(&rows, parent)
+            } else {
+                Vec::new()
+            };
+            lowering.fill(&mut association, &row.fields, &inherited);
+            let id = AssociationId::new(rows.len());
+            rows.push(association);
+            if row.user.is_none() {
+                push_children_of(&row.account, id, &mut open, &mut children);
+            }
+        }
+        for (parent, orphans) in children {
+            for row in orphans {
+                let who = row.user.as_deref().unwrap_or(&row.account);
+                let message = format!("'{who}' stands under account '{parent}', which is not described or is below itself");
+                lowering.diagnostics.push(row.place.error("Parent", message).cure("describe the account, or move the row"));
+            }
+        }
+        AssociationTree { rows }
+    }
+}
+
+fn push_children_of<'a>(name: &str, id: AssociationId, open: &mut Vec<(&'a Row, AssociationId)>, children: &mut BTreeMap<&str, Vec<&'a Row>>) {
+    let below = children.remove(name).unwrap_or_default();
+    open.extend(below.into_iter().rev().map(|row| (row, id)));
+}
+
+/// The QOS list in force at a row: its own, else the nearest one above.
+fn inherited_qos(rows: &[Association], id: AssociationId) -> Vec<QosId> {
+    let mut at = Some(id);
+    while let Some(row) = at.and_then(|id| rows.get(id.index())) {
+        if !row.qos.is_empty() {
+            return row.qos.clone();
+        }
+        at = row.parent;
+    }
+    Vec::new()
+}
+
+impl Lowering<'_> {
+    fn reader<'b>(&'b mut self, fields: &'b Fields) -> Reader<'b> {
+        Reader { fields, tres: self.tres, diagnostics: &mut self.diagnostics }
+    }
+
+    /// Fills in shares, limits and QOS of an association.
+    fn fill(&mut self, association: &mut Association, fields: &Fields, inherited: &[QosId]) {
+        let mut reader = self.reader(fields);
+        association.limits = reader.limits();
+        association.priority = reader.number("Priority").unwrap_or(0);
+        association.shares = match reader.field("Fairshare").map(|field| field.value.as_str()) {
+            Some(text) if text.eq_ignore_ascii_case("parent") => Shares::Parent,
+            Some(text) => match text.parse() {
+                Ok(PARENT_SHARES) => Shares::Parent,
+                Ok(count) => Shares::Count(count),
+                Err(_) => Shares::Count(1),
+            },
+            None => Shares::Count(1),
+        };
+        let (list, default_qos) = (reader.names("QOS"), reader.names("DefaultQOS"));
+        let ids: Vec<QosId> = list.iter().filter_map(|name| self.ids.get(name).copied()).collect();
+        association.default_qos = default_qos.first().and_then(|name| self.ids.get(name).copied());
+        association.qos = match fields.get("QOS").map(|field| field.change) {
+            Some(Change::Add) => inherited.iter().copied().chain(ids).collect::<BTreeSet<_>>().into_iter().collect(),
+            Some(Change::Remove) => inherited.iter().copied().filter(|id| !ids.contains(id)).collect(),
+            // Empty: what the parent has.
+            None => Vec::new(),
+            Some(Change::Set) => ids,
+        };
+    }
+
+    fn qos(&mut self, row: &QosRow) -> Qos {
+        let mut reader = self.reader(&row.fields);
+        let limits = reader.limits();
+        let mut qos = Qos {
+            name: row.name.clone(),
+            priority: reader.number("Priority").unwrap_or(0),
+            limits,
+            usage_factor: reader.factor("UsageFactor").filter(|&factor| factor != 1.0),
+            limit_factor: reader.factor("LimitFactor").filter(|&factor| factor > 0.0),
+            usage_threshold: reader.factor("UsageThreshold"),
+            preempt_exempt_time: reader.field("PreemptExemptTime").and_then(|field| crate::slurm_conf::value::span(&field.value)).map(|span| span.seconds()),
+            grace_time: reader.seconds("GraceTime").unwrap_or(0),
+            ..Qos::default()
+        };
+        let (flags, preempt) = (reader.names("Flags"), reader.names("Preempt"));
+        let mode = reader.field("PreemptMode").map(|field| field.value.to_ascii_uppercase());
+        qos.preempt = preempt.iter().filter_map(|name| self.ids.get(name).copied()).collect();
+        let unknown: Vec<&String> = preempt.iter().filter(|name| !self.ids.contains_key(*name)).collect();
+        for name in unknown {
+            self.remark(row, Severity::Warning, "Preempt", format!("QOS '{name}' is not described; left out"));
+        }
+        qos.preempt_mode = match mode.as_deref() {
+            Some("CANCEL") => Some(PreemptMode::Cancel),
+            Some("REQUEUE") => Some(PreemptMode::Requeue),
+            Some("SUSPEND" | "SUSPEND,GANG" | "GANG,SUSPEND") => Some(PreemptMode::Suspend),
+            Some("OFF") => Some(PreemptMode::Off),
+            Some(mode) if !["", "CLUSTER"].contains(&mode) => {
+                self.remark(row, Severity::NotModelled, "PreemptMode", format!("'{mode}' is not modelled; the cluster's mode is taken"));
+                None
+            }
+            _ => None,
+        };
+        for flag in flags {
+            self.set_flag(row, &flag, &mut qos);
+        }
+        qos
+    }
+
+    fn set_flag(&mut self, row: &QosRow, flag: &str, qos: &mut Qos) {
+        let known: [(&str, &mut bool); 7] = [
+            ("DenyOnLimit", &mut qos.deny_on_limit),
+            ("NoReserve", &mut qos.no_reserve),
+            ("NoDecay", &mut qos.no_decay),
+            ("OverPartQOS", &mut qos.over_part_qos),
+            ("PartitionMinNodes", &mut qos.partition_min_nodes),
+            ("PartitionMaxNodes", &mut qos.partition_max_nodes),
+            ("PartitionTimeLimit", &mut qos.partition_time_limit),
+        ];
+        for (name, value) in known {
+            if name.eq_ignore_ascii_case(flag) {
+                *value = true;
+                return;
+            }
+        }
+        let severity = if OTHER_FLAGS.iter().any(|other| other.eq_ignore_ascii_case(flag)) { Severity::NotModelled } else { Severity::Warning };
+        let message = if severity == Severity::Warning { format!("'{flag}' is no flag of a QOS; left out") } else { format!("flag {flag} is not modelled") };
+        self.remark(row, severity, "Flags", message);
+    }
+
+    fn remark(&mut self, row: &QosRow, severity: Severity, field: &str, message: String) {
+        if let Some(known) = row.fields.get(field) {
+            self.diagnostics.push(known.place.remark(severity, format!("QOS {}.{field}", row.name), message));
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Generic resources of nodes (`Gres=gpu:a100:4`) and licences.
+
+use std::collections::BTreeMap;
+
+use super::Lowering;
+use crate::diagnostic::Severity;
+use crate::hostlist;
+use crate::slurm_conf::read::MAX_NODES;
+use crate::slurm_conf::records::{NodeRecord, PlainRecord};
+use crate::slurm_conf::value;
+
+/// How messages name it.
+const FIELD: &str = "node.HOSTLIST.Gres";
+
+/// One entry of a `Gres` list.
+struct Entry<'a> {
+    name: &'a str,
+    kind: Option<&'a str>,
+    count: u64,
+    is_consumed: bool,
+}
+
+impl Lowering<'_> {
+    /// Counts by [`foresite_engine::ids::GresId`] of a node of this record; typed units count under their name as well.
+    pub(super) fn gres_counts(&mut self, record: &NodeRecord) -> Vec<u32> {
+        let mut counts: Vec<u32> = Vec::new();
+        let Some(setting) = record.settings.get("Gres") else { return counts };
+        for item in split_entries(&setting.value) {
+            let Some(entry) = entry(item) else {
+                let fault = format!("'{item}' is not name[:type]:count");
+                self.diagnostics.push(setting.place.error(FIELD, fault).cure("write for example gpu:a100:4"));
+                continue;
+            };
+            if !entry.is_consumed {
+                self.remark_once(record, Severity::NotModelled, FIELD, &format!("Gres {} is not consumed and so not modelled", entry.name));
+                continue;
+            }
+            if ["mps", "shard"].contains(&entry.name) {
+                self.remark_once(record, Severity::NotModelled, FIELD, &format!("Gres {} is counted by itself, apart from the GPUs it shares", entry.name));
+            }
+            if !self.is_gres_type(entry.name) {
+                self.remark_once(record, Severity::Warning, FIELD, &format!("Gres {} is not in GresTypes; it is counted all the same", entry.name));
+            }
+            let count = u32::try_from(entry.count).unwrap_or(u32::MAX);
+            let mut ids = vec![self.tres.gres_id(entry.name, None)];
+            ids.extend(entry.kind.map(|kind| self.tres.gres_id(entry.name, Some(kind))));
+            for id in ids {
+                if counts.len() <= id.index() {
+                    counts.resize(id.index() + 1, 0);
+                }
+                if let Some(slot) = counts.get_mut(id.index()) {
+                    *slot = slot.saturating_add(count);
+                }
+            }
+        }
+        counts
+    }
+
+    fn is_gres_type(&self, name: &str) -> bool {
+        self.globals().has_word("GresTypes", name)
+    }
+
+    /// Says something about a kind of record once.
+    pub(super) fn remark_once(&mut self, record: &NodeRecord, severity: Severity, field: &str, message: &str) {
+        if self.said.insert(message.to_owned()) {
+            self.diagnostics.push(record.place.remark(severity, field, message));
+        }
+    }
+
+    /// GPUs of each node as gres.conf lists them; empty where it has lines for all nodes, or none with counts.
+    pub(super) fn gpus_of_gres_conf(&self) -> BTreeMap<String, u64> {
+        let mut gpus: BTreeMap<String, u64> = BTreeMap::new();
+        for line in &self.conf.gres {
+            if !line.get("Name").is_some_and(|name| name.eq_ignore_ascii_case("gpu")) {
+                continue;
+            }
+            let (Some(list), Some(count)) = (line.get("NodeName"), device_count(line)) else { return BTreeMap::new() };
+            for node in hostlist::expand(list, MAX_NODES - gpus.len().min(MAX_NODES)).unwrap_or_default() {
+                *gpus.entry(node).or_default() += count;
+            }
+        }
+        gpus
+    }
+
+    /// Fewer devices than slurm.conf promises would drain the node.
+    pub(super) fn check_gres_conf(&mut self, record: &NodeRecord, listed: &BTreeMap<String, u64>) {
+        let Some(setting) = record.settings.get("Gres") else { return };
+        let gpus = split_entries(&setting.value).filter_map(entry).filter(|entry| entry.name == "gpu");
+        let promised: u64 = gpus.map(|entry| entry.count).sum();
+        let short = record.names.iter().find_map(|name| listed.get(name).filter(|&&found| found < promised).map(|found| (name, *found)));
+        if let Some((node, found)) = short {
+            let message = format!("{node} has {promised} GPUs here, but gres.conf lists {found}; slurmctld would drain it");
+            let remark = record.place.remark(Severity::Warning, FIELD, message);
+            self.diagnostics.push(remark.cure("correct one of the files"));
+        }
+    }
+
+    /// `Licenses=name:count,…`.
+    pub(super) fn licenses(&mut self) {
+        let Some(setting) = self.conf.globals.get("Licenses") else { return };
+        for item in setting.value.split([',', ';']).map(str::trim).filter(|item| !item.is_empty()) {
+            let (name, count) = item.rsplit_once([':', '*']).unwrap_or((item, "1"));
+            match count.parse::<u32>() {
+                Ok(count) => {
+                    let id = self.tres.license_id(name);
+                    if let Some((_, total)) = self.tres.licenses.get_mut(id.index()) {
+                        *total = count;
+                    }
+                }
+                Err(_) => {
+                    let fault = format!("'{item}' is not name:count");
+                    self.diagnostics.push(setting.place.error("Licenses", fault).cure("write for example matlab:10"));
+                }
+            }
+        }
+    }
+}
+
+/// How many devices a line of gres.conf names.
+fn device_count(line: &PlainRecord) -> Option<u64> {
+    let files = line.get("File").and_then(|list| hostlist::expand(list, 10_000).ok()).map(|files| files.len() as u64);
+    files.or_else(|| line.get("Count").and_then(value::count))
+}
+
+/// The entries of a `Gres` list: commas inside `(S:0,1)` do not separate.
+fn split_entries(list: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_u32;
+    list.split(move |character: char| {
+        match character {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        character == ',' && depth == 0
+    })
+    .map(str::trim)
+    .filter(|item| !item.is_empty() && *item != "(null)")
+}
+
+fn entry(item: &str) -> Option<Entry<'_>> {
+    let item = item.split('(').next().unwrap_or(item);
+    let mut parts = item.split(':').collect::<Vec<_>>();
+    let is_consumed = !parts.iter().any(|part| part.eq_ignore_ascii_case("no_consume"));
+    parts.retain(|part| !part.eq_ignore_ascii_case("no_consume"));
+    let count = match parts.as_slice() {
+        [_, .., last] if last.starts_with(|c: char| c.is_ascii_digit()) => value::count(last),
+        _ => None,
+    };
+    if count.is_some() {
+        parts.pop();
+    }
+    match parts.as_slice() {
+        [name] if !name.is_empty() => Some(Entry { name, kind: None, count: count.unwrap_or(1), is_consumed }),
+        [name, kind] if !name.is_empty() && !kind.is_empty() => {
+            Some(Entry { name, kind: Some(kind), count: count.unwrap_or(1), is_consumed })
+        }
+        _ => None,
+    }
+}

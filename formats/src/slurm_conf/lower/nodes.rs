@@ -1,0 +1,163 @@
+//! Nodes: geometry, memory, features, state.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use foresite_engine::cluster::{Cluster, Node};
+use foresite_engine::ids::{FeatureId, NodeId};
+
+use super::{Lowering, Values};
+use crate::diagnostic::Severity;
+use crate::hostlist::{self, natural_cmp};
+use crate::slurm_conf::Scope;
+use crate::slurm_conf::read::MAX_NODES;
+use crate::slurm_conf::records::NodeRecord;
+
+/// Features of one node at most.
+const MAX_FEATURES: usize = 256;
+
+/// Sockets, cores and threads of a node.
+struct Geometry {
+    sockets: u32,
+    cores: u32,
+    threads: u32,
+    cpus: u32,
+}
+
+impl Lowering<'_> {
+    /// Fills in nodes (in node order) and features.
+    pub(super) fn nodes(&mut self, cluster: &mut Cluster) {
+        let down = self.down_nodes();
+        let mut features: BTreeMap<String, FeatureId> = BTreeMap::new();
+        let mut seen: BTreeSet<&str> = BTreeSet::new();
+        let gpus = self.gpus_of_gres_conf();
+        for (index, record) in self.conf.nodes.iter().enumerate() {
+            let template = self.node(record, index as u32, cluster, &mut features);
+            self.check_gres_conf(record, &gpus);
+            for name in &record.names {
+                if !seen.insert(name) {
+                    let message = format!("node '{name}' is described twice; slurmctld would not start");
+                    self.diagnostics.push(record.place.error("NodeName", message).cure("keep one description"));
+                    continue;
+                }
+                let schedulable = template.schedulable && !down.contains(name);
+                cluster.nodes.push(Node { name: name.clone(), schedulable, ..template.clone() });
+            }
+        }
+        cluster.nodes.sort_by(|a, b| natural_cmp(&a.name, &b.name));
+        self.nodes_by_name = cluster.nodes.iter().enumerate().map(|(index, node)| (node.name.clone(), NodeId::new(index))).collect();
+        if cluster.nodes.is_empty() {
+            let error = self.whole_file().error("NodeName", "no node is described");
+            self.diagnostics.push(error.cure("hand over the whole slurm.conf, or the file with the NodeName lines beside it"));
+        }
+    }
+
+    fn node(&mut self, record: &NodeRecord, config_record: u32, cluster: &mut Cluster, known: &mut BTreeMap<String, FeatureId>) -> Node {
+        let values = Values::new(&record.settings, Scope::Node);
+        let geometry = self.geometry(record, &values);
+        let memory = values.megabytes("RealMemory").unwrap_or(1);
+        let reserved = values.megabytes("MemSpecLimit").unwrap_or(0);
+        if reserved >= memory && reserved > 0 {
+            let message = format!("MemSpecLimit {reserved} MB leaves nothing of RealMemory {memory} MB");
+            self.diagnostics.push(record.place.error("node.HOSTLIST.MemSpecLimit", message).cure("make it smaller than RealMemory"));
+        }
+        let mut features: Vec<FeatureId> = Vec::new();
+        for name in values.words("Feature") {
+            let next = FeatureId::new(cluster.features.len());
+            let id = *known.entry(name.to_owned()).or_insert_with(|| {
+                cluster.features.push(name.to_owned());
+                next
+            });
+            features.push(id);
+        }
+        features.sort_unstable();
+        features.dedup();
+        if features.len() > MAX_FEATURES {
+            let message = format!("a node has more than {MAX_FEATURES} features");
+            self.diagnostics.push(record.place.error("node.HOSTLIST.Feature", message).cure("give fewer"));
+            features.clear();
+        }
+        let gres = self.gres_counts(record);
+        Node {
+            name: String::new(),
+            sockets: geometry.sockets,
+            cores_per_socket: geometry.cores,
+            threads_per_core: geometry.threads,
+            cpus: geometry.cpus,
+            memory_mb: memory.saturating_sub(reserved),
+            weight: values.number("Weight"),
+            features,
+            gres,
+            config_record,
+            schedulable: self.is_schedulable(record, values.text("State")),
+        }
+    }
+
+    /// slurm.conf(5): sockets follow from CPUs where they are not given, CPUs from the rest where they are not given; CPUs
+    /// that match neither sockets, cores nor threads are reset.
+    fn geometry(&mut self, record: &NodeRecord, values: &Values) -> Geometry {
+        let cores = values.number("CoresPerSocket").max(1);
+        let threads = values.number("ThreadsPerCore").max(1);
+        let boards = values.number("Boards").max(1);
+        let cpus = values.integer("CPUs").filter(|&cpus| cpus > 0);
+        let sockets = match (values.integer("SocketsPerBoard"), values.integer("Sockets"), cpus) {
+            (Some(per_board), _, _) => boards * per_board.max(1),
+            (None, Some(sockets), _) => sockets.max(1),
+            (None, None, Some(cpus)) => (cpus / cores.saturating_mul(threads)).max(1),
+            (None, None, None) => boards,
+        };
+        let all = u64::from(sockets) * u64::from(cores) * u64::from(threads);
+        let (n_cores, all) = (u64::from(sockets) * u64::from(cores), u32::try_from(all).unwrap_or(u32::MAX));
+        if all > 65_533 {
+            let message = format!("{sockets} sockets × {cores} cores × {threads} threads are more CPUs than a node can have");
+            self.diagnostics.push(record.place.error("node.HOSTLIST.CPUs", message).cure("give what slurmd -C prints"));
+        }
+        let cpus = match cpus {
+            Some(cpus) if cpus == all || u64::from(cpus) == n_cores || cpus == sockets => cpus,
+            Some(cpus) => {
+                let message = format!(
+                    "CPUs={cpus} matches neither {sockets} sockets nor {n_cores} cores nor {all} threads; {all} is taken, as slurmctld does"
+                );
+                let remark = record.place.remark(Severity::Warning, "node.HOSTLIST.CPUs", message);
+                self.diagnostics.push(remark.cure("give what slurmd -C prints"));
+                all
+            }
+            None => all,
+        };
+        Geometry { sockets, cores, threads, cpus }
+    }
+
+    fn is_schedulable(&mut self, record: &NodeRecord, state: &str) -> bool {
+        let mut schedulable = true;
+        for word in state.split('+').map(str::trim) {
+            match word.to_ascii_uppercase().as_str() {
+                "UNKNOWN" | "IDLE" | "UP" | "" => {}
+                "CLOUD" | "DYNAMIC_NORM" | "DYNAMIC_FUTURE" | "POWERED_DOWN" | "POWERED_UP" => {
+                    let message = "cloud nodes are taken as always on: they start jobs without delay";
+                    self.remark_once(record, Severity::NotModelled, "node.HOSTLIST.State", message);
+                }
+                "DOWN" | "DRAIN" | "FAIL" | "FAILING" | "FUTURE" | "ERROR" => schedulable = false,
+                _ => {
+                    let message = format!("'{word}' is no state of a node");
+                    let cure = "known are UNKNOWN, CLOUD, DOWN, DRAIN, FAIL, FAILING and FUTURE";
+                    self.diagnostics.push(record.place.error("node.HOSTLIST.State", message).cure(cure));
+                }
+            }
+        }
+        schedulable
+    }
+
+    fn down_nodes(&mut self) -> BTreeSet<String> {
+        let mut down = BTreeSet::new();
+        for record in &self.conf.down_nodes {
+            let state = record.get("State").unwrap_or("DOWN").to_ascii_uppercase();
+            if ["UNKNOWN", "IDLE", "UP"].contains(&state.as_str()) {
+                continue;
+            }
+            match hostlist::expand(record.get("DownNodes").unwrap_or_default(), MAX_NODES) {
+                Ok(names) => down.extend(names),
+                Err(error) => self.diagnostics.push(record.place.error("DownNodes", error.to_string()).cure("write a hostlist")),
+            }
+        }
+        down
+    }
+}

@@ -1,0 +1,205 @@
+//! Partitions.
+
+use std::collections::BTreeSet;
+
+use foresite_engine::association::Qos;
+use foresite_engine::cluster::{Cluster, MemoryDefault, OverSubscribe, Partition, PartitionState};
+use foresite_engine::ids::QosId;
+use foresite_engine::node_set::NodeSet;
+
+use super::policy::preempt_mode;
+use super::{Lowering, Values};
+use crate::diagnostic::Severity;
+use crate::hostlist;
+use crate::slurm_conf::Scope;
+use crate::slurm_conf::near::did_you_mean;
+use crate::slurm_conf::records::PartitionRecord;
+use crate::slurm_conf::value::Span;
+
+/// Partitions of one cluster at most.
+const MAX_PARTITIONS: usize = 2000;
+
+impl Lowering<'_> {
+    /// All partitions in the order of the file.
+    pub(super) fn partitions(&mut self, cluster: &Cluster, qos: &[Qos], has_accounts: bool) -> Vec<Partition> {
+        let conf = self.conf;
+        let mut partitions = Vec::with_capacity(conf.partitions.len());
+        if conf.partitions.len() > MAX_PARTITIONS {
+            let error = self.whole_file().error("PartitionName", format!("there are more than {MAX_PARTITIONS} partitions"));
+            self.diagnostics.push(error.cure("hand over the configuration of one cluster"));
+        }
+        for record in conf.partitions.iter().take(MAX_PARTITIONS) {
+            let partition = self.partition(record, cluster, qos, has_accounts);
+            partitions.push(partition);
+        }
+        if partitions.is_empty() {
+            let error = self.whole_file().error("PartitionName", "no partition is described");
+            self.diagnostics.push(error.cure("hand over the whole slurm.conf, or the file with the PartitionName lines beside it"));
+        }
+        self.keep_last_default(&mut partitions);
+        partitions
+    }
+
+    /// slurmctld takes the last partition that says `Default=YES`.
+    fn keep_last_default(&mut self, partitions: &mut [Partition]) {
+        let defaults: Vec<usize> = (0..partitions.len()).filter(|&at| partitions.get(at).is_some_and(|p| p.is_default)).collect();
+        let Some((last, others)) = defaults.split_last() else { return };
+        if others.is_empty() {
+            return;
+        }
+        others.iter().filter_map(|&at| Some(partitions.get_mut(at)?.is_default = false)).for_each(drop);
+        if let (Some(record), Some(partition)) = (self.conf.partitions.get(*last), partitions.get(*last)) {
+            let message = format!("several partitions say Default=YES; the last, '{}', is taken", partition.name);
+            self.diagnostics.push(record.place.remark(Severity::Warning, "Default", message).cure("keep one"));
+        }
+    }
+
+    fn partition(&mut self, record: &PartitionRecord, cluster: &Cluster, qos: &[Qos], has_accounts: bool) -> Partition {
+        let values = Values::new(&record.settings, Scope::Partition);
+        let allow_accounts = names(&values, "AllowAccounts");
+        let allow_qos = names(&values, "AllowQos");
+        let old_priority = values.integer("Priority");
+        let own_or_old = |name: &str| match values.setting(name) {
+            Some(_) => values.number(name),
+            None => old_priority.unwrap_or_else(|| values.number(name)),
+        };
+        let max_time = values.span("MaxTime").and_then(Span::minutes);
+        Partition {
+            name: record.name.clone(),
+            is_default: values.flag("Default"),
+            nodes: self.partition_nodes(record, cluster),
+            state: match values.text("State").to_ascii_uppercase().as_str() {
+                "DOWN" => PartitionState::Down,
+                "DRAIN" => PartitionState::Drain,
+                "INACTIVE" => PartitionState::Inactive,
+                _ => PartitionState::Up,
+            },
+            priority_tier: own_or_old("PriorityTier"),
+            priority_job_factor: own_or_old("PriorityJobFactor"),
+            max_time,
+            default_time: self.default_time(record, &values, max_time),
+            min_nodes: values.count("MinNodes").unwrap_or(u32::MAX),
+            max_nodes: values.count("MaxNodes"),
+            max_cpus_per_node: values.count("MaxCPUsPerNode"),
+            over_subscribe: self.over_subscribe(record, values.text("OverSubscribe")),
+            exclusive_user: values.flag("ExclusiveUser"),
+            least_loaded_nodes: values.flag("LLN"),
+            default_memory: memory(&values, "DefMemPerCPU", "DefMemPerNode"),
+            max_memory: memory(&values, "MaxMemPerCPU", "MaxMemPerNode"),
+            // slurm.conf(5): a deny list is not looked at where there is an allow list.
+            deny_accounts: if allow_accounts.is_empty() { names(&values, "DenyAccounts") } else { Vec::new() },
+            deny_qos: if allow_qos.is_empty() { names(&values, "DenyQos") } else { Vec::new() },
+            allow_accounts,
+            allow_qos,
+            qos: self.partition_qos(record, &values, qos, has_accounts),
+            billing_weights: self.billing_weights(record),
+            preempt_mode: values.setting("PreemptMode").map(|setting| preempt_mode(&setting.value)),
+            grace_time: values.number("GraceTime"),
+            over_time_limit: values.count("OverTimeLimit"),
+        }
+    }
+
+    fn partition_nodes(&mut self, record: &PartitionRecord, cluster: &Cluster) -> NodeSet {
+        let n_nodes = cluster.nodes.len();
+        let known: BTreeSet<&str> = self.nodes_by_name.keys().map(String::as_str).collect();
+        let (members, undefined) = match self.conf.members(record, &known) {
+            Ok(members) => members,
+            Err(error) => {
+                let place = record.settings.get("Nodes").map_or(&record.place, |setting| &setting.place);
+                self.diagnostics.push(place.error("partition.NAME.Nodes", error.to_string()).cure("write a hostlist such as n[01-16]"));
+                return NodeSet::empty(n_nodes);
+            }
+        };
+        if !undefined.is_empty() && n_nodes > 0 {
+            let list: String = hostlist::compress(undefined.iter().map(String::as_str)).chars().take(120).collect();
+            let message = format!("partition '{}' names '{list}', which no NodeName or NodeSet line describes; left out", record.name);
+            let cure = did_you_mean(&list, known.iter().copied(), "describe these nodes, or remove them from the partition");
+            self.diagnostics.push(record.place.remark(Severity::Warning, "partition.NAME.Nodes", message).cure(cure));
+        }
+        let nodes: Vec<_> = members.iter().filter_map(|name| self.nodes_by_name.get(name).copied()).collect();
+        if nodes.is_empty() && n_nodes > 0 {
+            let message = format!("partition '{}' has no node: no job can run in it", record.name);
+            self.diagnostics.push(record.place.remark(Severity::Warning, "partition.NAME.Nodes", message).cure("give Nodes="));
+        }
+        NodeSet::from_nodes(n_nodes, nodes)
+    }
+
+    fn default_time(&mut self, record: &PartitionRecord, values: &Values, max_time: Option<u32>) -> Option<u32> {
+        let default_time = match values.span("DefaultTime")? {
+            Span::Unlimited => return None,
+            span => span.minutes()?,
+        };
+        match max_time {
+            Some(max_time) if default_time > max_time => {
+                let message = format!("partition '{}': DefaultTime exceeds MaxTime; MaxTime is taken", record.name);
+                self.diagnostics.push(record.place.remark(Severity::Warning, "partition.NAME.DefaultTime", message).cure("lower it"));
+                Some(max_time)
+            }
+            _ => Some(default_time),
+        }
+    }
+
+    fn over_subscribe(&mut self, record: &PartitionRecord, text: &str) -> OverSubscribe {
+        let (word, degree) = text.split_once(':').map_or((text, None), |(word, degree)| (word, Some(degree)));
+        let degree = match degree.map(str::parse::<u32>) {
+            None => 4,
+            Some(Ok(degree)) if (1..=32_768).contains(&degree) => degree,
+            Some(_) => {
+                let message = format!("'{text}': the number of jobs must be between 1 and 32768");
+                self.diagnostics.push(record.place.error("partition.NAME.OverSubscribe", message).cure("write for example FORCE:4"));
+                4
+            }
+        };
+        match word.to_ascii_uppercase().as_str() {
+            "EXCLUSIVE" => OverSubscribe::Exclusive,
+            "YES" => OverSubscribe::Yes(degree),
+            "FORCE" => OverSubscribe::Force(degree),
+            _ => OverSubscribe::No,
+        }
+    }
+
+    fn partition_qos(&mut self, record: &PartitionRecord, values: &Values, qos: &[Qos], has_accounts: bool) -> Option<QosId> {
+        let setting = values.setting("QOS").filter(|setting| !["", "N/A"].contains(&setting.value.as_str()))?;
+        let found = qos.iter().position(|qos| qos.name.eq_ignore_ascii_case(&setting.value)).map(QosId::new);
+        if found.is_none() {
+            let (severity, message, cure) = if has_accounts {
+                let names = qos.iter().map(|qos| qos.name.as_str());
+                let message = format!("partition '{}' has QOS '{}', which the accounting files do not describe", record.name, setting.value);
+                (Severity::Warning, message, did_you_mean(&setting.value, names, "add the output of sacctmgr show qos -P"))
+            } else {
+                let message = format!("the limits of partition QOS '{}' are unknown and not applied", setting.value);
+                (Severity::NotModelled, message, "hand over the output of sacctmgr show qos -P".to_owned())
+            };
+            self.diagnostics.push(setting.place.remark(severity, "partition.NAME.QOS", message).cure(cure));
+        }
+        found
+    }
+
+    fn billing_weights(&mut self, record: &PartitionRecord) -> Vec<(foresite_engine::cluster::Tres, f64)> {
+        let Some(setting) = record.settings.get("TRESBillingWeights") else { return Vec::new() };
+        let list = crate::slurm_conf::parameters::weights(&setting.value).unwrap_or_default();
+        let (weights, faults) = self.tres.weights(&list);
+        for fault in faults {
+            let remark = setting.place.remark(Severity::NotModelled, "partition.NAME.TRESBillingWeights", fault);
+            self.diagnostics.push(remark);
+        }
+        weights
+    }
+}
+
+/// A list of names; empty for ALL.
+fn names(values: &Values, name: &str) -> Vec<String> {
+    let words = values.words(name);
+    if words.iter().any(|word| word.eq_ignore_ascii_case("ALL")) {
+        return Vec::new();
+    }
+    words.into_iter().map(str::to_owned).collect()
+}
+
+/// Memory per CPU, or per node where that is not set.
+pub(super) fn memory(values: &Values, per_cpu: &str, per_node: &str) -> Option<MemoryDefault> {
+    values
+        .megabytes(per_cpu)
+        .map(MemoryDefault::PerCpu)
+        .or_else(|| values.megabytes(per_node).map(MemoryDefault::PerNode))
+}

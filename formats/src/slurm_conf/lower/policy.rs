@@ -1,0 +1,131 @@
+//! How the controller decides.
+
+use foresite_engine::policy::{
+    CostModel, EnforcePartLimits, Enforcement, Policy, PreemptKind, PreemptMode, PreemptPolicy, Scheduler,
+};
+
+use super::{Lowering, Values};
+use crate::diagnostic::Severity;
+use crate::slurm_conf::Scope;
+use crate::slurm_conf::near::did_you_mean;
+use crate::slurm_conf::value::Span;
+
+/// Words of `AccountingStorageEnforce`.
+const ENFORCE: [&str; 9] = ["none", "all", "associations", "limits", "nojobs", "nosteps", "qos", "safe", "wckeys"];
+
+impl Lowering<'_> {
+    /// The policy; `no_switches` where no topology is in force.
+    pub(super) fn policy(&mut self, no_switches: bool) -> Policy {
+        let values = self.globals();
+        let scheduler = match values.text("SchedulerType").to_ascii_lowercase().as_str() {
+            "sched/builtin" => Scheduler::SlurmBuiltin,
+            _ => Scheduler::SlurmBackfill,
+        };
+        Policy {
+            version: self.version,
+            scheduler,
+            main: self.main_policy(),
+            backfill: self.backfill_policy(),
+            priority: self.priority_policy(),
+            select: self.select_policy(no_switches),
+            preempt: self.preempt_policy(),
+            enforce: self.enforcement(),
+            kill_wait: values.number("KillWait"),
+            over_time_limit: values.count("OverTimeLimit"),
+            complete_wait: values.number("CompleteWait"),
+            min_job_age: values.number("MinJobAge"),
+            epilog: self.epilog(),
+            epilog_seconds: 0,
+            job_requeue: values.number("JobRequeue") != 0,
+            message_timeout: values.number("MessageTimeout"),
+            kill_invalid_depend: self.scheduler_parameters().flag("kill_invalid_depend"),
+            cost: CostModel::default(),
+        }
+    }
+
+    fn epilog(&mut self) -> bool {
+        let path = self.globals().text("Epilog");
+        let is_set = !["", "none", "(null)"].iter().any(|word| path.eq_ignore_ascii_case(word));
+        if is_set {
+            self.note(Severity::Assumed, "Epilog", "the Epilog is taken to last no time; a job's end wakes the main scheduler at once");
+        }
+        is_set
+    }
+
+    fn preempt_policy(&mut self) -> PreemptPolicy {
+        let values = self.globals();
+        let options = Values::new(&self.conf.preempt_parameters, Scope::PreemptParameters);
+        let old_options = self.scheduler_parameters();
+        let kind = match values.text("PreemptType").to_ascii_lowercase().as_str() {
+            "preempt/qos" => PreemptKind::Qos,
+            "preempt/partition_prio" => PreemptKind::PartitionPrio,
+            _ => PreemptKind::None,
+        };
+        if values.has_word("PreemptMode", "GANG") {
+            self.note(Severity::NotModelled, "PreemptMode", "gang scheduling does not share nodes in time slices");
+        }
+        let mode = preempt_mode(values.text("PreemptMode"));
+        if kind == PreemptKind::None && mode != PreemptMode::Off {
+            self.note(Severity::Warning, "PreemptMode", "PreemptType is preempt/none, so nothing is preempted");
+        }
+        PreemptPolicy {
+            kind,
+            mode,
+            within: values.has_word("PreemptMode", "WITHIN"),
+            exempt_time: match values.span("PreemptExemptTime") {
+                Some(span @ Span::Seconds(_)) => span.seconds(),
+                _ => 0,
+            },
+            youngest_first: options.flag("youngest_first") || old_options.flag("preempt_youngest_first"),
+            reorder_count: match options.setting("reorder_count") {
+                Some(_) => options.number("reorder_count"),
+                None => old_options.number("preempt_reorder_count"),
+            },
+            strict_order: options.flag("strict_order") || old_options.flag("preempt_strict_order"),
+        }
+    }
+
+    fn enforcement(&mut self) -> Enforcement {
+        let values = self.globals();
+        let words = values.words("AccountingStorageEnforce");
+        for word in &words {
+            let is_number = word.parse::<u32>().is_ok();
+            if !is_number && !ENFORCE.iter().any(|known| known.eq_ignore_ascii_case(word)) {
+                let message = format!("'{}' is unknown", word.chars().take(60).collect::<String>());
+                let error = self.place_of("AccountingStorageEnforce").error("AccountingStorageEnforce", message);
+                let cure = did_you_mean(word, ENFORCE, "known are associations, limits, qos, safe, nojobs, nosteps, wckeys, all and none");
+                self.diagnostics.push(error.cure(cure));
+            }
+        }
+        let has = |name: &str| words.iter().any(|word| word.eq_ignore_ascii_case(name));
+        // Old releases wrote 1 for associations and 2 for limits.
+        let old = |level: &str| words.contains(&level);
+        let all = has("all");
+        let safe = all || has("safe");
+        let limits = safe || has("limits") || old("2");
+        let qos = all || has("qos");
+        Enforcement {
+            associations: limits || qos || has("associations") || has("wckeys") || old("1"),
+            limits,
+            qos,
+            safe,
+            partition_limits: match values.text("EnforcePartLimits").to_ascii_uppercase().as_str() {
+                "YES" | "TRUE" | "ALL" => EnforcePartLimits::All,
+                "ANY" => EnforcePartLimits::Any,
+                _ => EnforcePartLimits::No,
+            },
+        }
+    }
+}
+
+/// What happens to preempted jobs. `CHECKPOINT`, of old releases, is read as `REQUEUE`.
+pub(super) fn preempt_mode(text: &str) -> PreemptMode {
+    text.split(',')
+        .find_map(|word| match word.trim().to_ascii_uppercase().as_str() {
+            "CANCEL" => Some(PreemptMode::Cancel),
+            "REQUEUE" | "CHECKPOINT" => Some(PreemptMode::Requeue),
+            "SUSPEND" => Some(PreemptMode::Suspend),
+            _ => None,
+        })
+        .unwrap_or(PreemptMode::Off)
+}

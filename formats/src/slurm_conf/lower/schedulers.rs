@@ -1,0 +1,76 @@
+//! `SchedulerParameters`.
+
+use foresite_engine::policy::{BackfillPolicy, MainPolicy};
+
+use super::{Lowering, Values};
+use crate::diagnostic::Severity;
+use crate::slurm_conf::Scope;
+
+impl<'a> Lowering<'a> {
+    pub(super) fn scheduler_parameters(&self) -> Values<'a> {
+        Values::new(&self.conf.scheduler_parameters, Scope::SchedulerParameters)
+    }
+
+    pub(super) fn main_policy(&self) -> MainPolicy {
+        let values = self.scheduler_parameters();
+        MainPolicy {
+            batch_sched_delay: values.number("batch_sched_delay"),
+            sched_interval: values.integer("sched_interval"),
+            sched_min_interval_us: values.number("sched_min_interval").into(),
+            default_queue_depth: values.number("default_queue_depth"),
+            partition_job_depth: values.number("partition_job_depth"),
+            sched_max_job_start: values.number("sched_max_job_start"),
+            max_sched_time: self.max_sched_time(&values),
+            defer: values.flag("defer"),
+            assoc_limit_stop: values.flag("assoc_limit_stop"),
+            reduce_completing_frag: values.flag("reduce_completing_frag"),
+        }
+    }
+
+    /// The default is half of MessageTimeout, at least 1 and at most 2 seconds.
+    fn max_sched_time(&self, values: &Values) -> u32 {
+        match values.setting("max_sched_time") {
+            Some(_) => values.number("max_sched_time"),
+            None => (self.globals().number("MessageTimeout") / 2).clamp(1, 2),
+        }
+    }
+
+    pub(super) fn backfill_policy(&mut self) -> BackfillPolicy {
+        let values = self.scheduler_parameters();
+        let interval = values.integer("bf_interval");
+        if interval == Some(0) {
+            let place = values.setting("bf_interval").map_or_else(|| self.whole_file(), |setting| setting.place.clone());
+            let error = place.error("SchedulerParameters.bf_interval", "0 is not between 1 and 10800, nor -1");
+            self.diagnostics.push(error.cure("write -1 for no backfill"));
+        }
+        let running_job_reserve = values.flag("bf_running_job_reserve") || values.flag("bf_licenses");
+        if values.number("bf_max_job_user_part") > 0 && values.number("bf_max_job_part") > 0 && values.number("bf_max_job_user_part") > values.number("bf_max_job_part") {
+            self.note(Severity::Warning, "SchedulerParameters", "bf_max_job_user_part exceeds bf_max_job_part and so has no effect");
+        }
+        BackfillPolicy {
+            interval,
+            max_time: values.setting("bf_max_time").and_then(|_| values.integer("bf_max_time")),
+            window: values.number("bf_window"),
+            resolution: values.number("bf_resolution"),
+            max_job_test: values.number("bf_max_job_test"),
+            max_job_part: values.number("bf_max_job_part"),
+            max_job_user: values.number("bf_max_job_user"),
+            max_job_assoc: values.number("bf_max_job_assoc"),
+            max_job_user_part: values.number("bf_max_job_user_part"),
+            max_job_start: values.number("bf_max_job_start"),
+            max_job_array_resv: values.number("bf_max_job_array_resv"),
+            node_space_size: values.setting("bf_node_space_size").and_then(|_| values.integer("bf_node_space_size")),
+            job_part_count_reserve: values.number("bf_job_part_count_reserve"),
+            min_age_reserve: values.number("bf_min_age_reserve"),
+            min_prio_reserve: values.number("bf_min_prio_reserve"),
+            one_resv_per_job: values.flag("bf_one_resv_per_job"),
+            continue_after_yield: values.flag("bf_continue"),
+            yield_interval_us: values.number("bf_yield_interval").into(),
+            yield_sleep_us: values.number("bf_yield_sleep").into(),
+            running_job_reserve,
+            licenses: values.flag("bf_licenses"),
+            busy_nodes: values.flag("bf_busy_nodes"),
+            window_linear: values.number("bf_window_linear"),
+        }
+    }
+}

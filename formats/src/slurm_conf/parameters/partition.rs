@@ -1,0 +1,66 @@
+//! Keys of a `PartitionName` line.
+
+use super::Scope::Partition;
+use super::{Kind, Parameter};
+
+const fn modelled(name: &'static str, kind: Kind, unit: &'static str, default: &'static str, meaning: &'static str) -> Parameter {
+    Parameter::modelled(Partition, name, kind, unit, default, meaning)
+}
+
+const fn not_modelled(name: &'static str, default: &'static str, reason: &'static str) -> Parameter {
+    Parameter::not_modelled(Partition, name, default, reason)
+}
+
+const U16: Kind = Kind::Integer { min: 0, max: 65_533 };
+const SHARING: Kind = Kind::OneOf(&["NO", "YES", "FORCE", "EXCLUSIVE"]);
+
+/// Every key known.
+pub(super) static PARAMETERS: &[Parameter] = &[
+    modelled("AllowAccounts", Kind::Text, "", "ALL", "accounts that may use it"),
+    modelled("AllowQos", Kind::Text, "", "ALL", "qualities of service that may use it"),
+    modelled("Default", Kind::YesNo, "", "NO", "whether jobs that name no partition come here"),
+    modelled("DefaultTime", Kind::Time, "min", "NONE", "time limit of jobs that ask for none"),
+    modelled("DefMemPerCPU", Kind::Megabytes, "MB", "0", "memory per CPU of jobs that ask for none"),
+    modelled("DefMemPerNode", Kind::Megabytes, "MB", "0", "memory per node of jobs that ask for none"),
+    modelled("DenyAccounts", Kind::Text, "", "", "accounts that may not use it"),
+    modelled("DenyQos", Kind::Text, "", "", "qualities of service that may not use it"),
+    modelled("ExclusiveUser", Kind::YesNo, "", "NO", "whether nodes are shared only by jobs of one user"),
+    modelled("GraceTime", Kind::NATURAL, "s", "0", "time between the warning and the end of a preempted job"),
+    modelled("LLN", Kind::YesNo, "", "NO", "whether the least loaded nodes are taken first"),
+    modelled("MaxCPUsPerNode", Kind::Count, "CPUs", "UNLIMITED", "CPUs of a node that this partition may use"),
+    modelled("MaxMemPerCPU", Kind::Megabytes, "MB", "0", "greatest memory per CPU; 0 is the cluster's"),
+    modelled("MaxMemPerNode", Kind::Megabytes, "MB", "0", "greatest memory per node; 0 is the cluster's"),
+    modelled("MaxNodes", Kind::Count, "nodes", "UNLIMITED", "greatest number of nodes of a job"),
+    modelled("MaxTime", Kind::Time, "min", "UNLIMITED", "greatest time limit"),
+    modelled("MinNodes", Kind::Count, "nodes", "1", "least number of nodes of a job"),
+    modelled("Nodes", Kind::Text, "", "", "nodes and node sets of the partition"),
+    modelled("OverSubscribe", SHARING, "", "NO", "how jobs share nodes: EXCLUSIVE, NO, YES[:n], FORCE[:n]"),
+    modelled("OverTimeLimit", Kind::Count, "min", "", "how far a job may exceed its time limit; default is the cluster's"),
+    modelled("PreemptMode", Kind::ListOf(&["OFF", "CANCEL", "CHECKPOINT", "GANG", "REQUEUE", "SUSPEND", "WITHIN", "PRIORITY"]), "", "", "what happens to its preempted jobs; default is the cluster's"),
+    modelled("Priority", U16, "", "", "old: both PriorityTier and PriorityJobFactor"),
+    modelled("PriorityJobFactor", U16, "", "1", "the partition's factor in job priorities"),
+    modelled("PriorityTier", U16, "", "1", "partitions of higher tiers are scheduled first"),
+    modelled("QOS", Kind::Text, "", "", "quality of service whose limits hold for the whole partition"),
+    Parameter::alias(Partition, "Shared", "OverSubscribe", SHARING),
+    modelled("State", Kind::OneOf(&["UP", "DOWN", "DRAIN", "INACTIVE"]), "", "UP", "whether it accepts and schedules jobs"),
+    modelled("TRESBillingWeights", Kind::TresWeights, "", "", "billing units of resources; default is one a CPU"),
+    not_modelled("AllocNodes", "ALL", "jobs are not checked for the node they were submitted from"),
+    not_modelled("AllowGroups", "ALL", "unix groups are not in traces: jobs that ran are taken as allowed"),
+    not_modelled("Alternate", "", "jobs are not moved to an alternate partition"),
+    not_modelled("DefCpuPerGPU", "0", "CPUs per GPU must be in the trace's requests"),
+    not_modelled("DefMemPerGPU", "0", "memory per GPU must be in the trace's requests"),
+    not_modelled("Exclusive", "NO", "nodes are shared as OverSubscribe says"),
+    not_modelled("ExclusiveTopo", "NO", "topology blocks are shared"),
+    not_modelled("MaxCPUsPerSocket", "UNLIMITED", "CPUs are not limited by socket"),
+    not_modelled("ReqResv", "NO", "jobs need no reservation"),
+    not_modelled("ResumeTimeout", "", "power saving is not simulated"),
+    not_modelled("SelectTypeParameters", "", "the cluster's SelectTypeParameters holds for all partitions"),
+    not_modelled("SuspendTime", "", "power saving is not simulated"),
+    not_modelled("SuspendTimeout", "", "power saving is not simulated"),
+    not_modelled("Topology", "", "one topology holds for all partitions"),
+    Parameter::harmless(Partition, "CpuBind", "binding of tasks"),
+    Parameter::harmless(Partition, "DisableRootJobs", "root's jobs"),
+    Parameter::harmless(Partition, "Hidden", "what users see"),
+    Parameter::harmless(Partition, "PowerDownOnIdle", "power saving"),
+    Parameter::harmless(Partition, "RootOnly", "who may name it"),
+];

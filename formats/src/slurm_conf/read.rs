@@ -1,0 +1,171 @@
+//! Reading slurm.conf, what it includes, gres.conf and topology.conf.
+
+mod files;
+mod lines;
+mod options;
+
+use std::sync::Arc;
+
+pub(super) use options::read_options;
+
+use super::records::PlainRecord;
+use super::settings::{Place, Settings};
+use super::{Scope, SlurmConf, Status, find_parameter, pairs, text};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::file_set::FileSet;
+
+/// Nodes of one configuration at most.
+pub(super) const MAX_NODES: usize = 200_000;
+
+impl SlurmConf {
+    /// Reads slurm.conf `name` of `files`, with what it includes and with gres.conf and topology.conf beside it.
+    /// Every fault is reported; what could be read is returned all the same. O(bytes + nodes).
+    pub fn read(files: &FileSet, name: &str) -> (Self, Vec<Diagnostic>) {
+        let conf = Self {
+            name: name.to_owned(),
+            version: None,
+            globals: Settings::default(),
+            scheduler_parameters: Settings::default(),
+            preempt_parameters: Settings::default(),
+            nodes: Vec::new(),
+            node_sets: Vec::new(),
+            down_nodes: Vec::new(),
+            partitions: Vec::new(),
+            gres: Vec::new(),
+            switches: Vec::new(),
+            has_topology: false,
+        };
+        let mut reader = Reader {
+            files,
+            conf,
+            node_defaults: Settings::default(),
+            partition_defaults: Settings::default(),
+            diagnostics: Vec::new(),
+            open: Vec::new(),
+            n_includes: 0,
+            n_nodes: 0,
+        };
+        match files.get(name) {
+            Some(bytes) => reader.file(name, bytes),
+            None => reader.diagnostics.push(Diagnostic::error(name, "there is no such file").cure("hand over the file")),
+        }
+        reader.split_options();
+        reader.conf.gres = reader.neighbour("gres.conf").unwrap_or_default();
+        let switches = reader.neighbour("topology.conf");
+        reader.conf.has_topology = switches.is_some();
+        reader.conf.switches = switches.unwrap_or_default();
+        (reader.conf, reader.diagnostics)
+    }
+}
+
+/// The state of reading.
+struct Reader<'a> {
+    files: &'a FileSet,
+    conf: SlurmConf,
+    /// What `NodeName=DEFAULT` lines have said so far.
+    node_defaults: Settings,
+    /// What `PartitionName=DEFAULT` lines have said so far.
+    partition_defaults: Settings,
+    diagnostics: Vec<Diagnostic>,
+    /// Files being read, outermost first.
+    open: Vec<String>,
+    n_includes: usize,
+    /// Nodes named so far.
+    n_nodes: usize,
+}
+
+impl Reader<'_> {
+    fn file(&mut self, name: &str, bytes: &[u8]) {
+        self.open.push(name.to_owned());
+        let file: Arc<str> = name.into();
+        for line in text::logical_lines(bytes) {
+            self.line(&file, &line);
+        }
+        self.open.pop();
+    }
+
+    fn line(&mut self, file: &Arc<str>, line: &text::Line) {
+        let place = |offset: usize| Place { file: file.clone(), line: Some(line.number_at(offset)) };
+        if let Some(remark) = template_remark(line, &place(0)) {
+            self.diagnostics.push(remark);
+            return;
+        }
+        if let Some((comment, number)) = &line.glued_comment {
+            let place = Place { file: file.clone(), line: Some(*number) };
+            let shown: String = comment.chars().take(40).collect();
+            let message = format!("'#{shown}' touches the value before it and is read as a comment, as slurmctld does");
+            self.diagnostics.push(place.remark(Severity::Warning, "#", message).cure("put a blank before the #"));
+        }
+        if let Some(path) = files::include_path(&line.text) {
+            self.include(path, &place(0));
+            return;
+        }
+        let (pairs, strays) = pairs::pairs(&line.text);
+        for stray in strays {
+            self.diagnostics.push(stray_error(&stray, &place));
+        }
+        self.pairs(&pairs, &place);
+    }
+
+    fn neighbour(&mut self, name: &str) -> Option<Vec<PlainRecord>> {
+        let (path, bytes) = self.files.beside(&self.conf.name, name)?;
+        let file: Arc<str> = path.as_str().into();
+        let mut records = Vec::new();
+        for line in text::logical_lines(bytes) {
+            let place = |offset: usize| Place { file: file.clone(), line: Some(line.number_at(offset)) };
+            if let Some(remark) = template_remark(&line, &place(0)) {
+                self.diagnostics.push(remark);
+                continue;
+            }
+            let (pairs, strays) = pairs::pairs(&line.text);
+            self.diagnostics.extend(strays.iter().map(|stray| stray_error(stray, &place)));
+            let pairs = pairs.into_iter().map(|pair| (pair.key, pair.value)).collect();
+            records.push(PlainRecord { pairs, place: place(0) });
+        }
+        Some(records)
+    }
+}
+
+fn stray_error(stray: &pairs::Stray, place: &impl Fn(usize) -> Place) -> Diagnostic {
+    let brief = |text: &str| text.chars().take(60).collect::<String>();
+    match stray {
+        pairs::Stray::Text(word, offset) => place(*offset)
+            .error(brief(word), "this is not Key=Value; slurmctld would refuse the line")
+            .cure("remove it, or comment it out with #"),
+        pairs::Stray::NoValue(key, offset) => {
+            // Passwords and paths are often cut out before a file is handed over.
+            let is_harmless = find_parameter(Scope::Global, key).is_some_and(|known| known.status == Status::Harmless);
+            let severity = if is_harmless { Severity::Warning } else { Severity::Error };
+            place(*offset).remark(severity, brief(key), "the value is missing").cure("give a value, or remove the line")
+        }
+        pairs::Stray::Operator(key, offset) => {
+            place(*offset).error(brief(key), "operators such as += are not understood").cure("write the whole value with =")
+        }
+    }
+}
+
+/// Whether the line is a template that was never filled in.
+fn template_remark(line: &text::Line, place: &Place) -> Option<Diagnostic> {
+    let text = &line.text;
+    let marker = ["{{", "{%"].into_iter().find(|marker| text.contains(marker)).map(str::to_owned);
+    let marker = marker.or_else(|| placeholder(text)).or_else(|| {
+        let (comment, _) = line.glued_comment.as_ref()?;
+        let word: String = comment.chars().take_while(|c| c.is_ascii_uppercase() || *c == '_').collect();
+        let rest = comment.get(word.len()..)?;
+        (word.len() > 2 && rest.starts_with(['-', '[', '.', ','])).then(|| format!("#{word}"))
+    })?;
+    Some(
+        place
+            .error(marker.clone(), format!("'{marker}' is a template's placeholder, not a value"))
+            .cure("hand over the file that the template produces"),
+    )
+}
+
+/// A word in angle brackets, such as `<qos_list>`.
+fn placeholder(text: &str) -> Option<String> {
+    let open = text.find('<')?;
+    let tail = text.get(open..)?;
+    let inner = tail.get(1..tail.find('>')?)?;
+    let is_word = !inner.is_empty() && inner.chars().all(|c| c.is_alphanumeric() || "_- .".contains(c));
+    is_word.then(|| format!("<{inner}>"))
+}

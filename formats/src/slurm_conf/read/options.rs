@@ -1,0 +1,53 @@
+//! The options inside `SchedulerParameters` and `PreemptParameters`.
+
+use super::Reader;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::slurm_conf::near::did_you_mean;
+use crate::slurm_conf::settings::{Place, Setting, Settings};
+use crate::slurm_conf::{Kind, Scope, find_parameter, parameter_names};
+
+impl Reader<'_> {
+    /// Splits the option lists that are in force, once all lines are read.
+    pub(super) fn split_options(&mut self) {
+        for (name, scope) in
+            [("SchedulerParameters", Scope::SchedulerParameters), ("PreemptParameters", Scope::PreemptParameters)]
+        {
+            let Some(setting) = self.conf.globals.get(name) else { continue };
+            let (options, diagnostics) = read_options(scope, &setting.value, &setting.place);
+            self.diagnostics.extend(diagnostics);
+            match scope {
+                Scope::PreemptParameters => self.conf.preempt_parameters = options,
+                _ => self.conf.scheduler_parameters = options,
+            }
+        }
+    }
+}
+
+/// Reads `name`, `name=value` items of a comma list. Unknown names are warnings: slurmctld ignores them.
+pub(in crate::slurm_conf) fn read_options(scope: Scope, list: &str, place: &Place) -> (Settings, Vec<Diagnostic>) {
+    let (mut options, mut diagnostics) = (Settings::default(), Vec::new());
+    for item in list.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+        let (name, value) = item.split_once('=').map_or((item, None), |(name, value)| (name.trim(), Some(value.trim())));
+        let Some(parameter) = find_parameter(scope, name) else {
+            let field = format!("{scope:?}.{}", name.chars().take(60).collect::<String>());
+            let cure = did_you_mean(name, parameter_names(scope), "remove it");
+            diagnostics.push(place.remark(Severity::Warning, field, "no such option: slurmctld ignores it, and so does this").cure(cure));
+            continue;
+        };
+        let value = match value {
+            Some(value) => value.to_owned(),
+            // slurmctld only looks for the option's name.
+            None if parameter.kind == Kind::Flag || !parameter.is_modelled() => "true".to_owned(),
+            None => {
+                diagnostics.push(place.error(parameter.key(), "the option needs a value").cure(format!("write {name}=NUMBER")));
+                continue;
+            }
+        };
+        let setting = Setting { parameter, value, place: place.clone() };
+        if options.insert(setting).is_some() {
+            let message = "given more than once; the last one is taken";
+            diagnostics.push(place.remark(Severity::Warning, parameter.key(), message).cure("keep one"));
+        }
+    }
+    (options, diagnostics)
+}

@@ -1,0 +1,77 @@
+//! Values by parameter, each with the place it was read at.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::Parameter;
+use crate::diagnostic::{Diagnostic, Severity};
+
+/// Where something was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The file.
+    pub(crate) file: Arc<str>,
+    /// The 1-based line; `None` for what-ifs.
+    pub(crate) line: Option<u64>,
+}
+
+impl Place {
+    /// A diagnostic about this place.
+    pub(crate) fn remark(&self, severity: Severity, field: impl Into<String>, message: impl Into<String>) -> Diagnostic {
+        let mut diagnostic = Diagnostic::new(severity, &*self.file, message).field(field);
+        diagnostic.line = self.line;
+        diagnostic
+    }
+
+    /// An error at this place.
+    pub(crate) fn error(&self, field: impl Into<String>, message: impl Into<String>) -> Diagnostic {
+        self.remark(Severity::Error, field, message)
+    }
+}
+
+/// A parameter's value.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting {
+    pub(crate) parameter: &'static Parameter,
+    pub(crate) value: String,
+    pub(crate) place: Place,
+}
+
+/// The settings of one scope, by the parameter's name as the table spells it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settings(BTreeMap<&'static str, Setting>);
+
+impl Settings {
+    /// The setting of a parameter.
+    pub(crate) fn get(&self, name: &str) -> Option<&Setting> {
+        self.0.get(name)
+    }
+
+    /// The value of a parameter, or of an old name of it.
+    pub(crate) fn value(&self, parameter: &Parameter) -> Option<&Setting> {
+        self.get(parameter.name)
+            .or_else(|| self.0.values().find(|setting| setting.parameter.alias_of == Some(parameter.name)))
+    }
+
+    /// Sets a value and gives the one it replaces.
+    pub(crate) fn insert(&mut self, setting: Setting) -> Option<Setting> {
+        self.0.insert(setting.parameter.name, setting)
+    }
+
+    /// Forgets a value.
+    pub(crate) fn remove(&mut self, name: &str) {
+        self.0.remove(name);
+    }
+
+    /// Takes over every value of `defaults` that is not set here.
+    pub(crate) fn fill_from(&mut self, defaults: &Self) {
+        for (name, setting) in &defaults.0 {
+            self.0.entry(name).or_insert_with(|| setting.clone());
+        }
+    }
+
+    /// All settings, by name.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Setting> {
+        self.0.values()
+    }
+}

@@ -1,0 +1,50 @@
+//! What to bear in mind when reading a comparison's numbers.
+
+use std::collections::BTreeSet;
+
+use super::window::Window;
+use crate::comparison::{Caveat, Controllers};
+use crate::diagnostic::{Diagnostic, Severity};
+
+/// Caveats of every study, and those that follow from what readers said.
+pub(super) fn of_study(diagnostics: &[Diagnostic], window: Window) -> Vec<Caveat> {
+    let mut texts = vec![
+        "The intervals are conditional on this trace: they cover what a controller leaves to chance, not what other jobs users \
+         might have submitted."
+            .to_owned(),
+    ];
+    if window.counted.is_some() && window.warmup == 0 {
+        texts.push("The machine is empty when the window opens: a warm-up would fill it first.".to_owned());
+    }
+    for (severity, words) in [(Severity::Assumed, "assumed"), (Severity::NotModelled, "not modelled")] {
+        let about: Vec<&Diagnostic> = diagnostics.iter().filter(|it| it.severity == severity).collect();
+        if about.is_empty() {
+            continue;
+        }
+        let fields: BTreeSet<&str> = about.iter().filter_map(|it| it.field.as_deref()).collect();
+        let named: Vec<&str> = fields.iter().copied().take(20).collect();
+        let more = if fields.len() > named.len() { ", …" } else { "" };
+        let named = if named.is_empty() { String::new() } else { format!(" ({}{more})", named.join(", ")) };
+        let things = if about.len() == 1 { "thing is" } else { "things are" };
+        texts.push(format!("{} {things} {words}{named}; `foresite check` lists them.", about.len()));
+    }
+    texts.into_iter().map(|text| Caveat { scenario: None, text }).collect()
+}
+
+/// Caveats of a scenario with separate controllers.
+pub(super) fn of_controllers(scenario: &str, counts: &Controllers) -> Vec<Caveat> {
+    let mut texts = vec![
+        "What separate controllers gain in practice comes largely from backfill cycles that no longer hit their time limit; the \
+         run time of a cycle is not modelled yet, so that part of the gain is missing here."
+            .to_owned(),
+        format!(
+            "Of the simulated jobs {} fit several controllers and {} fit none: {} were refused, {} cut to a controller (their run \
+             time unchanged).",
+            counts.either, counts.too_large, counts.rejected, counts.cut
+        ),
+    ];
+    if counts.names.len() > 1 {
+        texts.push("Dependencies between jobs of different controllers are not kept.".to_owned());
+    }
+    texts.into_iter().map(|text| Caveat { scenario: Some(scenario.to_owned()), text }).collect()
+}

@@ -1,0 +1,296 @@
+//! Documents and files to a study: read once, lowered per scenario, every fault at once.
+
+use std::sync::Arc;
+
+use foresite_engine::job::Workload;
+use foresite_engine::scenario::Scenario;
+use jiff::tz::TimeZone;
+
+use super::apply::{Beyond, Consumed, Edited, apply};
+use super::controllers::{capacity, split};
+use super::window::Window;
+use super::{Prepared, Study, caveats, inputs};
+use crate::comparison::{Dimension, Plan};
+use crate::diagnostic::{Diagnostic, Severity, any_error};
+use crate::file_set::FileSet;
+use crate::hostlist::NodeNames;
+use crate::sacctmgr::Sacctmgr;
+use crate::site::Site;
+use crate::slurm_conf::SlurmConf;
+use crate::study_document::{BASELINE, Change, DOCUMENT, SiteSource, StudyDocument};
+use crate::summary_file::Horizon;
+use crate::trace::{self, Trace, TraceOptions};
+
+/// A plain machine, for traces without a slurm.conf; what is `None` comes from the trace's header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Machine {
+    /// How many nodes.
+    pub nodes: Option<u32>,
+    /// CPUs of each.
+    pub cpus_per_node: Option<u32>,
+}
+
+/// Everything a study reads, read once.
+struct Sources {
+    conf: Option<SlurmConf>,
+    accounts: Option<Sacctmgr>,
+    trace: Trace,
+    machine: Machine,
+}
+
+impl Study {
+    /// Reads all files of a document and makes the study ready. The document's file names are names in `files`; the study is
+    /// `Some` only if nothing is wrong.
+    pub fn prepare(document: &StudyDocument, files: &FileSet) -> (Option<Self>, Vec<Diagnostic>) {
+        Self::prepare_on(document, files, Machine::default())
+    }
+
+    /// As [`Self::prepare`], on a plain machine where the document names no slurm.conf.
+    pub fn prepare_on(document: &StudyDocument, files: &FileSet, machine: Machine) -> (Option<Self>, Vec<Diagnostic>) {
+        let mut diagnostics = Vec::new();
+        let sources = Sources::read(document, files, machine, &mut diagnostics);
+        let Some(sources) = sources.filter(|_| !any_error(&diagnostics)) else { return (None, diagnostics) };
+        let window = Window::of(&document.trace);
+        let Some(baseline) = sources.baseline(window, &mut diagnostics) else { return (None, diagnostics) };
+        let mut plan = Plan {
+            inputs: inputs::inputs(document, files, window.counted),
+            caveats: caveats::of_study(&diagnostics, window),
+            gates: document.gates.clone(),
+            scenarios: Vec::new(),
+        };
+        check_gates(document, &baseline, &mut diagnostics);
+        let mut scenarios = vec![baseline];
+        for (index, changed) in document.scenarios.iter().enumerate() {
+            let pointer = format!("/scenarios/{index}/changes");
+            let prepared = scenarios.first().and_then(|baseline| {
+                sources.scenario(&changed.name, &changed.changes, &pointer, window, baseline, &mut diagnostics)
+            });
+            let Some(prepared) = prepared else { continue };
+            let counts = prepared.split.as_ref().map(|split| split.counts.clone());
+            if let Some(counts) = &counts {
+                plan.caveats.extend(caveats::of_controllers(&changed.name, counts));
+            }
+            plan.scenarios.push((changed.name.clone(), counts));
+            scenarios.push(prepared);
+        }
+        let study = Self { document: document.clone(), scenarios, plan };
+        ((!any_error(&diagnostics)).then_some(study), diagnostics)
+    }
+}
+
+/// The site alone, without a trace: `None` without a slurm.conf, or if anything is wrong.
+pub fn read_site(document: &StudyDocument, files: &FileSet) -> (Option<Site>, Vec<Diagnostic>) {
+    let mut diagnostics = Vec::new();
+    let (conf, accounts) = read_configuration(&document.site, files, &mut diagnostics);
+    let Some(conf) = conf.filter(|_| !any_error(&diagnostics)) else { return (None, diagnostics) };
+    let (site, found) = conf.lower(accounts.as_ref());
+    diagnostics.extend(found);
+    (site.filter(|_| !any_error(&diagnostics)), diagnostics)
+}
+
+fn read_configuration(
+    site: &SiteSource,
+    files: &FileSet,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> (Option<SlurmConf>, Option<Sacctmgr>) {
+    let mut conf = None;
+    if let Some(name) = &site.slurm_conf {
+        let (read, found) = SlurmConf::read(files, name);
+        diagnostics.extend(found);
+        conf = Some(read);
+    }
+    let mut accounts = None;
+    if let Some((name, bytes)) = file(&site.accounts, files, diagnostics) {
+        let (read, found) = Sacctmgr::read(name, bytes);
+        diagnostics.extend(found);
+        accounts = Some(read);
+    }
+    (conf, accounts)
+}
+
+impl Sources {
+    fn read(
+        document: &StudyDocument,
+        files: &FileSet,
+        machine: Machine,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<Self> {
+        let site = &document.site;
+        let (conf, accounts) = read_configuration(site, files, diagnostics);
+        for (option, words) in [
+            (&site.reservations, "reservations are"),
+            (&site.usage, "usage before the trace is"),
+            (&site.events, "node events are"),
+            (&site.sdiag, "measured cycle times are"),
+        ] {
+            if let Some((name, _)) = file(option, files, diagnostics) {
+                let message = format!("{words} not yet modelled");
+                diagnostics.push(Diagnostic::new(Severity::NotModelled, name, message));
+            }
+        }
+        let (name, bytes) = file(&document.trace.file, files, diagnostics)?;
+        let options = TraceOptions { time_zone: time_zone(document, diagnostics), ..TraceOptions::default() };
+        let (trace, found) = Trace::read(name, bytes, &options);
+        diagnostics.extend(found);
+        Some(Self { conf, accounts, trace: trace?, machine })
+    }
+
+    fn lower(&self, conf: Option<&SlurmConf>, accounts: Option<&Sacctmgr>) -> (Option<Site>, Vec<Diagnostic>) {
+        match conf {
+            Some(conf) => conf.lower(accounts),
+            None => match trace::swf_site(&self.trace, self.machine.nodes, self.machine.cpus_per_node) {
+                Ok(site) => (Some(site), Vec::new()),
+                Err(fault) => (None, vec![fault]),
+            },
+        }
+    }
+
+    fn baseline(&self, window: Window, diagnostics: &mut Vec<Diagnostic>) -> Option<Prepared> {
+        let (site, found) = self.lower(self.conf.as_ref(), self.accounts.as_ref());
+        diagnostics.extend(found);
+        let mut site = site?;
+        let (workload, found) = trace::lower(&self.trace, &mut site);
+        diagnostics.extend(found);
+        let workload = Arc::new(window.cut(workload?));
+        if workload.jobs.is_empty() {
+            let fault = Diagnostic::error(DOCUMENT, "no job of the trace was submitted in the window");
+            diagnostics.push(fault.field("/trace/window").cure("choose a window within the trace"));
+        }
+        prepared(BASELINE, site, workload, window, diagnostics)
+    }
+
+    fn scenario(
+        &self,
+        name: &str,
+        changes: &[Change],
+        pointer: &str,
+        window: Window,
+        baseline: &Prepared,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<Prepared> {
+        let mut edited = Edited { conf: self.conf.clone(), accounts: self.accounts.clone() };
+        let partitions: Vec<String> =
+            baseline.site.cluster.partitions.iter().map(|partition| partition.name.clone()).collect();
+        let select = &baseline.site.policy.select;
+        let consumed = Consumed { linear: select.linear, memory: select.memory, n_partitions: partitions.len() };
+        let (beyond, faults) = apply(changes, pointer, &mut edited, &partitions, consumed);
+        let is_faulty = any_error(&faults);
+        diagnostics.extend(faults);
+        if is_faulty {
+            return None;
+        }
+        // What the baseline's files said already is not said again for each scenario.
+        let mut found = Vec::new();
+        let prepared = self.lowered(name, &edited, &beyond, window, baseline, &mut found);
+        for mut diagnostic in found.into_iter().filter(|it| !diagnostics.contains(it)).collect::<Vec<_>>() {
+            diagnostic.message = format!("in scenario `{name}`: {}", diagnostic.message);
+            diagnostics.push(diagnostic);
+        }
+        prepared
+    }
+
+    fn lowered(
+        &self,
+        name: &str,
+        edited: &Edited,
+        beyond: &Beyond,
+        window: Window,
+        baseline: &Prepared,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<Prepared> {
+        let (site, found) = self.lower(edited.conf.as_ref(), edited.accounts.as_ref());
+        diagnostics.extend(found);
+        let mut site = site?;
+        if let Some(scheduler) = beyond.scheduler {
+            site.policy.scheduler = scheduler.algorithm(site.policy.scheduler);
+        }
+        let (workload, found) = trace::lower(&self.trace, &mut site);
+        diagnostics.extend(found);
+        let workload = shared(window.cut(workload?), &baseline.site.workload);
+        let mut prepared = prepared(name, site, workload, window, diagnostics)?;
+        let Some((change, pointer)) = &beyond.controllers else { return Some(prepared) };
+        match split(change, &prepared.site) {
+            Ok((split, notes)) => {
+                let note = |text| Diagnostic::new(Severity::Warning, DOCUMENT, text).field(pointer);
+                diagnostics.extend(notes.into_iter().map(note));
+                prepared.horizon.cpus = split.controllers.iter().map(|controller| controller.capacity).sum();
+                prepared.split = Some(Arc::new(split));
+                Some(prepared)
+            }
+            Err(faults) => {
+                diagnostics.extend(faults.into_iter().map(|(place, message)| {
+                    let fault = Diagnostic::error(DOCUMENT, message).field(format!("{pointer}/controllers{place}"));
+                    fault.cure("name partitions and nodes as slurm.conf does, each node once")
+                }));
+                None
+            }
+        }
+    }
+}
+
+/// The zone a document names; that it is unknown is a fault.
+fn time_zone(document: &StudyDocument, diagnostics: &mut Vec<Diagnostic>) -> Option<TimeZone> {
+    let name = document.trace.timezone.as_deref()?;
+    let zone = TimeZone::get(name).ok();
+    if zone.is_none() {
+        let fault = Diagnostic::error(DOCUMENT, format!("unknown time zone `{name}`")).field("/trace/timezone");
+        diagnostics.push(fault.cure("use an IANA name such as Europe/Berlin"));
+    }
+    zone
+}
+
+/// The file of an option, if it is named; that it is missing is a fault.
+fn file<'a>(
+    option: &'a Option<String>,
+    files: &'a FileSet,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<(&'a str, &'a [u8])> {
+    let name = option.as_deref()?;
+    let bytes = files.get(name);
+    if bytes.is_none() {
+        diagnostics.push(Diagnostic::error(name, "the file is not there").cure("check the name in the study document"));
+    }
+    Some((name, bytes?))
+}
+
+/// The baseline's copy of the jobs where the scenario's are equal: one trace in memory serves all.
+fn shared(workload: Workload, baseline: &Arc<Workload>) -> Arc<Workload> {
+    if workload == **baseline { baseline.clone() } else { Arc::new(workload) }
+}
+
+fn prepared(
+    name: &str,
+    site: Site,
+    workload: Arc<Workload>,
+    window: Window,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Prepared> {
+    let Site { cluster, associations, qos, policy, .. } = site;
+    let horizon = Horizon { window: window.counted, cpus: capacity(&cluster) };
+    let names = NodeNames::of(&cluster);
+    let scenario = Scenario { cluster, associations, qos, policy, workload };
+    if let Err(errors) = scenario.validate() {
+        diagnostics.extend(errors.into_iter().map(|error| Diagnostic::error(DOCUMENT, error.to_string())));
+        return None;
+    }
+    Some(Prepared { name: name.to_owned(), site: Arc::new(scenario), names, split: None, horizon })
+}
+
+/// Gates that name a group which the simulated jobs do not have.
+fn check_gates(document: &StudyDocument, baseline: &Prepared, diagnostics: &mut Vec<Diagnostic>) {
+    let site = &baseline.site;
+    for (index, gate) in document.gates.iter().enumerate() {
+        let Some(key) = &gate.key else { continue };
+        let is_known = match gate.by {
+            Dimension::Overall => true,
+            Dimension::User => site.workload.users.contains(key),
+            Dimension::Account => site.associations.rows.iter().any(|row| row.account == *key),
+            Dimension::Partition => site.cluster.partition_named(key).is_some(),
+            Dimension::Qos => site.qos.iter().any(|qos| qos.name == *key),
+        };
+        if !is_known {
+            let fault = Diagnostic::error(DOCUMENT, format!("there is no {} `{key}`", gate.by));
+            diagnostics.push(fault.field(format!("/gates/{index}/key")).cure("name a group that the trace has"));
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! A whole study: all replications on some threads, or from stored schedules, to a comparison.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use foresite_engine::observer::Interrupted;
+
+use super::{Replicated, Study};
+use crate::comparison::{Comparer, Comparison, Measures, measure};
+use crate::schedule_file::Schedule;
+
+/// Compares a study's schedules, however they were stored: `load(scenario, replication)` hands out one at a time.
+/// At most two schedules are held at once.
+///
+/// # Errors
+/// Those of `load`.
+pub fn compare<E>(study: &Study, mut load: impl FnMut(usize, u32) -> Result<Schedule, E>) -> Result<Comparison, E> {
+    let mut comparer = Comparer::new(study.plan.clone());
+    for replication in 0..study.replications() {
+        let baseline = load(0, replication)?;
+        let measures = (1..study.n_scenarios())
+            .map(|scenario| load(scenario, replication).map(|schedule| study.measure(&baseline, scenario, &schedule)));
+        comparer.add(measures.collect::<Result<_, E>>()?);
+    }
+    Ok(comparer.finish())
+}
+
+/// What threads share: schedules until their replication is complete, measures until their turn.
+struct Gathered {
+    schedules: BTreeMap<u32, BTreeMap<usize, Schedule>>,
+    measures: BTreeMap<u32, Vec<Measures>>,
+    next: u32,
+    comparer: Comparer,
+}
+
+impl Study {
+    /// Simulates everything on `threads` threads and compares. The comparison is the same for any number of threads.
+    ///
+    /// `progress(scenario, replication, finished, total)` is called now and then; `done(scenario, replication, …)` once for each
+    /// replication, in no certain order, on the thread that ran it. Either stops the study with `Break`.
+    ///
+    /// # Errors
+    /// [`Interrupted`] when asked to stop.
+    pub fn simulate_all(
+        &self,
+        threads: usize,
+        progress: impl Fn(usize, u32, usize, usize) -> ControlFlow<()> + Sync,
+        done: impl Fn(usize, u32, &Replicated) -> ControlFlow<()> + Sync,
+    ) -> Result<Comparison, Interrupted> {
+        let n_scenarios = self.n_scenarios();
+        let n_tasks = n_scenarios * self.replications() as usize;
+        let next = AtomicUsize::new(0);
+        let stopped = AtomicBool::new(false);
+        let gathered = Mutex::new(Gathered {
+            schedules: BTreeMap::new(),
+            measures: BTreeMap::new(),
+            next: 0,
+            comparer: Comparer::new(self.plan.clone()),
+        });
+        let work = || {
+            while !stopped.load(Ordering::Relaxed) {
+                let task = next.fetch_add(1, Ordering::Relaxed);
+                if task >= n_tasks {
+                    return;
+                }
+                // All scenarios of a replication stand together, so that few schedules wait to be measured.
+                let (replication, scenario) = ((task / n_scenarios) as u32, task % n_scenarios);
+                let mut observer = |finished: usize, total: usize| {
+                    if stopped.load(Ordering::Relaxed) {
+                        return ControlFlow::Break(());
+                    }
+                    progress(scenario, replication, finished, total)
+                };
+                let replicated = self.replicate(scenario, replication, &mut observer);
+                let Some(replicated) = replicated.ok().filter(|it| done(scenario, replication, it).is_continue())
+                else {
+                    stopped.store(true, Ordering::Relaxed);
+                    return;
+                };
+                self.gather(&gathered, scenario, replication, replicated.schedule);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..threads.clamp(1, n_tasks.max(1)) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        if stopped.load(Ordering::Relaxed) {
+            return Err(Interrupted);
+        }
+        Ok(gathered.into_inner().unwrap_or_else(PoisonError::into_inner).comparer.finish())
+    }
+
+    fn gather(&self, gathered: &Mutex<Gathered>, scenario: usize, replication: u32, schedule: Schedule) {
+        let complete = {
+            let mut gathered = lock(gathered);
+            let schedules = gathered.schedules.entry(replication).or_default();
+            schedules.insert(scenario, schedule);
+            if schedules.len() == self.n_scenarios() { gathered.schedules.remove(&replication) } else { None }
+        };
+        let Some(schedules) = complete else { return };
+        let measures = schedules.get(&0).map_or_else(Vec::new, |baseline| {
+            let others = schedules.iter().filter(|(scenario, _)| **scenario > 0);
+            others.map(|(scenario, schedule)| self.measure(baseline, *scenario, schedule)).collect()
+        });
+        let mut gathered = lock(gathered);
+        gathered.measures.insert(replication, measures);
+        let turn = gathered.next;
+        let mut at = turn;
+        while let Some(measures) = gathered.measures.remove(&at) {
+            gathered.comparer.add(measures);
+            at += 1;
+        }
+        gathered.next = at;
+    }
+
+    fn measure(&self, baseline: &Schedule, scenario: usize, schedule: &Schedule) -> Measures {
+        match self.horizon(0).zip(self.horizon(scenario)) {
+            Some((before, after)) => measure((baseline, before), (schedule, after)),
+            None => Measures::default(),
+        }
+    }
+}
+
+fn lock(gathered: &Mutex<Gathered>) -> MutexGuard<'_, Gathered> {
+    gathered.lock().unwrap_or_else(PoisonError::into_inner)
+}

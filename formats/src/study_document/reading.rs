@@ -1,0 +1,84 @@
+//! Bytes to a checked document.
+
+use serde_json::Value;
+
+use super::lines::Lines;
+use super::{StudyDocument, checks, faults};
+use crate::diagnostic::Diagnostic;
+
+/// What diagnostics call the document where its file's name is not known.
+pub const DOCUMENT: &str = "study";
+
+/// A document larger than this is refused unread [bytes].
+const BYTES_MAX: usize = 4 << 20;
+
+/// Reads a study document, YAML or JSON, and lists every fault with its JSON pointer and line.
+/// The document is `Some` only if no fault was found.
+pub fn read(name: &str, bytes: &[u8]) -> (Option<StudyDocument>, Vec<Diagnostic>) {
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) if bytes.len() <= BYTES_MAX => text,
+        Ok(_) => {
+            let fault = format!("the study document has {} bytes, more than {BYTES_MAX}", bytes.len());
+            return (None, vec![Diagnostic::error(name, fault)]);
+        }
+        Err(error) => {
+            let fault = format!("the study document is not UTF-8 (byte {})", error.valid_up_to());
+            return (None, vec![Diagnostic::error(name, fault).cure("save it as UTF-8")]);
+        }
+    };
+    let tree = match tree(text) {
+        Ok(tree) => tree,
+        Err((message, line)) => {
+            let mut fault = Diagnostic::error(name, message).cure("correct the YAML or JSON syntax");
+            fault.line = line;
+            return (None, vec![fault]);
+        }
+    };
+    let lines = Lines::of(text);
+    let mut diagnostics: Vec<Diagnostic> = lines
+        .repeated
+        .iter()
+        .map(|(pointer, line)| {
+            Diagnostic::error(name, "the key is given twice").at(*line).field(pointer).cure("keep one of them")
+        })
+        .collect();
+    let (document, found) = faults::read_all::<StudyDocument>(tree);
+    diagnostics.extend(found.into_iter().map(|fault| {
+        let mut diagnostic = Diagnostic::error(name, fault.message);
+        diagnostic.line = lines.line(&fault.pointer);
+        diagnostic.field = (!fault.pointer.is_empty()).then_some(fault.pointer);
+        diagnostic
+    }));
+    if let Some(document) = &document {
+        diagnostics.extend(checks::faults(document).into_iter().map(|(pointer, message, cure)| {
+            let mut diagnostic = Diagnostic::error(name, message).field(&pointer).cure(cure);
+            diagnostic.line = lines.line(&pointer);
+            diagnostic
+        }));
+    }
+    (document.filter(|_| diagnostics.is_empty()), diagnostics)
+}
+
+/// Tells diagnostics of [`crate::study::Study::prepare`] that are about the document its file and lines: those readers know it
+/// only as [`DOCUMENT`] and by JSON pointers.
+pub fn locate(diagnostics: &mut [Diagnostic], name: &str, bytes: &[u8]) {
+    let lines = std::str::from_utf8(bytes).map(Lines::of).unwrap_or_default();
+    for diagnostic in diagnostics.iter_mut().filter(|it| it.file == DOCUMENT) {
+        diagnostic.file = name.to_owned();
+        diagnostic.line = diagnostic.field.as_deref().and_then(|pointer| lines.line(pointer));
+    }
+}
+
+fn tree(text: &str) -> Result<Value, (String, Option<u64>)> {
+    if text.trim_start().starts_with('{')
+        && let Ok(value) = serde_json::from_str(text)
+    {
+        return Ok(value);
+    }
+    let yaml: serde_norway::Value = serde_norway::from_str(text)
+        .map_err(|error| (error.to_string(), error.location().map(|place| place.line() as u64)))?;
+    if yaml.is_null() {
+        return Err(("the study document is empty".to_owned(), None));
+    }
+    serde_json::to_value(yaml).map_err(|error| (format!("a key must be a text: {error}"), None))
+}

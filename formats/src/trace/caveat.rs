@@ -1,0 +1,117 @@
+//! What was assumed about jobs, or left out, counted per kind.
+
+use crate::diagnostic::{Diagnostic, Severity};
+
+/// A caveat with the number of jobs it touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caveat {
+    /// Which caveat.
+    pub kind: CaveatKind,
+    /// How many jobs, or rows.
+    pub count: u64,
+    /// The first line it was met on.
+    pub line: u64,
+}
+
+macro_rules! caveats {
+    ($($(#[$doc:meta])* $name:ident, $severity:ident, $field:literal, $text:literal, $cure:literal;)+) => {
+        /// A kind of caveat.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum CaveatKind {
+            $($(#[$doc])* $name,)+
+        }
+
+        impl CaveatKind {
+            /// All kinds, in the order they are reported.
+            pub const ALL: &[Self] = &[$(Self::$name,)+];
+
+            /// What it says, as a clause.
+            pub fn text(self) -> &'static str {
+                match self { $(Self::$name => $text,)+ }
+            }
+
+            fn parts(self) -> (Severity, &'static str, &'static str) {
+                match self { $(Self::$name => (Severity::$severity, $field, $cure),)+ }
+            }
+        }
+    };
+}
+
+caveats! {
+    /// No command line was recorded.
+    LayoutUnknown, Assumed, "SubmitLine", "the requested layout and sharing are unknown: nodes, CPUs and memory taken from the recorded totals",
+        "export the SubmitLine column (Slurm 21.08 or later)";
+    /// The command line does not explain the recorded request.
+    ScriptOptions, Assumed, "SubmitLine", "the recorded request differs from the command line (directives in the script?): the recorded counts taken", "";
+    /// No request was recorded.
+    AllocatedAsRequested, Assumed, "ReqTRES", "the request is not recorded: the allocated CPUs or nodes taken for it", "export ReqTRES, ReqCPUS and ReqNodes";
+    /// GRES known from the allocation only.
+    GresFromAllocation, Assumed, "ReqTRES", "requested GRES unknown: the allocated ones taken", "";
+    /// Eligible stands for what held the job.
+    EligibleAsRelease, Assumed, "Eligible", "dependencies, begin times or holds unknown: the recorded Eligible taken as release time",
+        "export the SubmitLine column (Slurm 21.08 or later)";
+    /// A begin time in words that are not understood.
+    BeginUnknown, Assumed, "SubmitLine", "a --begin that is not understood: the recorded Eligible taken as release time", "";
+    /// A dependency that is not modelled.
+    DependencyUnknown, NotModelled, "SubmitLine", "a --dependency that is not modelled: the recorded Eligible taken as release time", "";
+    /// Still in the queue.
+    StillPending, Assumed, "State", "still pending when the trace was written: taken to run until the time limit", "export the period again once they have ended";
+    /// Still running.
+    StillRunning, Assumed, "State", "still running when the trace was written: taken to run until the time limit", "export the period again once they have ended";
+    /// No run time.
+    RunTimeUnknown, Warning, "Elapsed", "ended, but without a run time: taken as 0 s", "export ElapsedRaw, Start and End";
+    /// No end of a job that was cancelled in the queue.
+    CancelTimeUnknown, Warning, "End", "cancelled in the queue at an unknown time: removed as soon as submitted", "export End";
+    /// A suspended job.
+    Suspended, NotModelled, "Suspended", "were suspended for a time: the times are not recorded, the run time is without them", "";
+    /// Requeued incarnations.
+    Requeued, Assumed, "JobID", "further rows of a job that was requeued: taken as its later runs", "";
+    /// The same row twice.
+    DuplicateRow, Warning, "JobID", "rows that repeat a row: read once", "export overlapping periods once";
+    /// Job ids were used again.
+    IdReused, Warning, "JobID", "job ids used again by another user: taken as separate jobs", "export a shorter period";
+    /// A state word unknown to us.
+    StateUnknown, Warning, "State", "in a state that is not known: taken as ended without success", "";
+    /// A pending array whose task list was cut.
+    TaskListCut, Warning, "JobID", "pending arrays whose task list is cut short (...): only the listed tasks are read", "set SLURM_BITSTR_LEN=0 for the export";
+    /// A delimiter in a field.
+    DelimiterInField, Warning, "", "rows with the delimiter inside a field: read as the columns' contents tell", "export with --delimiter and a string that no field holds";
+    /// A newline in a field.
+    JoinedLines, Warning, "", "rows with a newline inside a field: the lines were joined", "";
+    /// A local time that the clock shows twice or never.
+    AmbiguousTime, Assumed, "", "local times in an hour that the clock shows twice or never: the earlier reading taken", "export with SLURM_TIME_FORMAT=%s";
+    /// No time limit in the trace.
+    LimitUnknown, Assumed, "TimelimitRaw", "no time limit recorded: the partition's default applies", "export TimelimitRaw";
+    /// An option value that is not understood.
+    OptionValue, Warning, "SubmitLine", "option values that are not understood: ignored", "";
+    /// A GRES count that cannot be expressed.
+    GresIgnored, NotModelled, "ReqTRES", "GRES requests that are not understood: ignored", "";
+    /// SWF: allocated processors stand for requested ones.
+    SwfAllocated, Assumed, "requested processors", "no requested processors: the allocated ones taken", "";
+    /// SWF: no processors at all.
+    SwfNoProcessors, Assumed, "requested processors", "neither requested nor allocated processors: one taken", "";
+    /// SWF: run time stands for the estimate.
+    SwfRunTimeAsLimit, Assumed, "requested time", "no requested time: the run time taken as time limit", "";
+    /// SWF: run beyond the request.
+    SwfOverRun, Assumed, "run time", "ran longer than requested: kept as recorded, the simulated limit ends them", "";
+    /// SWF: cancelled in the queue at an unknown time.
+    SwfNoWait, Assumed, "wait time", "cancelled in the queue, but without a wait time: removed as soon as submitted", "";
+    /// SWF: no run time and no cancellation.
+    SwfNoRunTime, Assumed, "run time", "no run time: taken as 0 s", "";
+    /// SWF: larger than the machine.
+    SwfTooLarge, Warning, "requested processors", "larger than the machine (MaxProcs): never start", "give --nodes and --cpus-per-node of the whole machine";
+    /// SWF: a preceding job.
+    SwfPreceding, NotModelled, "preceding job", "named a preceding job and a think time: the recorded submit time is kept", "";
+    /// SWF: fractions of seconds.
+    SwfFractions, Assumed, "", "lines with fractions of seconds: submit times cut, run times rounded", "";
+    /// Extended SWF: properties of nodes.
+    SwfExtended, NotModelled, "", "lines with more than eighteen fields: the rest is ignored", "";
+}
+
+impl CaveatKind {
+    pub(crate) fn diagnostic(self, file: &str, count: u64, line: u64) -> Diagnostic {
+        let (severity, field, cure) = self.parts();
+        let diagnostic = Diagnostic::new(severity, file, format!("{}: {count}", self.text())).at(line).cure(cure);
+        if field.is_empty() { diagnostic } else { diagnostic.field(field) }
+    }
+}

@@ -1,0 +1,138 @@
+//! From a trace's names to a site's ids: the engine's workload.
+
+mod features;
+mod people;
+mod remarks;
+mod requests;
+mod swf_site;
+
+use std::collections::{HashMap, HashSet};
+
+use foresite_engine::ids::{JobId, RequestId};
+use foresite_engine::job::{DependencyKind, Job, JobExtra, Request, Workload};
+
+pub use swf_site::swf_site;
+
+use super::model::{Trace, TraceFormat, TraceJob};
+use crate::diagnostic::{Diagnostic, Severity, any_error};
+use crate::site::Site;
+use people::People;
+use remarks::{About, Remarks};
+use requests::RequestLowering;
+
+/// Makes a trace into the workload of `site`: names become ids, equal requests one, jobs stand in submit order.
+///
+/// Users, accounts and QOS that the site does not have are added to it (one share, priority 0) and named. A partition that
+/// is not there is an error. O(jobs × log jobs).
+pub fn lower(trace: &Trace, site: &mut Site) -> (Option<Workload>, Vec<Diagnostic>) {
+    let mut remarks = Remarks::new(&trace.file, site.has_accounts);
+    let (requests, ids) = lower_requests(trace, site, &mut remarks);
+    let mut people = People::of(site);
+    let known_ids: HashSet<u64> = if trace.jobs.iter().any(has_dependencies) {
+        trace.jobs.iter().map(|job| job.name.id).collect()
+    } else {
+        HashSet::new()
+    };
+    let mut order: Vec<u32> = (0..u32::try_from(trace.jobs.len()).unwrap_or(u32::MAX)).collect();
+    let key = |index: u32| trace.jobs.get(index as usize).map(|job| (job.submit, job.name));
+    order.sort_by_key(|&index| key(index));
+    let mut workload = Workload { requests, trace_order: vec![JobId(0); trace.jobs.len()], ..Workload::default() };
+    workload.jobs.reserve_exact(trace.jobs.len());
+    for &index in &order {
+        let Some(job) = trace.jobs.get(index as usize) else { continue };
+        let request = ids.get(job.request as usize).copied().unwrap_or(RequestId(0));
+        if let Some(place) = workload.trace_order.get_mut(index as usize) {
+            *place = JobId::new(workload.jobs.len());
+        }
+        workload.jobs.push(lower_job(trace, job, request, &known_ids, &mut people, site, &mut remarks));
+    }
+    workload.users = people.into_users();
+    let mut diagnostics = remarks.finish();
+    if trace.format == TraceFormat::Swf {
+        let message = "SWF's queue and partition numbers are ignored: every job goes to the default partition";
+        diagnostics.push(Diagnostic::new(Severity::Assumed, &trace.file, message));
+    }
+    ((!any_error(&diagnostics)).then_some(workload), diagnostics)
+}
+
+fn has_dependencies(job: &TraceJob) -> bool {
+    job.extra.as_ref().is_some_and(|extra| extra.dependencies.is_some())
+}
+
+/// Every request of the trace with its jobs counted; the id of each.
+fn lower_requests(trace: &Trace, site: &mut Site, remarks: &mut Remarks) -> (Vec<Request>, Vec<RequestId>) {
+    let mut uses = vec![(0u64, 0u64); trace.requests.len()];
+    for job in &trace.jobs {
+        if let Some((count, line)) = uses.get_mut(job.request as usize) {
+            *line = if *count == 0 { job.line } else { *line };
+            *count += 1;
+        }
+    }
+    let mut lowering = RequestLowering::new(&trace.strings, site);
+    let mut requests = Vec::new();
+    let mut interned: HashMap<Request, RequestId> = HashMap::new();
+    let mut ids = Vec::with_capacity(trace.requests.len());
+    for (asked, &(count, line)) in trace.requests.iter().zip(&uses) {
+        let request = lowering.request(asked, &mut remarks.of(count, line));
+        let id = *interned.entry(request).or_insert_with_key(|request| {
+            requests.push(request.clone());
+            RequestId::new(requests.len() - 1)
+        });
+        ids.push(id);
+    }
+    (requests, ids)
+}
+
+fn lower_job(
+    trace: &Trace,
+    job: &TraceJob,
+    request: RequestId,
+    known_ids: &HashSet<u64>,
+    people: &mut People,
+    site: &mut Site,
+    remarks: &mut Remarks,
+) -> Job {
+    let texts = &trace.strings;
+    let mut about = remarks.of(1, job.line);
+    let association = people.association(job.account, job.user, texts, site, &mut about);
+    let qos = people.qos(job.qos, association, texts, site, &mut about);
+    let mut release = job.release;
+    let extra = job.extra.as_ref().map(|extra| {
+        let mut dependencies = extra.dependencies.clone();
+        let is_known = |&(kind, id): &(DependencyKind, u64)| kind == DependencyKind::Singleton || known_ids.contains(&id);
+        if dependencies.as_ref().is_some_and(|dependencies| !dependencies.on.iter().all(is_known)) {
+            about.say(About::DependencyOutside, "");
+            dependencies = None;
+            release = job.eligible;
+        }
+        Box::new(JobExtra {
+            begin: extra.begin,
+            deadline: extra.deadline,
+            time_min: extra.time_min,
+            dependencies,
+            array_task_limit: extra.array_task_limit,
+            job_name: (!extra.job_name.is_empty()).then(|| texts.text(extra.job_name).to_owned()),
+            requeued_runs: extra.requeued_runs.clone(),
+            prefer: (!extra.prefer.is_empty())
+                .then(|| features::parse(texts.text(extra.prefer), &site.cluster.features, &mut about)),
+            running_since: None,
+        })
+    });
+    Job {
+        name: job.name,
+        submit: job.submit,
+        release,
+        cancelled_at: job.cancelled_at.unwrap_or(i64::MAX),
+        run_time: job.run_time,
+        estimate: job.estimate,
+        time_limit: job.time_limit,
+        run_time_is_bound: job.run_time_is_bound,
+        succeeded: job.succeeded(),
+        user: people.user(job.user, texts),
+        association,
+        qos,
+        request,
+        nice: job.nice,
+        extra,
+    }
+}

@@ -1,0 +1,140 @@
+//! What lowering has to say, counted by kind and name.
+
+use std::collections::BTreeMap;
+
+use crate::diagnostic::{Diagnostic, Severity};
+
+/// Names reported of one kind; the rest is counted.
+const NAMES_KEPT: usize = 100;
+
+/// What a remark is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum About {
+    /// A partition the site does not have.
+    Partition,
+    /// No partition named and no default.
+    NoDefaultPartition,
+    /// A QOS the site does not have.
+    Qos,
+    /// An account the site does not have.
+    Account,
+    /// A user without association in the account.
+    User,
+    /// A feature no node has.
+    Feature,
+    /// A constraint that cannot be read.
+    Constraint,
+    /// A generic resource no node has.
+    Gres,
+    /// A node the site does not have.
+    Node,
+    /// A licence the site does not have.
+    Licence,
+    /// A dependency on jobs outside the trace.
+    DependencyOutside,
+}
+
+/// Remarks of one trace.
+pub(super) struct Remarks {
+    file: String,
+    has_accounts: bool,
+    found: BTreeMap<About, BTreeMap<String, Counted>>,
+    more: BTreeMap<About, u64>,
+}
+
+struct Counted {
+    jobs: u64,
+    line: u64,
+    cure: String,
+}
+
+/// Remarks about some jobs, the first of which stands on a line.
+pub(super) struct Remarked<'r> {
+    remarks: &'r mut Remarks,
+    jobs: u64,
+    line: u64,
+}
+
+impl Remarks {
+    pub(super) fn new(file: &str, has_accounts: bool) -> Self {
+        Self { file: file.to_owned(), has_accounts, found: BTreeMap::new(), more: BTreeMap::new() }
+    }
+
+    pub(super) fn of(&mut self, jobs: u64, line: u64) -> Remarked<'_> {
+        Remarked { remarks: self, jobs, line }
+    }
+
+    pub(super) fn finish(self) -> Vec<Diagnostic> {
+        let mut diagnostics = Vec::new();
+        for (about, names) in &self.found {
+            for (name, counted) in names {
+                let (severity, field, message) = about.words(name, counted.jobs, self.has_accounts);
+                let cure = if counted.cure.is_empty() { about.cure(self.has_accounts) } else { &counted.cure };
+                diagnostics.push(Diagnostic::new(severity, &self.file, message).at(counted.line).field(field).cure(cure));
+            }
+        }
+        for (about, jobs) in &self.more {
+            let (severity, field, _) = about.words("", 0, self.has_accounts);
+            let message = format!("more unknown names than can be listed, of {jobs} jobs");
+            diagnostics.push(Diagnostic::new(severity, &self.file, message).field(field));
+        }
+        diagnostics
+    }
+}
+
+impl Remarked<'_> {
+    /// Says something about a name.
+    pub(super) fn say(&mut self, about: About, name: &str) {
+        self.say_with(about, name, String::new);
+    }
+
+    /// Says something about a name, with a cure of its own.
+    pub(super) fn say_with(&mut self, about: About, name: &str, cure: impl FnOnce() -> String) {
+        let names = self.remarks.found.entry(about).or_default();
+        if let Some(counted) = names.get_mut(name) {
+            counted.jobs += self.jobs;
+            counted.line = counted.line.min(self.line);
+        } else if names.len() < NAMES_KEPT {
+            names.insert(name.to_owned(), Counted { jobs: self.jobs, line: self.line, cure: cure() });
+        } else {
+            *self.remarks.more.entry(about).or_default() += self.jobs;
+        }
+    }
+}
+
+impl About {
+    fn words(self, name: &str, jobs: u64, has_accounts: bool) -> (Severity, &'static str, String) {
+        let made = if has_accounts { Severity::Warning } else { Severity::Assumed };
+        match self {
+            Self::Partition => (Severity::Error, "Partition", format!("the partition '{name}' of {jobs} jobs is not in slurm.conf")),
+            Self::NoDefaultPartition => {
+                (Severity::Error, "Partition", format!("{jobs} jobs name no partition, and slurm.conf has no default one"))
+            }
+            Self::Qos => (made, "QOS", format!("the QOS '{name}' of {jobs} jobs is not known: taken with priority 0 and no limits")),
+            Self::Account => (made, "Account", format!("the account '{name}' of {jobs} jobs is not known: taken with one share under root")),
+            Self::User => (made, "User", format!("'{name}' of {jobs} jobs is no known association: taken with one share")),
+            Self::Feature => (Severity::Warning, "Constraints", format!("no node has the feature '{name}' that {jobs} jobs ask for: they never start")),
+            Self::Constraint => {
+                (Severity::Warning, "Constraints", format!("the constraint '{name}' of {jobs} jobs cannot be read: they never start"))
+            }
+            Self::Gres => (Severity::Warning, "ReqTRES", format!("no node has the GRES '{name}' that {jobs} jobs ask for: they never start")),
+            Self::Node => (Severity::Warning, "SubmitLine", format!("the node '{name}' that {jobs} jobs name is not in slurm.conf: ignored")),
+            Self::Licence => (Severity::Warning, "Licenses", format!("the licence '{name}' of {jobs} jobs is not in slurm.conf: ignored")),
+            Self::DependencyOutside => (
+                Severity::Assumed,
+                "SubmitLine",
+                format!("{jobs} jobs depend on jobs outside the trace: the recorded Eligible taken as release time"),
+            ),
+        }
+    }
+
+    fn cure(self, has_accounts: bool) -> &'static str {
+        match self {
+            Self::Partition | Self::Feature | Self::Gres => "hand over the slurm.conf of the trace's time",
+            Self::NoDefaultPartition => "set Default=YES on a partition",
+            Self::Account | Self::User | Self::Qos if has_accounts => "hand over a sacctmgr dump of the trace's time",
+            Self::Account | Self::User | Self::Qos => "hand over a sacctmgr dump for the site's shares, limits and priorities",
+            _ => "",
+        }
+    }
+}

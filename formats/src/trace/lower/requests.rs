@@ -1,0 +1,179 @@
+//! A trace's request with its names resolved.
+
+use std::collections::HashMap;
+
+use foresite_engine::cluster::{GresType, MemoryDefault};
+use foresite_engine::ids::{GresId, LicenseId, NodeId, PartitionId};
+use foresite_engine::job::{GresRequest, Memory, Request};
+
+use super::super::model::TraceRequest;
+use super::super::strings::{Strings, Symbol};
+use super::features;
+use super::remarks::{About, Remarked};
+use crate::hostlist::{MAX_NAMES, expand};
+use crate::site::Site;
+use crate::slurm_conf::near::did_you_mean;
+
+/// Look-up tables over a site.
+pub(super) struct RequestLowering<'s> {
+    texts: &'s Strings,
+    site: &'s mut Site,
+    nodes: HashMap<String, NodeId>,
+    node_lists: HashMap<Symbol, Vec<NodeId>>,
+}
+
+impl<'s> RequestLowering<'s> {
+    pub(super) fn new(texts: &'s Strings, site: &'s mut Site) -> Self {
+        let nodes = site.cluster.nodes.iter().enumerate().map(|(index, node)| (node.name.clone(), NodeId::new(index))).collect();
+        Self { texts, site, nodes, node_lists: HashMap::new() }
+    }
+
+    /// The engine's request.
+    pub(super) fn request(&mut self, asked: &TraceRequest, about: &mut Remarked<'_>) -> Request {
+        let partitions = self.partitions(asked.partitions, about);
+        let memory = self.memory(asked, partitions.first().copied());
+        Request {
+            partitions,
+            min_nodes: asked.min_nodes.max(1),
+            max_nodes: asked.max_nodes,
+            tasks: asked.tasks.max(1),
+            cpus_per_task: asked.cpus_per_task.max(1),
+            min_cpus: asked.min_cpus.max(1),
+            ntasks_per_node: asked.ntasks_per_node,
+            ntasks_per_socket: asked.ntasks_per_socket,
+            ntasks_per_core: asked.ntasks_per_core,
+            threads_per_core: asked.threads_per_core,
+            cores_per_socket: asked.cores_per_socket,
+            sockets_per_node: asked.sockets_per_node,
+            min_cpus_per_node: asked.min_cpus_per_node,
+            memory,
+            features: features::parse(self.texts.text(asked.constraints), &self.site.cluster.features, about),
+            gres: self.gres(asked, about),
+            sharing: asked.sharing,
+            required_nodes: self.node_list(asked.required_nodes, about),
+            excluded_nodes: self.node_list(asked.excluded_nodes, about),
+            contiguous: asked.contiguous,
+            spread: asked.spread,
+            use_min_nodes: asked.use_min_nodes,
+            block_cores: asked.block_cores,
+            switches: asked.switches,
+            licenses: self.licenses(asked.licenses, about),
+            reservation: (!asked.reservation.is_empty()).then(|| self.texts.text(asked.reservation).to_owned()),
+        }
+    }
+
+    fn partitions(&self, names: Symbol, about: &mut Remarked<'_>) -> Vec<PartitionId> {
+        let cluster = &self.site.cluster;
+        let mut found = Vec::new();
+        let text = self.texts.text(names);
+        for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            match cluster.partition_named(name) {
+                Some(id) => found.push(id),
+                None => about.say_with(About::Partition, name, || {
+                    let names = cluster.partitions.iter().map(|partition| partition.name.as_str());
+                    did_you_mean(name, names, "hand over the slurm.conf of the trace's time, or add the partition")
+                }),
+            }
+        }
+        if text.is_empty() {
+            match cluster.default_partition() {
+                Some(id) => found.push(id),
+                None => about.say(About::NoDefaultPartition, ""),
+            }
+        }
+        found
+    }
+
+    /// A recorded amount that is just what the site's defaults give was no wish: it is left to the defaults, so that
+    /// changes of them apply.
+    fn memory(&self, asked: &TraceRequest, partition: Option<PartitionId>) -> Memory {
+        if !asked.memory_is_recorded {
+            return asked.memory;
+        }
+        let partition = partition.and_then(|id| self.site.cluster.partitions.get(id.index()));
+        let select = &self.site.policy.select;
+        let default = partition.and_then(|partition| partition.default_memory).or(select.default_memory);
+        let (nodes, cpus) = (u64::from(asked.min_nodes.max(1)), u64::from(asked.min_cpus.max(1)));
+        let is_default = match (asked.memory, default) {
+            (Memory::PerCpu(amount), Some(MemoryDefault::PerCpu(default))) => amount == default,
+            (Memory::PerNode(amount), Some(MemoryDefault::PerNode(default))) => amount == default,
+            (Memory::PerNode(amount), Some(MemoryDefault::PerCpu(default))) => {
+                amount == default.saturating_mul(cpus).div_ceil(nodes)
+            }
+            // Without a default a job gets all memory of its nodes, and that is what is recorded.
+            (Memory::PerNode(amount), None) => {
+                !select.memory || self.site.cluster.nodes.iter().any(|node| node.memory_mb == amount)
+            }
+            (_, None) => !select.memory,
+            _ => false,
+        };
+        if is_default { Memory::Default } else { asked.memory }
+    }
+
+    fn gres(&mut self, asked: &TraceRequest, about: &mut Remarked<'_>) -> Vec<GresRequest> {
+        let mut found = Vec::with_capacity(asked.gres.len());
+        for gres in &asked.gres {
+            let label = self.texts.text(gres.label);
+            let known = self.site.cluster.gres.iter().position(|known| known.label() == label);
+            let index = known.unwrap_or_else(|| self.add_gres(label));
+            if self.site.cluster.nodes.iter().all(|node| node.gres.get(index).is_none_or(|&count| count == 0)) {
+                about.say(About::Gres, label);
+            }
+            found.push(GresRequest { gres: GresId::new(index), count: gres.count, scope: gres.scope });
+        }
+        found
+    }
+
+    /// A resource that no node has: whoever asks for it waits for ever, as the record of the site would have it.
+    fn add_gres(&mut self, label: &str) -> usize {
+        let (name, kind) = match label.split_once(':') {
+            Some((name, kind)) => (name, Some(kind.to_owned())),
+            None => (label, None),
+        };
+        let cluster = &mut self.site.cluster;
+        cluster.gres.push(GresType { name: name.to_owned(), kind });
+        for node in &mut cluster.nodes {
+            node.gres.resize(cluster.gres.len(), 0);
+        }
+        cluster.gres.len() - 1
+    }
+
+    fn node_list(&mut self, list: Symbol, about: &mut Remarked<'_>) -> Vec<NodeId> {
+        if list.is_empty() {
+            return Vec::new();
+        }
+        if let Some(nodes) = self.node_lists.get(&list) {
+            return nodes.clone();
+        }
+        let text = self.texts.text(list);
+        let names = expand(text, MAX_NAMES).unwrap_or_else(|_| vec![text.to_owned()]);
+        let mut nodes = Vec::new();
+        for name in &names {
+            match self.nodes.get(name) {
+                Some(&id) => nodes.push(id),
+                None => about.say(About::Node, name),
+            }
+        }
+        nodes.sort_unstable();
+        nodes.dedup();
+        self.node_lists.insert(list, nodes.clone());
+        nodes
+    }
+
+    /// `matlab:2,ansys@server=3`.
+    fn licenses(&self, list: Symbol, about: &mut Remarked<'_>) -> Vec<(LicenseId, u32)> {
+        let known = &self.site.cluster.licenses;
+        let mut found = Vec::new();
+        for item in self.texts.text(list).split([',', ';']).filter(|item| !item.is_empty()) {
+            let (name, count) = match item.rsplit_once([':', '=']) {
+                Some((name, count)) => (name, count.parse().ok()),
+                None => (item, Some(1)),
+            };
+            match (known.iter().position(|(licence, _)| licence == name), count) {
+                (Some(index), Some(count)) => found.push((LicenseId::new(index), count)),
+                _ => about.say(About::Licence, item),
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,123 @@
+//! Traces: recorded history, read from `sacct --parsable2` or SWF into one neutral, compact model.
+//!
+//! [`Trace::read`] reads, [`lower::lower`] turns the model into the engine's workload for a given site. The bytes pass
+//! through once: lines are cut on byte slices, names are interned, equal requests share one entry.
+//!
+//! What a schedule decides (Start, NodeList, Flags, Priority, Reason) is never taken; Start only where a row has neither
+//! Elapsed nor ElapsedRaw, to work out the run time.
+
+mod begin;
+mod caveat;
+mod column;
+mod dependency;
+mod job_id;
+mod layout;
+mod lines;
+mod log;
+pub mod lower;
+mod model;
+mod request;
+mod row;
+mod sacct;
+mod sacct_job;
+mod states;
+mod strings;
+mod submit_line;
+mod submit_options;
+mod swf;
+mod swf_header;
+mod times;
+mod tres;
+
+use std::io::Read;
+
+use jiff::tz::TimeZone;
+
+pub use lower::{lower, swf_site};
+
+pub use caveat::{Caveat, CaveatKind};
+pub use model::{Trace, TraceExtra, TraceFormat, TraceGres, TraceJob, TraceRequest};
+pub use states::TraceState;
+pub use strings::{Strings, Symbol};
+pub use swf_header::SwfHeader;
+
+use crate::compression;
+use crate::diagnostic::{Diagnostic, Severity, any_error};
+use lines::Lines;
+use log::Log;
+
+/// How to read a trace.
+#[derive(Clone, Debug, Default)]
+pub struct TraceOptions {
+    /// The zone of sacct's local times; UTC, named as an assumption, if `None`. SWF needs none.
+    pub time_zone: Option<TimeZone>,
+    /// The most bytes read after unpacking; no cap if `None`.
+    pub max_bytes: Option<u64>,
+}
+
+impl Trace {
+    /// Reads a trace; sacct and SWF are told apart by content, gzip and zstd are unpacked on the way.
+    /// `name` is what diagnostics call the file. There is no trace if any diagnostic is an error.
+    pub fn read(name: &str, bytes: impl Read, options: &TraceOptions) -> (Option<Self>, Vec<Diagnostic>) {
+        let mut log = Log::new(name);
+        let trace = match compression::open(bytes, options.max_bytes) {
+            Ok(unpacked) => read_lines(&mut Lines::new(unpacked), options, &mut log),
+            Err(error) => {
+                log.push(compression::fault(name, &error));
+                None
+            }
+        };
+        let (caveats, diagnostics) = log.finish();
+        let trace = trace.filter(|_| !any_error(&diagnostics)).map(|trace| Self { caveats, ..trace });
+        (trace, diagnostics)
+    }
+}
+
+/// Looks at the first line that says something and hands on to the reader of its format.
+fn read_lines<R: std::io::BufRead>(lines: &mut Lines<R>, options: &TraceOptions, log: &mut Log) -> Option<Trace> {
+    let mut first = Vec::new();
+    loop {
+        first.clear();
+        match lines.append(&mut first) {
+            Ok(true) if first.trim_ascii().is_empty() => {}
+            Ok(true) => break,
+            Ok(false) => {
+                log.push(Diagnostic::error(log.file(), "the file is empty").cure("export the trace again"));
+                return None;
+            }
+            Err(error) => {
+                log.push(compression::fault(log.file(), &error));
+                return None;
+            }
+        }
+    }
+    if swf::is_swf(&first) {
+        return swf::read(first, lines, log);
+    }
+    let zone = options.time_zone.clone();
+    match layout::Layout::detect(&first) {
+        Ok((layout, header)) => {
+            if zone.is_none() {
+                let message = "sacct writes local times without a zone: read as UTC";
+                let assumed = Diagnostic::new(Severity::Assumed, log.file(), message);
+                log.push(assumed.cure("name the cluster's zone, such as --timezone Europe/Berlin"));
+            }
+            sacct::read(first, header, layout, lines, zone.unwrap_or(TimeZone::UTC), log)
+        }
+        Err(layout::LayoutError::FixedWidth) => {
+            let message = "this is sacct's table of fixed width, whose fields are cut off";
+            let error = Diagnostic::error(log.file(), message).at(lines.number());
+            log.push(error.cure("export with sacct --parsable2"));
+            None
+        }
+        Err(layout::LayoutError::Unknown) => {
+            let message = "this is neither sacct --parsable2 output nor SWF";
+            let error = Diagnostic::error(log.file(), message).at(lines.number());
+            log.push(error.cure("hand over sacct --parsable2 output with its header, or a log in the Standard Workload Format"));
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

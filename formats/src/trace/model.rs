@@ -1,0 +1,206 @@
+//! The neutral model of a trace: what was asked for and how long it ran, not where and when.
+
+use foresite_engine::job::{Dependencies, GresScope, JobName, Memory, Sharing, TimeLimit};
+
+use super::caveat::Caveat;
+use super::states::TraceState;
+use super::strings::{Strings, Symbol};
+use super::swf_header::SwfHeader;
+
+/// Where a trace comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceFormat {
+    /// `sacct --parsable2`.
+    Sacct,
+    /// Standard Workload Format.
+    Swf,
+}
+
+/// Recorded history of a cluster.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// The file's name, for diagnostics.
+    pub file: String,
+    /// Where it comes from.
+    pub format: TraceFormat,
+    /// One entry per job, array task and component, in the order of their first rows.
+    pub jobs: Vec<TraceJob>,
+    /// Interned requests; [`TraceJob::request`] points here.
+    pub requests: Vec<TraceRequest>,
+    /// Every name; a [`Symbol`] points here.
+    pub strings: Strings,
+    /// The zone in which local times were read (IANA name); `UTC` for SWF.
+    pub time_zone: String,
+    /// The time that SWF's submit times count from [Unix s]; 0 for sacct.
+    pub unix_start: i64,
+    /// What an SWF header says; empty for sacct.
+    pub header: SwfHeader,
+    /// What was assumed or left out, with counts.
+    pub caveats: Vec<Caveat>,
+}
+
+/// A job of a trace. Times are Unix seconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TraceJob {
+    /// Its identity.
+    pub name: JobName,
+    /// Line of its first row, 1-based.
+    pub line: u64,
+    /// Submit time.
+    pub submit: i64,
+    /// Recorded Eligible, not before submit.
+    pub eligible: i64,
+    /// The earliest time it may be considered: [`Self::eligible`], or the submit time where begin time, dependencies or
+    /// `%N` are known and simulated.
+    pub release: i64,
+    /// When it left the queue without having run.
+    pub cancelled_at: Option<i64>,
+    /// How long it ran [s].
+    pub run_time: u32,
+    /// Requested time as the trace gives it [s]; 0 if unknown.
+    pub estimate: u32,
+    /// The run time is a lower bound: it was ended by its limit, or had not ended.
+    pub run_time_is_bound: bool,
+    /// How it stood at the end of the trace.
+    pub state: TraceState,
+    /// Requested time limit; `None` not given.
+    pub time_limit: Option<TimeLimit>,
+    /// User.
+    pub user: Symbol,
+    /// Account.
+    pub account: Symbol,
+    /// QOS.
+    pub qos: Symbol,
+    /// Index into [`Trace::requests`].
+    pub request: u32,
+    /// `--nice`.
+    pub nice: i32,
+    /// The rest, for the few.
+    pub extra: Option<Box<TraceExtra>>,
+}
+
+/// What few jobs have.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TraceExtra {
+    /// `--begin` [Unix s].
+    pub begin: Option<i64>,
+    /// `--deadline` [Unix s].
+    pub deadline: Option<i64>,
+    /// `--time-min` [min].
+    pub time_min: Option<u32>,
+    /// `--dependency`.
+    pub dependencies: Option<Dependencies>,
+    /// `%N` of the array.
+    pub array_task_limit: Option<u32>,
+    /// The job's name, where it has a singleton dependency.
+    pub job_name: Symbol,
+    /// `--prefer`.
+    pub prefer: Symbol,
+    /// Later incarnations: submit time [Unix s] and run time [s].
+    pub requeued_runs: Vec<(i64, u32)>,
+}
+
+/// What jobs ask for, names unresolved. Equal requests are stored once.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TraceRequest {
+    /// Partitions, comma-separated; empty for the default one.
+    pub partitions: Symbol,
+    /// Least nodes.
+    pub min_nodes: u32,
+    /// Most nodes; `None` where only tasks were asked for.
+    pub max_nodes: Option<u32>,
+    /// Tasks.
+    pub tasks: u32,
+    /// CPUs of a task.
+    pub cpus_per_task: u32,
+    /// Least CPUs of the whole job.
+    pub min_cpus: u32,
+    /// `--ntasks-per-node`.
+    pub ntasks_per_node: Option<u32>,
+    /// `--ntasks-per-socket`.
+    pub ntasks_per_socket: Option<u32>,
+    /// `--ntasks-per-core`.
+    pub ntasks_per_core: Option<u32>,
+    /// `--threads-per-core`, `--hint=nomultithread`.
+    pub threads_per_core: Option<u32>,
+    /// `--cores-per-socket`.
+    pub cores_per_socket: Option<u32>,
+    /// `--sockets-per-node`.
+    pub sockets_per_node: Option<u32>,
+    /// `--mincpus`.
+    pub min_cpus_per_node: Option<u32>,
+    /// Memory.
+    pub memory: Memory,
+    /// The memory is the recorded amount, which may be a default and no wish.
+    pub memory_is_recorded: bool,
+    /// `--constraint`.
+    pub constraints: Symbol,
+    /// Generic resources.
+    pub gres: Vec<TraceGres>,
+    /// `--exclusive`, `--oversubscribe`.
+    pub sharing: Sharing,
+    /// `--nodelist`.
+    pub required_nodes: Symbol,
+    /// `--exclude`.
+    pub excluded_nodes: Symbol,
+    /// `--contiguous`.
+    pub contiguous: bool,
+    /// `--spread-job`.
+    pub spread: bool,
+    /// `--use-min-nodes`.
+    pub use_min_nodes: bool,
+    /// `-m …:block`.
+    pub block_cores: Option<bool>,
+    /// `--switches`: count and wait [s].
+    pub switches: Option<(u32, Option<u32>)>,
+    /// `--licenses`.
+    pub licenses: Symbol,
+    /// `--reservation`.
+    pub reservation: Symbol,
+}
+
+/// A count of a generic resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TraceGres {
+    /// `gpu` or `gpu:a100`.
+    pub label: Symbol,
+    /// How many.
+    pub count: u32,
+    /// Per what.
+    pub scope: GresScope,
+}
+
+impl TraceRequest {
+    /// `cpus` CPUs on as many nodes as needed, nothing else said.
+    pub fn of_cpus(cpus: u32) -> Self {
+        Self {
+            partitions: Symbol::EMPTY,
+            min_nodes: 1,
+            max_nodes: None,
+            tasks: cpus,
+            cpus_per_task: 1,
+            min_cpus: cpus,
+            ntasks_per_node: None,
+            ntasks_per_socket: None,
+            ntasks_per_core: None,
+            threads_per_core: None,
+            cores_per_socket: None,
+            sockets_per_node: None,
+            min_cpus_per_node: None,
+            memory: Memory::Default,
+            memory_is_recorded: false,
+            constraints: Symbol::EMPTY,
+            gres: Vec::new(),
+            sharing: Sharing::Default,
+            required_nodes: Symbol::EMPTY,
+            excluded_nodes: Symbol::EMPTY,
+            contiguous: false,
+            spread: false,
+            use_min_nodes: false,
+            block_cores: None,
+            switches: None,
+            licenses: Symbol::EMPTY,
+            reservation: Symbol::EMPTY,
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! What a job asked for, from its command line where one is recorded and from the recorded totals for the rest.
+
+use foresite_engine::job::{GresScope, Memory, Sharing};
+
+use super::caveat::CaveatKind;
+use super::column::Column;
+use super::log::Log;
+use super::model::{TraceGres, TraceRequest};
+use super::row::Row;
+use super::strings::{Strings, Symbol};
+use super::submit_line::Options;
+use super::tres::{GresCount, RecordedMemory, TresCounts, count, gres_list, recorded_memory, tres};
+
+/// The recorded totals of a job.
+struct Recorded<'a> {
+    cpus: u32,
+    nodes: u32,
+    /// The nodes it got; 0 if unknown.
+    allocated_nodes: u32,
+    /// Whether CPUs and nodes are the request and not the allocation.
+    is_request: bool,
+    requested: TresCounts<'a>,
+    allocated: TresCounts<'a>,
+}
+
+/// Nodes, tasks and CPUs.
+struct Shape {
+    min_nodes: u32,
+    max_nodes: Option<u32>,
+    tasks: u32,
+    cpus_per_task: u32,
+    min_cpus: u32,
+}
+
+/// Builds requests; holds what that needs.
+pub(crate) struct RequestBuilder<'b> {
+    pub(crate) strings: &'b mut Strings,
+    pub(crate) log: &'b mut Log,
+    pub(crate) line: u64,
+}
+
+impl RequestBuilder<'_> {
+    /// The request of a row. Faults go to the log.
+    pub(crate) fn build(&mut self, row: &Row<'_>, options: Option<&Options<'_>>) -> TraceRequest {
+        let recorded = self.recorded(row);
+        let shape = match options {
+            Some(options) => self.shape_of_options(options, &recorded),
+            None => {
+                self.log.caveat(CaveatKind::LayoutUnknown, self.line);
+                shape_of_totals(&recorded)
+            }
+        };
+        let none = Options::default();
+        let options = options.unwrap_or(&none);
+        let (memory, memory_is_recorded) = match options.memory {
+            Some(memory) => (memory, false),
+            None => self.recorded_memory(row, &recorded, &shape),
+        };
+        TraceRequest {
+            partitions: self.partitions(row, options),
+            min_nodes: shape.min_nodes,
+            max_nodes: shape.max_nodes,
+            tasks: shape.tasks,
+            cpus_per_task: shape.cpus_per_task,
+            min_cpus: shape.min_cpus,
+            ntasks_per_node: options.ntasks_per_node,
+            ntasks_per_socket: options.ntasks_per_socket,
+            ntasks_per_core: options.ntasks_per_core,
+            threads_per_core: options.threads_per_core,
+            cores_per_socket: options.cores_per_socket,
+            sockets_per_node: options.sockets_per_node,
+            min_cpus_per_node: options.min_cpus_per_node,
+            memory,
+            memory_is_recorded,
+            constraints: self.first_said(row.get(Column::Constraints), options.constraint),
+            gres: self.gres(row, options, &recorded),
+            sharing: options.sharing.unwrap_or(Sharing::Default),
+            required_nodes: self.strings.intern(options.node_list),
+            excluded_nodes: self.strings.intern(options.exclude),
+            contiguous: options.contiguous,
+            spread: options.spread,
+            use_min_nodes: options.use_min_nodes,
+            block_cores: options.block_cores,
+            switches: options.switches,
+            licenses: self.first_said(row.get(Column::Licenses), options.licenses),
+            reservation: self.first_said(row.get(Column::Reservation), options.reservation),
+        }
+    }
+
+    fn first_said(&mut self, recorded: &[u8], option: &[u8]) -> Symbol {
+        self.strings.intern(if recorded.is_empty() { option } else { recorded })
+    }
+
+    /// The partitions asked for. The record keeps only the one that was used, so the command line's list counts if that
+    /// one is on it (the job was not moved since).
+    fn partitions(&mut self, row: &Row<'_>, options: &Options<'_>) -> Symbol {
+        let recorded = row.get(Column::Partition);
+        let asked = options.partition;
+        let on_list = asked.split(|&byte| byte == b',').any(|name| name == recorded);
+        self.strings.intern(if recorded.is_empty() || (on_list && asked.contains(&b',')) { asked } else { recorded })
+    }
+
+    fn recorded<'a>(&mut self, row: &Row<'a>) -> Recorded<'a> {
+        let requested = self.tres(row.get(Column::ReqTres), "ReqTRES");
+        let allocated = self.tres(row.get(Column::AllocTres), "AllocTRES");
+        let allocated_nodes = self.count(row.get(Column::NNodes), "NNodes");
+        let request_cpus = requested.cpus.filter(|&cpus| cpus > 0).unwrap_or_else(|| self.count(row.get(Column::ReqCpus), "ReqCPUS"));
+        let request_nodes =
+            requested.nodes.filter(|&nodes| nodes > 0).unwrap_or_else(|| self.count(row.get(Column::ReqNodes), "ReqNodes"));
+        let or = |value: u32, other: u32| if value > 0 { value } else { other };
+        let allocated_cpus = or(allocated.cpus.unwrap_or(0), self.count(row.get(Column::NCpus), "NCPUS"));
+        if request_cpus == 0 || request_nodes == 0 {
+            self.log.caveat(CaveatKind::AllocatedAsRequested, self.line);
+        }
+        let nodes = or(or(request_nodes, or(allocated.nodes.unwrap_or(0), allocated_nodes)), 1);
+        Recorded {
+            cpus: or(or(request_cpus, allocated_cpus), nodes),
+            nodes,
+            allocated_nodes,
+            is_request: request_cpus > 0 && request_nodes > 0,
+            requested,
+            allocated,
+        }
+    }
+
+    fn tres<'a>(&mut self, text: &'a [u8], field: &'static str) -> TresCounts<'a> {
+        tres(text).unwrap_or_else(|| {
+            self.log.error(self.line, field, "no list of TRES counts", "", || {
+                format!("'{}' is no list of TRES counts such as cpu=4,mem=8G,node=1", shown(text))
+            });
+            TresCounts::default()
+        })
+    }
+
+    /// A count; 0 if empty.
+    fn count(&mut self, text: &[u8], field: &'static str) -> u32 {
+        if text.is_empty() {
+            return 0;
+        }
+        count(text).unwrap_or_else(|| {
+            self.log.error(self.line, field, "no count", "", || format!("'{}' is no count", shown(text)));
+            0
+        })
+    }
+
+    /// Section 6.1 of Slurm's semantics: what the options store. Where the recorded request says more than the command
+    /// line, directives in the script (which are not recorded) said it.
+    fn shape_of_options(&mut self, options: &Options<'_>, recorded: &Recorded<'_>) -> Shape {
+        let cpus_per_task = options.cpus_per_task.unwrap_or(1);
+        let asked_nodes = options.nodes.map_or(1, |nodes| nodes.0);
+        let tasks = options.tasks.unwrap_or_else(|| match (options.ntasks_per_node, options.nodes) {
+            (Some(per_node), _) => per_node.saturating_mul(asked_nodes),
+            (None, Some((least, _))) => least,
+            (None, None) => 1,
+        });
+        let spread = options.ntasks_per_node.map_or(1, |per_node| tasks.div_ceil(per_node.max(1)));
+        let mut shape = Shape {
+            min_nodes: asked_nodes.max(spread),
+            max_nodes: options.nodes.map(|nodes| nodes.1.max(spread)),
+            tasks,
+            cpus_per_task,
+            min_cpus: tasks.saturating_mul(cpus_per_task),
+        };
+        if recorded.is_request {
+            self.add_script_directives(options, recorded, &mut shape);
+        }
+        shape
+    }
+
+    fn add_script_directives(&mut self, options: &Options<'_>, recorded: &Recorded<'_>, shape: &mut Shape) {
+        let mut differs = false;
+        if recorded.nodes > shape.min_nodes {
+            shape.min_nodes = recorded.nodes;
+            shape.max_nodes = match options.nodes {
+                Some(_) => shape.max_nodes.map(|most| most.max(recorded.nodes)),
+                None => Some(recorded.nodes),
+            };
+            differs = true;
+        }
+        let memory_decides = matches!(options.memory, Some(Memory::PerCpu(_)));
+        if recorded.cpus > shape.min_cpus && !memory_decides {
+            if options.tasks.is_none() {
+                shape.tasks = recorded.cpus.div_ceil(shape.cpus_per_task).max(1);
+            } else if options.cpus_per_task.is_none() && recorded.cpus.is_multiple_of(shape.tasks.max(1)) {
+                shape.cpus_per_task = recorded.cpus / shape.tasks.max(1);
+            }
+            shape.min_cpus = recorded.cpus;
+            differs = true;
+        }
+        if differs {
+            self.log.caveat(CaveatKind::ScriptOptions, self.line);
+        }
+    }
+
+    /// The recorded memory: before Slurm 21.08 per node or CPU, since then a total of which only the allocation can tell
+    /// whether it was meant per node or per CPU.
+    fn recorded_memory(&mut self, row: &Row<'_>, recorded: &Recorded<'_>, shape: &Shape) -> (Memory, bool) {
+        let text = row.get(Column::ReqMem);
+        let total = match recorded_memory(text) {
+            Some(RecordedMemory::Each(memory)) => return (memory, true),
+            Some(RecordedMemory::Total(total)) => total,
+            Some(RecordedMemory::NotSaid) => recorded.requested.memory_mb.unwrap_or(0),
+            None => {
+                self.log.error(self.line, "ReqMem", "no amount of memory", "", || {
+                    format!("'{}' is no amount of memory such as 4000M, 2Gc or 64Gn", shown(text))
+                });
+                0
+            }
+        };
+        if total == 0 {
+            return (Memory::Default, true);
+        }
+        let per_node = total.div_ceil(u64::from(recorded.nodes.max(1)));
+        let per_cpu = total.div_ceil(u64::from(shape.min_cpus.max(1)));
+        let spread = recorded.allocated_nodes > recorded.nodes;
+        let by_cpu = match (recorded.allocated.memory_mb, recorded.allocated.cpus) {
+            (Some(memory), Some(cpus)) => memory == per_cpu.saturating_mul(u64::from(cpus)),
+            _ => false,
+        };
+        (if spread && by_cpu { Memory::PerCpu(per_cpu) } else { Memory::PerNode(per_node) }, true)
+    }
+
+    fn gres(&mut self, row: &Row<'_>, options: &Options<'_>, recorded: &Recorded<'_>) -> Vec<TraceGres> {
+        let mut found = Vec::new();
+        if !options.gres.is_empty() || !options.gpus.is_empty() {
+            self.gres_of_list(options.gres, &mut found);
+            for &(scope, list) in &options.gpus {
+                self.gpus_of_list(list, scope, &mut found);
+            }
+        } else if !recorded.requested.gres.is_empty() {
+            self.gres_of_totals(&recorded.requested.gres, recorded.nodes, &mut found);
+        } else if !row.get(Column::ReqGres).is_empty() {
+            self.gres_of_list(row.get(Column::ReqGres), &mut found);
+        } else if !recorded.allocated.gres.is_empty() && !recorded.requested.billing {
+            self.log.caveat(CaveatKind::GresFromAllocation, self.line);
+            self.gres_of_totals(&recorded.allocated.gres, recorded.allocated_nodes.max(1), &mut found);
+        }
+        found.sort_unstable_by_key(|gres| (gres.label, gres.scope as u8));
+        found
+    }
+
+    /// `--gpus` and its kin name types and counts of GPUs: `2`, `a100:2`.
+    fn gpus_of_list(&mut self, list: &[u8], scope: GresScope, found: &mut Vec<TraceGres>) {
+        for item in list.split(|&byte| byte == b',').filter(|item| !item.is_empty()) {
+            let (kind, amount) = match item.iter().rposition(|&byte| byte == b':' || byte == b'=') {
+                Some(at) => (item.get(..at).unwrap_or_default(), item.get(at + 1..).unwrap_or_default()),
+                None => (&b""[..], item),
+            };
+            let label = if kind.is_empty() { b"gpu".to_vec() } else { [b"gpu:", kind].concat() };
+            match count(amount) {
+                Some(0) => {}
+                Some(count) => found.push(TraceGres { label: self.strings.intern(&label), count, scope }),
+                None => self.log.caveat(CaveatKind::GresIgnored, self.line),
+            }
+        }
+    }
+
+    fn gres_of_list(&mut self, list: &[u8], found: &mut Vec<TraceGres>) {
+        let strings = &mut *self.strings;
+        let good = gres_list(list, |named, gres| {
+            let scope = named.unwrap_or(GresScope::PerNode);
+            found.push(TraceGres { label: strings.intern(gres.label), count: gres.count, scope });
+        });
+        if !good {
+            self.log.caveat(CaveatKind::GresIgnored, self.line);
+        }
+    }
+
+    /// Totals over the job: per node where the nodes share them evenly.
+    fn gres_of_totals(&mut self, totals: &[GresCount<'_>], nodes: u32, found: &mut Vec<TraceGres>) {
+        for gres in totals {
+            let label = self.strings.intern(gres.label);
+            found.push(if gres.count.is_multiple_of(nodes.max(1)) {
+                TraceGres { label, count: gres.count / nodes.max(1), scope: GresScope::PerNode }
+            } else {
+                TraceGres { label, count: gres.count, scope: GresScope::PerJob }
+            });
+        }
+    }
+}
+
+/// Without a command line: as many nodes as it got if that is what was recorded as requested, else as many as needed.
+fn shape_of_totals(recorded: &Recorded<'_>) -> Shape {
+    let spread = recorded.is_request && recorded.allocated_nodes > recorded.nodes;
+    Shape {
+        min_nodes: recorded.nodes,
+        max_nodes: (!spread).then_some(recorded.nodes),
+        tasks: recorded.cpus.max(recorded.nodes),
+        cpus_per_task: 1,
+        min_cpus: recorded.cpus,
+    }
+}
+
+/// A field's text for a message, cut and made printable.
+pub(crate) fn shown(text: &[u8]) -> String {
+    let cut = text.get(..text.len().min(60)).unwrap_or(text);
+    String::from_utf8_lossy(cut).chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect()
+}

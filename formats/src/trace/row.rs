@@ -1,0 +1,213 @@
+//! Cutting a row into fields, also where a field holds the delimiter.
+
+use super::column::{Column, Content};
+use super::layout::{Delimited, Layout};
+
+/// Delimiters in fields that are looked for in one row; more is a broken row.
+const MOST_SURPLUS: usize = 64;
+
+/// The fields of one row by column; the buffers are reused from row to row.
+#[derive(Default)]
+pub(crate) struct RowCutter {
+    pieces: Vec<(usize, usize)>,
+    at: Vec<(usize, usize)>,
+    costs: Vec<u32>,
+    choices: Vec<u16>,
+}
+
+/// A row cut into fields.
+pub(crate) struct Row<'a> {
+    line: &'a [u8],
+    at: &'a [(usize, usize)],
+}
+
+/// What came of cutting a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// As many fields as columns.
+    Clean,
+    /// Delimiters inside fields, told apart by the columns' contents.
+    Repaired,
+    /// So many fields, which fit the columns in no way.
+    Broken(usize),
+}
+
+impl<'a> Row<'a> {
+    /// The text of a column; empty if there is no such column.
+    pub(crate) fn get(&self, column: Column) -> &'a [u8] {
+        let text = self.at.get(column as usize).and_then(|&(from, to)| self.line.get(from..to)).unwrap_or_default();
+        match text {
+            [b'"', inner @ .., b'"'] => inner,
+            text => text,
+        }
+    }
+}
+
+impl RowCutter {
+    /// Cuts a row; [`Self::row`] gives its fields.
+    pub(crate) fn cut(&mut self, layout: &Layout, line: &[u8]) -> Cut {
+        self.at.clear();
+        self.at.resize(Column::COUNT, (0, 0));
+        match layout {
+            Layout::KeyValue => self.cut_pairs(line),
+            Layout::Delimited(layout) => self.cut_delimited(layout, line),
+        }
+    }
+
+    /// The fields of the row cut last, which must be given again.
+    pub(crate) fn row<'a>(&'a self, line: &'a [u8]) -> Row<'a> {
+        Row { line, at: &self.at }
+    }
+
+    fn cut_pairs(&mut self, line: &[u8]) -> Cut {
+        let mut pairs = 0;
+        let mut quoted = false;
+        let mut from = 0;
+        for (index, byte) in line.iter().copied().chain([b',']).enumerate() {
+            match byte {
+                b'"' => quoted = !quoted,
+                b',' if !quoted || index == line.len() => {
+                    let item = line.get(from..index).unwrap_or_default();
+                    let (start, item) = match item {
+                        [b'"', inner @ .., b'"'] => (from + 1, inner),
+                        item => (from, item),
+                    };
+                    if let Some(equals) = memchr::memchr(b'=', item) {
+                        let column = item.get(..equals).and_then(Column::named);
+                        if let Some(at) = column.and_then(|column| self.at.get_mut(column as usize)) {
+                            *at = (start + equals + 1, start + item.len());
+                        }
+                        pairs += 1;
+                    }
+                    from = index + 1;
+                }
+                _ => {}
+            }
+        }
+        if pairs < 2 { Cut::Broken(pairs) } else { Cut::Clean }
+    }
+
+    fn cut_delimited(&mut self, layout: &Delimited, line: &[u8]) -> Cut {
+        let line = if layout.trailing { line.strip_suffix(&*layout.delimiter).unwrap_or(line) } else { line };
+        self.pieces.clear();
+        let mut from = 0;
+        let width = layout.delimiter.len();
+        let mut push = |end: usize| {
+            self.pieces.push((from, end));
+            from = end + width;
+        };
+        match *layout.delimiter {
+            [delimiter] => memchr::memchr_iter(delimiter, line).for_each(&mut push),
+            _ => memchr::memmem::find_iter(line, &*layout.delimiter).for_each(&mut push),
+        }
+        push(line.len());
+        let (found, wanted) = (self.pieces.len(), layout.contents.len());
+        if found == wanted {
+            for (at, field) in self.at.iter_mut().zip(&layout.fields) {
+                if let Some(&piece) = field.and_then(|field| self.pieces.get(field)) {
+                    *at = piece;
+                }
+            }
+            return Cut::Clean;
+        }
+        let surplus = found.saturating_sub(wanted);
+        if found < wanted || surplus > MOST_SURPLUS || !self.repair(layout, line, surplus) {
+            return Cut::Broken(found);
+        }
+        Cut::Repaired
+    }
+
+    /// Shares `surplus` pieces out among the free-text columns so that every other column holds what it may, the likeliest
+    /// column first. O(columns × surplus²).
+    fn repair(&mut self, layout: &Delimited, line: &[u8], surplus: usize) -> bool {
+        let (columns, width) = (layout.contents.len(), surplus + 1);
+        self.costs.clear();
+        self.costs.resize((columns + 1) * width, u32::MAX);
+        self.choices.clear();
+        self.choices.resize(columns * width, 0);
+        if let Some(last) = self.costs.last_mut() {
+            *last = 0;
+        }
+        for (column, content) in layout.contents.iter().enumerate().rev() {
+            for used in 0..width {
+                let most = if let Content::Free(_) = content { surplus - used } else { 0 };
+                let weight = if let Content::Free(weight) = content { *weight } else { 0 };
+                let mut best = (u32::MAX, 0u16);
+                for extra in 0..=most {
+                    let rest = self.costs.get((column + 1) * width + used + extra).copied().unwrap_or(u32::MAX);
+                    let cost = rest.saturating_add(weight.saturating_mul(extra as u32));
+                    if cost < best.0 {
+                        best = (cost, extra as u16);
+                    }
+                }
+                let piece = self.pieces.get(column + used).and_then(|&(from, to)| line.get(from..to));
+                if best.0 < u32::MAX && piece.is_some_and(|piece| content.admits(piece)) {
+                    if let Some(cost) = self.costs.get_mut(column * width + used) {
+                        *cost = best.0;
+                    }
+                    if let Some(choice) = self.choices.get_mut(column * width + used) {
+                        *choice = best.1;
+                    }
+                }
+            }
+        }
+        if self.costs.first().is_none_or(|&cost| cost == u32::MAX) {
+            return false;
+        }
+        let mut used = 0;
+        for column in 0..columns {
+            let extra = self.choices.get(column * width + used).copied().unwrap_or(0) as usize;
+            let from = self.pieces.get(column + used).map_or(0, |piece| piece.0);
+            used += extra;
+            let to = self.pieces.get(column + used).map_or(0, |piece| piece.1);
+            for (at, field) in self.at.iter_mut().zip(&layout.fields) {
+                if *field == Some(column) {
+                    *at = (from, to);
+                }
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn cut(header: &str, row: &str, columns: &[Column]) -> (Cut, Vec<String>) {
+        let (layout, _) = Layout::detect(header.as_bytes()).unwrap();
+        let mut cutter = RowCutter::default();
+        let cut = cutter.cut(&layout, row.as_bytes());
+        let row = cutter.row(row.as_bytes());
+        (cut, columns.iter().map(|&column| String::from_utf8_lossy(row.get(column)).into_owned()).collect())
+    }
+
+    #[test]
+    fn a_delimiter_inside_a_field_is_told_by_the_other_columns() {
+        let header = "JobID|JobName|Submit|State|Constraints|Reservation|Suspended|SubmitLine|WorkDir";
+        let columns = [Column::JobName, Column::Constraints, Column::SubmitLine, Column::State];
+        let (result, fields) = cut(
+            header,
+            "1|a|b|2024-01-01T00:08:00|COMPLETED|cpu-a|cpu-b||00:00:00|sbatch --wrap=env | grep SLURM | sed 's/^/export /g'|/home/x",
+            &columns,
+        );
+        assert_eq!(result, Cut::Repaired);
+        assert_eq!(fields, ["a|b", "cpu-a|cpu-b", "sbatch --wrap=env | grep SLURM | sed 's/^/export /g'", "COMPLETED"]);
+    }
+
+    #[test]
+    fn rows_that_fit_in_no_way_are_broken() {
+        let header = "JobID|Submit|State";
+        assert_eq!(cut(header, "1|2024-01-01T00:08:00", &[]).0, Cut::Broken(2));
+        assert_eq!(cut(header, "1|2024-01-01T00:08:00|COMPLETED|1", &[]).0, Cut::Broken(4));
+        assert_eq!(cut("JobID|JobName|State", &format!("1|{}|FAILED", "|".repeat(100)), &[]).0, Cut::Broken(103));
+    }
+
+    #[test]
+    fn pairs_are_read_with_quotes() {
+        let row = "v=0.1.0,JobID=7,\"AllocTRES=billing=19,cpu=1\",JobName=a=b";
+        let (result, fields) = cut(row, row, &[Column::JobId, Column::AllocTres, Column::JobName, Column::User]);
+        assert_eq!((result, fields), (Cut::Clean, vec!["7".into(), "billing=19,cpu=1".into(), "a=b".into(), String::new()]));
+    }
+}

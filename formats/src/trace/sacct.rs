@@ -1,0 +1,331 @@
+//! `sacct --parsable2`: rows to jobs.
+
+use std::collections::HashMap;
+use std::io::BufRead;
+
+use foresite_engine::job::{JobName, JobPart};
+use jiff::tz::TimeZone;
+
+use super::caveat::CaveatKind;
+use super::column::Column;
+use super::job_id::{JobId, PendingTasks};
+use super::layout::Layout;
+use super::lines::Lines;
+use super::log::Log;
+use super::model::{Trace, TraceExtra, TraceFormat, TraceJob, TraceRequest};
+use super::request::shown;
+use super::row::{Cut, Row, RowCutter};
+use super::sacct_job::{Present, RowReader};
+use super::states::TraceState;
+use super::strings::{Strings, Symbol};
+use super::swf_header::SwfHeader;
+use super::times::Clock;
+use crate::compression;
+use crate::diagnostic::Diagnostic;
+
+/// The most tasks that pending array records may stand for in one trace (Slurm's largest MaxArraySize).
+const MOST_PENDING_TASKS: u64 = 4_000_001;
+/// The most lines that one row may be spread over by newlines in its fields.
+const MOST_JOINED: usize = 1000;
+/// The longest such row [bytes].
+const LONGEST_JOINED: usize = 1 << 20;
+
+/// Jobs gathered so far.
+struct Jobs {
+    jobs: Vec<TraceJob>,
+    by_name: HashMap<JobName, u32>,
+    requests: Vec<TraceRequest>,
+    by_request: HashMap<TraceRequest, u32>,
+    pending_tasks: u64,
+    cluster: Option<Symbol>,
+}
+
+/// Reads rows; `first` is the first line, a header if `header`.
+pub(crate) fn read<R: BufRead>(
+    first: Vec<u8>,
+    header: bool,
+    layout: Layout,
+    lines: &mut Lines<R>,
+    zone: TimeZone,
+    log: &mut Log,
+) -> Option<Trace> {
+    if !check_columns(&layout, lines.number(), log) {
+        return None;
+    }
+    let present = Present {
+        elapsed: layout.has(Column::Elapsed) || layout.has(Column::ElapsedRaw),
+        limit: layout.has(Column::TimelimitRaw) || layout.has(Column::Timelimit),
+        alloc_tres: layout.has(Column::AllocTres),
+    };
+    let time_zone = zone.iana_name().unwrap_or("fixed offset").to_owned();
+    let mut clock = Clock::new(zone);
+    let mut strings = Strings::default();
+    let mut cutter = RowCutter::default();
+    let mut jobs = Jobs {
+        jobs: Vec::new(),
+        by_name: HashMap::new(),
+        requests: Vec::new(),
+        by_request: HashMap::new(),
+        pending_tasks: 0,
+        cluster: None,
+    };
+    let mut rows = Rows { lines, header: if header { first.clone() } else { Vec::new() }, ahead: Vec::new(), ahead_line: 0 };
+    if !header {
+        rows.ahead = first;
+        rows.ahead_line = rows.lines.number();
+    }
+    let mut text = Vec::new();
+    loop {
+        let (line, cut) = match rows.next(&layout, &mut cutter, &mut text, log) {
+            Ok(Some(row)) => row,
+            Ok(None) => break,
+            Err(error) => {
+                log.push(compression::fault(log.file(), &error).at(rows.lines.number() + 1));
+                break;
+            }
+        };
+        if let Cut::Broken(found) = cut {
+            report_broken(&layout, found, line, log);
+            continue;
+        }
+        let row = cutter.row(&text);
+        let mut reader = RowReader { clock: &mut clock, strings: &mut strings, log, line, present };
+        jobs.take(&row, &mut reader);
+    }
+    for _ in 0..clock.ambiguous {
+        log.caveat(CaveatKind::AmbiguousTime, 0);
+    }
+    if jobs.jobs.is_empty() {
+        log.push(Diagnostic::error(log.file(), "the trace holds no job").cure("export with sacct --allusers and a period that has jobs"));
+    }
+    Some(Trace {
+        file: log.file().to_owned(),
+        format: TraceFormat::Sacct,
+        jobs: jobs.jobs,
+        requests: jobs.requests,
+        strings,
+        time_zone,
+        unix_start: 0,
+        header: SwfHeader::default(),
+        caveats: Vec::new(),
+    })
+}
+
+/// Whether all columns without which no job can be simulated are there; names every missing one.
+fn check_columns(layout: &Layout, line: u64, log: &mut Log) -> bool {
+    let has = |columns: &[Column]| columns.iter().any(|&column| layout.has(column));
+    let missing: Vec<&str> = [
+        ("JobID", has(&[Column::JobId, Column::JobIdRaw])),
+        ("Submit", has(&[Column::Submit])),
+        ("State", has(&[Column::State])),
+        ("ElapsedRaw", has(&[Column::ElapsedRaw, Column::Elapsed, Column::End])),
+        ("ReqTRES", has(&[Column::ReqTres, Column::ReqCpus, Column::AllocTres, Column::NCpus])),
+    ]
+    .into_iter()
+    .filter_map(|(name, there)| (!there).then_some(name))
+    .collect();
+    if missing.is_empty() {
+        return true;
+    }
+    let message = format!("the columns {} are missing", missing.join(", "));
+    log.push(Diagnostic::error(log.file(), message).at(line).cure(
+        "export with sacct --allusers --parsable2 --duplicates --format=JobID,JobIDRaw,JobName,User,Account,Partition,QOS,Submit,\
+         Eligible,Start,End,ElapsedRaw,State,TimelimitRaw,NNodes,ReqNodes,ReqCPUS,ReqMem,ReqTRES,AllocTRES,Constraints,Reservation,\
+         Suspended,SubmitLine",
+    ));
+    false
+}
+
+fn report_broken(layout: &Layout, found: usize, line: u64, log: &mut Log) {
+    log.error(line, "", "a row that does not fit the columns", "export the trace again, or remove the row", || match layout {
+        Layout::KeyValue => "this is no row of name=value fields".to_owned(),
+        Layout::Delimited(layout) => {
+            format!("the row has {found} fields where {} are expected: it is torn, or a field holds the delimiter", layout.contents.len())
+        }
+    });
+}
+
+/// Rows of a file, joined where a field holds a newline.
+struct Rows<'l, R> {
+    lines: &'l mut Lines<R>,
+    header: Vec<u8>,
+    /// A line read but not yet used.
+    ahead: Vec<u8>,
+    ahead_line: u64,
+}
+
+impl<R: BufRead> Rows<'_, R> {
+    /// The next row in `text`, cut; the number of its first line.
+    fn next(
+        &mut self,
+        layout: &Layout,
+        cutter: &mut RowCutter,
+        text: &mut Vec<u8>,
+        log: &mut Log,
+    ) -> std::io::Result<Option<(u64, Cut)>> {
+        loop {
+            text.clear();
+            if self.ahead.is_empty() {
+                if !self.lines.append(text)? {
+                    return Ok(None);
+                }
+                self.ahead_line = self.lines.number();
+            } else {
+                std::mem::swap(text, &mut self.ahead);
+            }
+            // Concatenated exports repeat the header.
+            if !text.trim_ascii().is_empty() && *text != self.header {
+                break;
+            }
+        }
+        let line = self.ahead_line;
+        let mut cut = cutter.cut(layout, text);
+        let Layout::Delimited(delimited) = layout else { return Ok(Some((line, cut))) };
+        let mut joined = 0;
+        while let Cut::Broken(found) = cut {
+            let can_go_on = found < delimited.contents.len() && delimited.has_free_text();
+            if !can_go_on || joined >= MOST_JOINED || text.len() > LONGEST_JOINED || !self.lines.append(&mut self.ahead)? {
+                break;
+            }
+            self.ahead_line = self.lines.number();
+            // A whole row follows: then this one is torn.
+            if !matches!(cutter.cut(layout, &self.ahead), Cut::Broken(_)) || self.ahead == self.header {
+                cut = Cut::Broken(found);
+                break;
+            }
+            text.push(b'\n');
+            text.append(&mut self.ahead);
+            joined += 1;
+            cut = cutter.cut(layout, text);
+        }
+        if !matches!(cut, Cut::Broken(_)) {
+            if joined > 0 {
+                log.caveat(CaveatKind::JoinedLines, line);
+            }
+            if cut == Cut::Repaired {
+                log.caveat(CaveatKind::DelimiterInField, line);
+            }
+        }
+        Ok(Some((line, cut)))
+    }
+}
+
+impl Jobs {
+    fn take(&mut self, row: &Row<'_>, reader: &mut RowReader<'_>) {
+        let id = row.get(Column::JobId);
+        let id = if id.is_empty() { row.get(Column::JobIdRaw) } else { id };
+        let line = reader.line;
+        let parsed = match JobId::parse(id) {
+            Some(JobId::Step) => return,
+            Some(parsed) => parsed,
+            None => {
+                let cure = "export the trace again, or remove the row";
+                reader.log.error(line, "JobID", "no job id", cure, || format!("'{}' is no job id", shown(id)));
+                return;
+            }
+        };
+        self.check_cluster(row, reader);
+        let Some((mut job, request)) = reader.job(row, &parsed) else { return };
+        job.request = self.intern(request);
+        match parsed {
+            JobId::Pending(tasks) => self.take_pending(&tasks, &job, reader.log),
+            _ => self.add(job, reader.log),
+        }
+    }
+
+    fn check_cluster(&mut self, row: &Row<'_>, reader: &mut RowReader<'_>) {
+        let cluster = row.get(Column::Cluster);
+        if cluster.is_empty() {
+            return;
+        }
+        let symbol = reader.strings.intern(cluster);
+        let first = *self.cluster.get_or_insert(symbol);
+        if first != symbol {
+            let (one, other) = (reader.strings.text(first).to_owned(), shown(cluster));
+            let cure = "export one cluster's jobs, with --clusters NAME";
+            reader.log.error(reader.line, "Cluster", "jobs of another cluster", cure, || {
+                format!("the trace mixes jobs of the clusters {one} and {other}")
+            });
+        }
+    }
+
+    fn intern(&mut self, request: TraceRequest) -> u32 {
+        if let Some(&index) = self.by_request.get(&request) {
+            return index;
+        }
+        let index = u32::try_from(self.requests.len()).unwrap_or(u32::MAX);
+        self.requests.push(request.clone());
+        self.by_request.insert(request, index);
+        index
+    }
+
+    /// The tasks of an array that wait as one record: each is a job.
+    fn take_pending(&mut self, tasks: &PendingTasks, job: &TraceJob, log: &mut Log) {
+        self.pending_tasks = self.pending_tasks.saturating_add(tasks.count());
+        if self.pending_tasks > MOST_PENDING_TASKS {
+            log.error(job.line, "JobID", "too many pending tasks", "export a shorter period", || {
+                format!("pending array records stand for more than {MOST_PENDING_TASKS} tasks")
+            });
+            return;
+        }
+        if tasks.cut {
+            log.caveat(CaveatKind::TaskListCut, job.line);
+        }
+        for task in tasks.tasks() {
+            self.add(TraceJob { name: JobName { id: tasks.id, part: JobPart::Task(task) }, ..job.clone() }, log);
+        }
+    }
+
+    fn add(&mut self, job: TraceJob, log: &mut Log) {
+        let next = u32::try_from(self.jobs.len()).unwrap_or(u32::MAX);
+        let index = *self.by_name.entry(job.name).or_insert(next);
+        let Some(known) = self.jobs.get_mut(index as usize) else {
+            self.jobs.push(job);
+            return;
+        };
+        if known.user != job.user {
+            log.caveat(CaveatKind::IdReused, job.line);
+            self.by_name.insert(job.name, next);
+            self.jobs.push(job);
+        } else if !known.merge(&job) {
+            log.caveat(CaveatKind::DuplicateRow, job.line);
+        } else {
+            log.caveat(CaveatKind::Requeued, job.line);
+        }
+    }
+}
+
+impl TraceJob {
+    /// Takes another incarnation of the same job: its first submission counts, its last ending. False if it is known.
+    fn merge(&mut self, other: &Self) -> bool {
+        let later = self.extra.as_ref().map_or(&[][..], |extra| &extra.requeued_runs);
+        if self.submit == other.submit || later.iter().any(|run| run.0 == other.submit) {
+            return false;
+        }
+        let latest = later.iter().map(|run| run.0).chain([self.submit]).max().unwrap_or(self.submit);
+        let mut runs: Vec<(i64, u32)> = later.iter().copied().chain([(self.submit, self.run_time)]).collect();
+        // An incarnation that was cancelled in the queue did not run.
+        if other.cancelled_at.is_none() {
+            runs.push((other.submit, other.run_time));
+        }
+        runs.sort_unstable();
+        if other.submit > latest {
+            self.cancelled_at = other.cancelled_at;
+            self.run_time_is_bound = other.run_time_is_bound;
+            self.state = other.state;
+        }
+        if other.submit < self.submit {
+            (self.eligible, self.release) = (other.eligible, other.release);
+        }
+        if let Some((&(submit, run_time), rest)) = runs.split_first() {
+            (self.submit, self.run_time) = (submit, run_time);
+            self.extra.get_or_insert_with(Box::<TraceExtra>::default).requeued_runs = rest.to_vec();
+        }
+        true
+    }
+
+    /// Whether it ended by itself with success.
+    pub fn succeeded(&self) -> bool {
+        self.state == TraceState::Completed
+    }
+}

@@ -1,0 +1,266 @@
+//! One row of sacct made into a job.
+
+use super::begin::begin;
+use super::caveat::CaveatKind;
+use super::column::Column;
+use super::job_id::{JobId, number};
+use super::log::Log;
+use super::model::{TraceExtra, TraceJob, TraceRequest};
+use super::request::{RequestBuilder, shown};
+use super::row::Row;
+use super::states::TraceState;
+use super::strings::Strings;
+use super::submit_line::{OptionRemark, Options, parse};
+use super::times::{Clock, Limit, elapsed, limit_field, limit_raw};
+use foresite_engine::job::{DependencyKind, JobName, JobPart, TimeLimit};
+
+/// Which columns there are; decides what an empty field means.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Present {
+    pub(crate) elapsed: bool,
+    pub(crate) limit: bool,
+    pub(crate) alloc_tres: bool,
+}
+
+/// What reading rows needs.
+pub(crate) struct RowReader<'b> {
+    pub(crate) clock: &'b mut Clock,
+    pub(crate) strings: &'b mut Strings,
+    pub(crate) log: &'b mut Log,
+    pub(crate) line: u64,
+    pub(crate) present: Present,
+}
+
+/// How a job ended: what is taken from the record of its run.
+struct Ending {
+    run_time: u32,
+    is_bound: bool,
+    cancelled_at: Option<i64>,
+}
+
+impl RowReader<'_> {
+    /// The job of a row and its request; `None` for a fault, which the log then holds. The job's request index is not set.
+    pub(crate) fn job(&mut self, row: &Row<'_>, id: &JobId) -> Option<(TraceJob, TraceRequest)> {
+        let (name, pending_limit) = match id {
+            JobId::One(name) => (*name, None),
+            JobId::Pending(tasks) => (JobName { id: tasks.id, part: JobPart::Whole }, tasks.limit),
+            JobId::Step => return None,
+        };
+        let submit = self.time(row, Column::Submit, "Submit");
+        let eligible = self.time(row, Column::Eligible, "Eligible");
+        let end = self.time(row, Column::End, "End");
+        let state = self.state(row.get(Column::State));
+        let recorded_limit = self.limit(row);
+        let submit = match submit? {
+            Some(submit) => submit,
+            None => {
+                self.log.error(self.line, "Submit", "no submit time", "remove the row", || format!("job {name} has no submit time"));
+                return None;
+            }
+        };
+        let (eligible, end, state, recorded_limit) = (eligible?, end?, state?, recorded_limit?);
+        let log = &mut *self.log;
+        let line = self.line;
+        let options = parse(row.get(Column::SubmitLine), |word, remark| match remark {
+            OptionRemark::NoEffect => log.option(word, line),
+            OptionRemark::BadValue => log.caveat(CaveatKind::OptionValue, line),
+        });
+        let time_limit = match recorded_limit {
+            Some(limit) => limit.minutes(),
+            None => match options.as_ref().and_then(|options| options.time) {
+                Some(limit) => limit.minutes(),
+                None => {
+                    self.log.caveat(CaveatKind::LimitUnknown, self.line);
+                    None
+                }
+            },
+        };
+        let ending = self.ending(row, state, submit, end, time_limit)?;
+        let mut builder = RequestBuilder { strings: self.strings, log: self.log, line: self.line };
+        let request = builder.build(row, options.as_ref());
+        let mut extra = TraceExtra { array_task_limit: pending_limit, ..TraceExtra::default() };
+        let eligible = eligible.unwrap_or(submit).max(submit);
+        let mut release = if pending_limit.is_some() { submit } else { eligible };
+        let mut nice = 0;
+        if let Some(options) = &options {
+            nice = options.nice;
+            if self.held_by_options(options, submit, name, &mut extra) {
+                release = submit;
+            }
+        }
+        if release > submit {
+            self.log.caveat(CaveatKind::EligibleAsRelease, self.line);
+        }
+        let user = if row.get(Column::User).is_empty() { row.get(Column::Uid) } else { row.get(Column::User) };
+        let job = TraceJob {
+            name,
+            line: self.line,
+            submit,
+            eligible,
+            release,
+            cancelled_at: ending.cancelled_at,
+            run_time: ending.run_time,
+            estimate: limit_seconds(time_limit),
+            run_time_is_bound: ending.is_bound,
+            state,
+            time_limit,
+            user: self.strings.intern(user),
+            account: self.strings.intern(row.get(Column::Account)),
+            qos: self.strings.intern(row.get(Column::Qos)),
+            request: 0,
+            nice,
+            extra: (extra != TraceExtra::default()).then(|| Box::new(extra)),
+        };
+        Some((job, request))
+    }
+
+    /// Takes what the command line says about when the job may start; true if that replaces the recorded Eligible.
+    fn held_by_options(&mut self, options: &Options<'_>, submit: i64, name: JobName, extra: &mut TraceExtra) -> bool {
+        extra.time_min = options.time_min;
+        extra.prefer = self.strings.intern(options.prefer);
+        if options.array && matches!(name.part, JobPart::Task(_)) {
+            extra.array_task_limit = options.array_limit;
+        }
+        if !options.deadline.is_empty() {
+            extra.deadline = begin(options.deadline, submit, self.clock);
+        }
+        let mut known = extra.array_task_limit.is_some();
+        if !options.begin.is_empty() {
+            match begin(options.begin, submit, self.clock) {
+                Some(time) => {
+                    extra.begin = (time > submit).then_some(time);
+                    known = true;
+                }
+                None => {
+                    self.log.caveat(CaveatKind::BeginUnknown, self.line);
+                    return false;
+                }
+            }
+        }
+        if options.dependency_unknown {
+            self.log.caveat(CaveatKind::DependencyUnknown, self.line);
+            return false;
+        }
+        if let Some(dependencies) = &options.dependencies {
+            if dependencies.on.iter().any(|(kind, _)| *kind == DependencyKind::Singleton) {
+                extra.job_name = self.strings.intern(options.job_name);
+            }
+            extra.dependencies = Some(dependencies.clone());
+            known = true;
+        }
+        known
+    }
+
+    fn time(&mut self, row: &Row<'_>, column: Column, field: &'static str) -> Option<Option<i64>> {
+        let text = row.get(column);
+        let moment = self.clock.parse(text);
+        if moment.is_none() {
+            self.log.error(self.line, field, "no time", "", || {
+                format!("'{}' is no time such as 2024-01-31T12:34:56 or Unknown", shown(text))
+            });
+        }
+        moment.map(super::times::Moment::known)
+    }
+
+    fn state(&mut self, text: &[u8]) -> Option<TraceState> {
+        if text.is_empty() {
+            self.log.error(self.line, "State", "no state", "", || "the job has no state".to_owned());
+            return None;
+        }
+        Some(TraceState::parse(text).unwrap_or_else(|| {
+            self.log.caveat(CaveatKind::StateUnknown, self.line);
+            TraceState::Failed
+        }))
+    }
+
+    /// The recorded limit; `None` inside if there is no such column.
+    fn limit(&mut self, row: &Row<'_>) -> Option<Option<Limit>> {
+        if !self.present.limit {
+            return Some(None);
+        }
+        let (raw, text) = (row.get(Column::TimelimitRaw), row.get(Column::Timelimit));
+        let limit = match limit_raw(raw) {
+            Some(Limit::NotGiven) => limit_field(text),
+            limit => limit,
+        };
+        if limit.is_none() {
+            self.log.error(self.line, "TimelimitRaw", "no time limit", "", || {
+                format!("'{}' is no time limit", shown(if raw.is_empty() { text } else { raw }))
+            });
+        }
+        limit.map(Some)
+    }
+
+    /// ElapsedRaw or Elapsed; `None` inside if neither says it.
+    fn elapsed(&mut self, row: &Row<'_>) -> Option<Option<u64>> {
+        let (raw, text) = (row.get(Column::ElapsedRaw), row.get(Column::Elapsed));
+        if let Some(seconds) = number(raw) {
+            return Some(Some(seconds));
+        }
+        let seconds = if raw.is_empty() { elapsed(text) } else { None };
+        if seconds.is_none() {
+            self.log.error(self.line, "Elapsed", "no duration", "", || {
+                format!("'{}' is no duration such as 1-02:03:04", shown(if raw.is_empty() { text } else { raw }))
+            });
+        }
+        seconds
+    }
+
+    /// Run time, and whether it was cancelled in the queue. Start is looked at only where no elapsed time is recorded.
+    fn ending(
+        &mut self,
+        row: &Row<'_>,
+        state: TraceState,
+        submit: i64,
+        end: Option<i64>,
+        limit: Option<TimeLimit>,
+    ) -> Option<Ending> {
+        let elapsed = self.elapsed(row)?;
+        let suspended = row.get(Column::Suspended);
+        if !suspended.iter().all(|byte| matches!(byte, b'0' | b':' | b'.' | b'-')) {
+            self.log.caveat(CaveatKind::Suspended, self.line);
+        }
+        let seconds = match (elapsed, end) {
+            (Some(seconds), _) => Some(seconds),
+            (None, Some(end)) if !self.present.elapsed => {
+                let start = self.time(row, Column::Start, "Start")?;
+                let waits = start.is_none() && state == TraceState::Cancelled && !self.was_allocated(row);
+                let ran = end.saturating_sub(start.unwrap_or(submit)).max(0);
+                if waits { None } else { u64::try_from(ran).ok() }
+            }
+            _ => None,
+        };
+        let run_time = u32::try_from(seconds.unwrap_or(0)).unwrap_or(u32::MAX);
+        let mut ending = Ending { run_time, is_bound: state == TraceState::Timeout, cancelled_at: None };
+        match state {
+            TraceState::Cancelled if run_time == 0 => {
+                ending.cancelled_at = Some(end.unwrap_or(submit).max(submit));
+                if end.is_none() {
+                    self.log.caveat(CaveatKind::CancelTimeUnknown, self.line);
+                }
+            }
+            TraceState::Pending | TraceState::Running => {
+                ending.is_bound = true;
+                if state == TraceState::Pending {
+                    ending.run_time = limit_seconds(limit);
+                }
+                let kind = if state == TraceState::Pending { CaveatKind::StillPending } else { CaveatKind::StillRunning };
+                self.log.caveat(kind, self.line);
+            }
+            _ if seconds.is_none() => self.log.caveat(CaveatKind::RunTimeUnknown, self.line),
+            _ => {}
+        }
+        Some(ending)
+    }
+
+    fn was_allocated(&self, row: &Row<'_>) -> bool {
+        self.present.alloc_tres && !row.get(Column::AllocTres).is_empty()
+    }
+}
+
+fn limit_seconds(limit: Option<TimeLimit>) -> u32 {
+    match limit {
+        Some(TimeLimit::Minutes(minutes)) => minutes.saturating_mul(60),
+        Some(TimeLimit::Unlimited) | None => 0,
+    }
+}

@@ -1,0 +1,303 @@
+//! The recorded command line (SubmitLine): what a job asked for in the user's own words.
+//!
+//! sacct prints the words joined by blanks, without quotes, so reading stops at the script's name, at `--wrap` and at
+//! anything else that is no option.
+
+use foresite_engine::job::{Dependencies, GresScope, Memory, Sharing};
+
+use super::dependency::dependencies;
+use super::job_id::{array_limit, number32};
+use super::submit_options::{Arity, Opt, OptionEntry, long, short};
+use super::times::{Limit, limit_option};
+use super::tres::megabytes;
+
+/// What a command line asks for; texts are parts of the line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Options<'a> {
+    pub(crate) nodes: Option<(u32, u32)>,
+    pub(crate) tasks: Option<u32>,
+    pub(crate) cpus_per_task: Option<u32>,
+    pub(crate) ntasks_per_node: Option<u32>,
+    pub(crate) ntasks_per_socket: Option<u32>,
+    pub(crate) ntasks_per_core: Option<u32>,
+    pub(crate) threads_per_core: Option<u32>,
+    pub(crate) cores_per_socket: Option<u32>,
+    pub(crate) sockets_per_node: Option<u32>,
+    pub(crate) min_cpus_per_node: Option<u32>,
+    pub(crate) memory: Option<Memory>,
+    pub(crate) constraint: &'a [u8],
+    pub(crate) prefer: &'a [u8],
+    /// `--gres`.
+    pub(crate) gres: &'a [u8],
+    /// `--gpus` and its kin.
+    pub(crate) gpus: Vec<(GresScope, &'a [u8])>,
+    pub(crate) sharing: Option<Sharing>,
+    pub(crate) dependencies: Option<Dependencies>,
+    pub(crate) dependency_unknown: bool,
+    pub(crate) begin: &'a [u8],
+    pub(crate) deadline: &'a [u8],
+    pub(crate) array: bool,
+    pub(crate) array_limit: Option<u32>,
+    pub(crate) node_list: &'a [u8],
+    pub(crate) exclude: &'a [u8],
+    pub(crate) contiguous: bool,
+    pub(crate) spread: bool,
+    pub(crate) use_min_nodes: bool,
+    pub(crate) block_cores: Option<bool>,
+    pub(crate) switches: Option<(u32, Option<u32>)>,
+    pub(crate) licenses: &'a [u8],
+    pub(crate) reservation: &'a [u8],
+    pub(crate) nice: i32,
+    pub(crate) time: Option<Limit>,
+    pub(crate) time_min: Option<u32>,
+    pub(crate) partition: &'a [u8],
+    pub(crate) job_name: &'a [u8],
+}
+
+/// What there is to say about an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OptionRemark {
+    /// It does not exist, or has no effect here.
+    NoEffect,
+    /// Its value is not understood.
+    BadValue,
+}
+
+/// Reads a command line; `None` if it is none of sbatch, salloc, srun. `remark` is called with what has no effect or is
+/// not understood.
+pub(crate) fn parse<'a>(line: &'a [u8], mut remark: impl FnMut(&'a [u8], OptionRemark)) -> Option<Options<'a>> {
+    let mut words = line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
+    let program = words.next()?;
+    let program = program.rsplit(|&byte| byte == b'/').next().unwrap_or(program);
+    if !matches!(program, b"sbatch" | b"salloc" | b"srun") {
+        return None;
+    }
+    let mut options = Options::default();
+    while let Some(word) = words.next() {
+        let parts = match word {
+            b"--" | b"-" => break,
+            [b'-', b'-', name @ ..] => {
+                let (name, value) = split_at_equals(name);
+                long(name).map(|entry| (entry, value))
+            }
+            [b'-', letters @ ..] => match short_cluster(letters, srun_wait(program, letters)) {
+                Some((entry, value)) => Some((entry, value)),
+                None => {
+                    if !all_flags(letters, &mut options) {
+                        remark(word, OptionRemark::NoEffect);
+                    }
+                    continue;
+                }
+            },
+            _ => break,
+        };
+        let Some((entry, attached)) = parts else {
+            remark(split_at_equals(word).0, OptionRemark::NoEffect);
+            continue;
+        };
+        let value = match (entry.2, attached) {
+            (Arity::Value, None) => words.next().unwrap_or_default(),
+            (_, attached) => attached.unwrap_or_default(),
+        };
+        match entry.3 {
+            Opt::Irrelevant => {}
+            Opt::Wrap => break,
+            Opt::NotModelled => remark(split_at_equals(word).0, OptionRemark::NoEffect),
+            opt => {
+                if options.set(opt, unquoted(value)).is_none() {
+                    remark(word, OptionRemark::BadValue);
+                }
+            }
+        }
+    }
+    Some(options)
+}
+
+fn split_at_equals(word: &[u8]) -> (&[u8], Option<&[u8]>) {
+    match memchr::memchr(b'=', word) {
+        Some(at) => (word.get(..at).unwrap_or(word), word.get(at + 1..)),
+        None => (word, None),
+    }
+}
+
+fn unquoted(value: &[u8]) -> &[u8] {
+    match value {
+        [b'"', inner @ .., b'"'] | [b'\'', inner @ .., b'\''] => inner,
+        value => value,
+    }
+}
+
+/// srun's `-W` takes a value where sbatch's does not.
+fn srun_wait(program: &[u8], letters: &[u8]) -> bool {
+    program != b"sbatch" && letters.first() == Some(&b'W')
+}
+
+/// `-N4`, `-N=4`, `-N`; `None` if the first letter is a flag or unknown.
+fn short_cluster(letters: &[u8], takes_value: bool) -> Option<(&'static OptionEntry, Option<&[u8]>)> {
+    let (&letter, rest) = letters.split_first()?;
+    let entry = short(letter)?;
+    if takes_value {
+        return long(b"wait-all-nodes").map(|entry| (entry, (!rest.is_empty()).then_some(rest)));
+    }
+    if entry.2 == Arity::Flag {
+        return None;
+    }
+    let rest = rest.strip_prefix(b"=").unwrap_or(rest);
+    Some((entry, (!rest.is_empty()).then_some(rest)))
+}
+
+/// A word of short flags (`-Hs`).
+fn all_flags(letters: &[u8], options: &mut Options<'_>) -> bool {
+    !letters.is_empty()
+        && letters.iter().all(|&letter| match short(letter) {
+            Some((_, _, Arity::Flag, Opt::NotModelled)) | None => false,
+            Some((_, _, Arity::Flag, opt)) => {
+                options.set(*opt, b"");
+                true
+            }
+            Some(_) => false,
+        })
+}
+
+fn some<T>(place: &mut Option<T>, value: T) -> Option<()> {
+    *place = Some(value);
+    Some(())
+}
+
+fn set<T>(place: &mut T, value: T) -> Option<()> {
+    *place = value;
+    Some(())
+}
+
+impl<'a> Options<'a> {
+    /// Takes an option; `None` if its value is not understood.
+    fn set(&mut self, opt: Opt, value: &'a [u8]) -> Option<()> {
+        match opt {
+            Opt::Irrelevant | Opt::NotModelled | Opt::Wrap => Some(()),
+            Opt::Nodes => some(&mut self.nodes, node_range(value)?),
+            Opt::Ntasks => some(&mut self.tasks, positive(value)?),
+            Opt::CpusPerTask => some(&mut self.cpus_per_task, positive(value)?),
+            Opt::NtasksPerNode => set(&mut self.ntasks_per_node, zero_is_none(value)?),
+            Opt::NtasksPerSocket => set(&mut self.ntasks_per_socket, zero_is_none(value)?),
+            Opt::NtasksPerCore => set(&mut self.ntasks_per_core, zero_is_none(value)?),
+            Opt::ThreadsPerCore => some(&mut self.threads_per_core, positive(value)?),
+            Opt::CoresPerSocket => some(&mut self.cores_per_socket, positive(value)?),
+            Opt::SocketsPerNode => some(&mut self.sockets_per_node, positive(value)?),
+            Opt::MinCpus => some(&mut self.min_cpus_per_node, positive(value)?),
+            Opt::Mem => some(&mut self.memory, match megabytes(value)? {
+                0 => Memory::WholeNode,
+                amount => Memory::PerNode(amount),
+            }),
+            Opt::MemPerCpu => some(&mut self.memory, Memory::PerCpu(megabytes(value)?)),
+            Opt::MemPerGpu => some(&mut self.memory, Memory::PerGpu(megabytes(value)?)),
+            Opt::Constraint => set(&mut self.constraint, value),
+            Opt::Prefer => set(&mut self.prefer, value),
+            Opt::Gres => set(&mut self.gres, value),
+            Opt::Gpus => self.gpus(GresScope::PerJob, value),
+            Opt::GpusPerNode => self.gpus(GresScope::PerNode, value),
+            Opt::GpusPerSocket => self.gpus(GresScope::PerSocket, value),
+            Opt::GpusPerTask => self.gpus(GresScope::PerTask, value),
+            Opt::Exclusive => some(&mut self.sharing, match value {
+                b"" => Sharing::Exclusive,
+                b"user" => Sharing::ExclusiveUser,
+                _ => return None,
+            }),
+            Opt::OverSubscribe => some(&mut self.sharing, Sharing::OverSubscribe),
+            Opt::Dependency => {
+                self.dependencies = dependencies(value);
+                self.dependency_unknown = self.dependencies.is_none();
+                Some(())
+            }
+            Opt::Begin => set(&mut self.begin, value),
+            Opt::Deadline => set(&mut self.deadline, value),
+            Opt::Array => {
+                self.array = true;
+                set(&mut self.array_limit, array_limit(value))
+            }
+            Opt::NodeList => set(&mut self.node_list, value),
+            Opt::Exclude => set(&mut self.exclude, value),
+            Opt::Contiguous => set(&mut self.contiguous, true),
+            Opt::SpreadJob => set(&mut self.spread, true),
+            Opt::UseMinNodes => set(&mut self.use_min_nodes, true),
+            Opt::Distribution => set(&mut self.block_cores, match value.split(|&byte| byte == b':').nth(1) {
+                Some(b"block") => Some(true),
+                Some(b"cyclic" | b"fcyclic") => Some(false),
+                _ => None,
+            }),
+            Opt::Switches => {
+                let (count, wait) = match memchr::memchr(b'@', value) {
+                    Some(at) => (value.get(..at)?, Some(limit_option(value.get(at + 1..)?)?)),
+                    None => (value, None),
+                };
+                let wait = match wait {
+                    Some(Limit::Seconds(seconds)) => Some(u32::try_from(seconds).ok()?),
+                    _ => None,
+                };
+                some(&mut self.switches, (number32(count)?, wait))
+            }
+            Opt::Licenses => set(&mut self.licenses, value),
+            Opt::Reservation => set(&mut self.reservation, value),
+            Opt::Nice => set(&mut self.nice, nice(value)?),
+            Opt::Time => some(&mut self.time, limit_option(value)?),
+            Opt::TimeMin => match limit_option(value)?.minutes()? {
+                foresite_engine::job::TimeLimit::Minutes(minutes) => some(&mut self.time_min, minutes),
+                foresite_engine::job::TimeLimit::Unlimited => Some(()),
+            },
+            Opt::Partition => set(&mut self.partition, value),
+            Opt::JobName => set(&mut self.job_name, value),
+            Opt::Hint => match value {
+                b"nomultithread" => some(&mut self.threads_per_core, 1),
+                b"multithread" => Some(()),
+                _ => None,
+            },
+            Opt::ExtraNodeInfo => {
+                let mut parts = value.split(|&byte| byte == b':');
+                let mut next = || match parts.next() {
+                    None | Some(b"*" | b"") => Some(None),
+                    Some(part) => positive(part).map(Some),
+                };
+                self.sockets_per_node = next()?;
+                self.cores_per_socket = next()?;
+                set(&mut self.threads_per_core, next()?)
+            }
+        }
+    }
+
+    /// `--gpus*=[type:]count[,…]`.
+    fn gpus(&mut self, scope: GresScope, value: &'a [u8]) -> Option<()> {
+        if value.is_empty() {
+            return None;
+        }
+        self.gpus.push((scope, value));
+        Some(())
+    }
+}
+
+fn positive(value: &[u8]) -> Option<u32> {
+    super::tres::count(value).filter(|&value| value > 0)
+}
+
+/// A number; 0 says nothing.
+fn zero_is_none(value: &[u8]) -> Option<Option<u32>> {
+    Some(Some(number32(value)?).filter(|&value| value > 0))
+}
+
+/// `4`, `2-8`, `2k`, `1,4-8`: least and most.
+fn node_range(value: &[u8]) -> Option<(u32, u32)> {
+    let first = value.split(|&byte| byte == b'-' || byte == b',').next()?;
+    let last = value.rsplit(|&byte| byte == b'-' || byte == b',' || byte == b':').next()?;
+    let (first, last) = (positive(first)?, positive(last)?);
+    (first <= last).then_some((first, last))
+}
+
+/// `--nice` alone is 100.
+fn nice(value: &[u8]) -> Option<i32> {
+    match value {
+        b"" => Some(100),
+        [b'-', digits @ ..] => Some(-i32::try_from(number32(digits)?).ok()?),
+        digits => i32::try_from(number32(digits)?).ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

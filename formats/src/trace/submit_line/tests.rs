@@ -1,0 +1,80 @@
+#![allow(clippy::unwrap_used)]
+
+use foresite_engine::job::DependencyKind;
+
+use super::*;
+
+fn options(line: &str) -> Options<'_> {
+    parse(line.as_bytes(), |_, _| {}).unwrap()
+}
+
+fn remarks(line: &str) -> Vec<(String, OptionRemark)> {
+    let mut found = Vec::new();
+    parse(line.as_bytes(), |word, remark| found.push((String::from_utf8_lossy(word).into_owned(), remark)));
+    found
+}
+
+#[test]
+fn every_spelling_of_an_option_is_read() {
+    for line in [
+        "sbatch --nodes=4 job.sh",
+        "sbatch --nodes 4 job.sh",
+        "sbatch -N4 job.sh",
+        "sbatch -N 4 job.sh",
+        "sbatch -N=4 job.sh",
+        "/usr/bin/salloc --nod=4",
+        "srun  -N  4 hostname",
+    ] {
+        assert_eq!(options(line).nodes, Some((4, 4)), "{line}");
+    }
+    assert_eq!(options("sbatch -N 2-8").nodes, Some((2, 8)));
+}
+
+#[test]
+fn reading_stops_at_the_script_and_at_wrap() {
+    assert_eq!(options("sbatch -n 2 job.sh -n 9").tasks, Some(2));
+    assert_eq!(options("sbatch -n 2 --wrap=srun -n 9 | x").tasks, Some(2));
+    assert_eq!(options("srun -n2 -- -n 9").tasks, Some(2));
+}
+
+#[test]
+fn a_whole_command_line_is_understood() {
+    let line = "/usr/bin/sbatch --parsable -J j112 -o /dev/null -D / -A acct2 -t 0:05:00 --qos=low -N 1 -n 1 -c 2 --mem=1000 \
+                --array=0-9%3 -C CPU-M --gres=gpu:2 --exclusive=user --dependency=after:132,afterany:129 --begin=now+600 --nice=500 \
+                -w n[1-2] -x n3 -p a,b --switches=2@10:00 -m block:block -L matlab:2 --reservation=r1 -B 2:8:1 --contiguous";
+    assert!(remarks(line).is_empty());
+    let options = options(line);
+    assert_eq!((options.tasks, options.cpus_per_task, options.memory), (Some(1), Some(2), Some(Memory::PerNode(1000))));
+    assert_eq!((options.array, options.array_limit), (true, Some(3)));
+    assert_eq!((options.constraint, options.partition, options.begin), (&b"CPU-M"[..], &b"a,b"[..], &b"now+600"[..]));
+    assert_eq!((options.node_list, options.exclude, options.job_name), (&b"n[1-2]"[..], &b"n3"[..], &b"j112"[..]));
+    assert_eq!((options.gres, options.gpus.len()), (&b"gpu:2"[..], 0));
+    assert_eq!((options.sharing, options.nice), (Some(Sharing::ExclusiveUser), 500));
+    assert_eq!((options.switches, options.block_cores), (Some((2, Some(600))), Some(true)));
+    assert_eq!((options.sockets_per_node, options.cores_per_socket, options.threads_per_core), (Some(2), Some(8), Some(1)));
+    assert_eq!(options.time.unwrap().minutes(), Some(foresite_engine::job::TimeLimit::Minutes(5)));
+    let on = options.dependencies.unwrap().on;
+    assert_eq!(on, [(DependencyKind::After(0), 132), (DependencyKind::AfterAny, 129)]);
+    assert!(options.contiguous);
+}
+
+#[test]
+fn optional_values_stand_in_the_same_word_only() {
+    let options = options("sbatch --exclusive --nice -s -k -N 2 job.sh");
+    assert_eq!((options.nice, options.nodes), (100, Some((2, 2))));
+    assert_eq!(options.sharing, Some(Sharing::OverSubscribe));
+}
+
+#[test]
+fn unknown_options_and_bad_values_are_named() {
+    assert_eq!(
+        remarks("sbatch --frobnicate=3 --tmp=10G -N many -n 4 -Hs job.sh"),
+        [
+            ("--frobnicate".to_owned(), OptionRemark::NoEffect),
+            ("--tmp".to_owned(), OptionRemark::NoEffect),
+            ("-N".to_owned(), OptionRemark::BadValue),
+        ]
+    );
+    assert_eq!(parse(b"/opt/portal/submit.py -N 3", |_, _| {}), None);
+    assert_eq!(parse(b"", |_, _| {}), None);
+}

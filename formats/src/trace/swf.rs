@@ -1,0 +1,312 @@
+//! The Standard Workload Format: eighteen numbers a line, also with fractions, with semicolons and names, or extended.
+//! Source: Chapin et al. 1999 and the archive's format page.
+
+use std::collections::{HashMap, HashSet};
+use std::io::BufRead;
+
+use foresite_engine::job::{JobName, JobPart, Memory, TimeLimit};
+
+use super::caveat::CaveatKind;
+use super::dependency::dependencies;
+use super::job_id::number;
+use super::lines::Lines;
+use super::log::Log;
+use super::model::{Trace, TraceExtra, TraceFormat, TraceJob, TraceRequest};
+use super::request::shown;
+use super::states::TraceState;
+use super::strings::Strings;
+use super::swf_header::SwfHeader;
+use crate::compression;
+use crate::diagnostic::{Diagnostic, Severity};
+
+/// Fields that every line must have (the last two are sometimes left out with their separators).
+const FIELDS: usize = 18;
+/// Numbers beyond this are no times or counts.
+const LARGEST: f64 = 1e12;
+
+/// Whether a file's first line is SWF: a comment, or numbers between blanks or semicolons.
+pub(crate) fn is_swf(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    let mut fields = [&b""[..]; 5];
+    let count = line.split(is_separator(line)).filter(|field| !field.is_empty()).zip(&mut fields).map(|(from, to)| *to = from).count();
+    line.first() == Some(&b';') || (count == fields.len() && fields.iter().all(|field| real(field).is_some()))
+}
+
+/// Semicolons, where a line has them; else blanks.
+fn is_separator(line: &[u8]) -> fn(&u8) -> bool {
+    if line.contains(&b';') { |byte| *byte == b';' } else { |byte| byte.is_ascii_whitespace() }
+}
+
+struct Reader<'l> {
+    log: &'l mut Log,
+    strings: Strings,
+    header: SwfHeader,
+    jobs: Vec<TraceJob>,
+    seen: HashSet<u64>,
+    requests: Vec<TraceRequest>,
+    by_request: HashMap<TraceRequest, u32>,
+    line: u64,
+}
+
+/// Reads a log; `first` is its first line.
+pub(crate) fn read<R: BufRead>(first: Vec<u8>, lines: &mut Lines<R>, log: &mut Log) -> Option<Trace> {
+    let mut reader = Reader {
+        log,
+        strings: Strings::default(),
+        header: SwfHeader::default(),
+        jobs: Vec::new(),
+        seen: HashSet::new(),
+        requests: Vec::new(),
+        by_request: HashMap::new(),
+        line: lines.number(),
+    };
+    let mut text = first;
+    loop {
+        reader.take(&text);
+        text.clear();
+        match lines.append(&mut text) {
+            Ok(true) => reader.line = lines.number(),
+            Ok(false) => break,
+            Err(error) => {
+                reader.log.push(compression::fault(reader.log.file(), &error).at(lines.number() + 1));
+                break;
+            }
+        }
+    }
+    Some(reader.finish())
+}
+
+impl Reader<'_> {
+    fn take(&mut self, line: &[u8]) {
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            return;
+        }
+        if line.first() == Some(&b';') {
+            self.header.take(line);
+            return;
+        }
+        let mut fields = [&b""[..]; FIELDS];
+        let semicolons = line.contains(&b';');
+        let mut count = 0;
+        for field in line.split(is_separator(line)).filter(|field| semicolons || !field.is_empty()) {
+            if let Some(place) = fields.get_mut(count) {
+                *place = field.trim_ascii();
+            }
+            count += 1;
+        }
+        if count < FIELDS {
+            self.log.error(self.line, "", "a line with too few fields", "the line is torn: copy the file again, or remove it", || {
+                format!("the line has {count} fields where {FIELDS} are expected")
+            });
+            return;
+        }
+        if count > FIELDS && !(semicolons && count == FIELDS + 1) {
+            self.log.caveat(CaveatKind::SwfExtended, self.line);
+        }
+        self.job(&fields);
+    }
+
+    /// The number of a field, -1 where it is empty or says nothing.
+    fn real(&mut self, fields: &[&[u8]; FIELDS], index: usize, name: &'static str) -> Option<f64> {
+        let text = fields.get(index).copied().unwrap_or_default();
+        let value = if text.is_empty() { Some(-1.0) } else { real(text) };
+        if value.is_none() {
+            self.log.error(self.line, name, "no number", "", || format!("'{}' is no number", shown(text)));
+        }
+        value
+    }
+
+    fn job(&mut self, fields: &[&[u8]; FIELDS]) {
+        const NAMES: [&str; 11] = [
+            "job number", "submit time", "wait time", "run time", "allocated processors", "average CPU time", "used memory",
+            "requested processors", "requested time", "requested memory", "status",
+        ];
+        let mut values = [-1.0; NAMES.len()];
+        let mut good = true;
+        for (index, (value, name)) in values.iter_mut().zip(NAMES).enumerate() {
+            match self.real(fields, index, name) {
+                Some(number) => *value = number,
+                None => good = false,
+            }
+        }
+        let [_, submit, wait, run, allocated, _, _, requested, time, memory, status] = values;
+        let Some(id) = fields.first().and_then(|text| number(text)) else {
+            self.log.error(self.line, "job number", "no job number", "", || {
+                format!("'{}' is no job number", shown(fields.first().copied().unwrap_or_default()))
+            });
+            return;
+        };
+        if !good {
+            return;
+        }
+        if submit < 0.0 {
+            self.log.error(self.line, "submit time", "no submit time", "remove the line", || format!("job {id} has no submit time"));
+            return;
+        }
+        if !self.seen.insert(id) {
+            self.log.caveat(CaveatKind::DuplicateRow, self.line);
+            return;
+        }
+        if submit.fract() != 0.0 || run.fract() != 0.0 {
+            self.log.caveat(CaveatKind::SwfFractions, self.line);
+        }
+        let cpus = self.processors(requested, allocated);
+        let mut request = TraceRequest::of_cpus(cpus);
+        if memory > 0.0 {
+            request.memory = Memory::PerCpu((whole(memory) as u64).div_ceil(1024));
+        }
+        let submit = whole(submit);
+        let waiting = run < 0.0 && (status == 5.0 || allocated <= 0.0) || run <= 0.0 && status == 5.0;
+        let cancelled_at = waiting.then(|| {
+            if wait < 0.0 {
+                self.log.caveat(CaveatKind::SwfNoWait, self.line);
+            }
+            submit + whole(wait).max(0)
+        });
+        if run < 0.0 && !waiting {
+            self.log.caveat(CaveatKind::SwfNoRunTime, self.line);
+        }
+        let run_time = u32::try_from(whole(run.max(0.0).round())).unwrap_or(u32::MAX);
+        let job = TraceJob {
+            name: JobName { id, part: JobPart::Whole },
+            line: self.line,
+            submit,
+            eligible: submit,
+            release: submit,
+            cancelled_at,
+            run_time,
+            estimate: u32::try_from(whole(time.max(0.0).ceil())).unwrap_or(u32::MAX),
+            run_time_is_bound: false,
+            state: state_of(status, waiting),
+            time_limit: Some(self.limit(time, run_time)),
+            user: self.person(fields.get(11).copied()),
+            account: self.person(fields.get(12).copied()),
+            qos: super::strings::Symbol::EMPTY,
+            request: self.intern(request),
+            nice: 0,
+            extra: self.preceding(fields.get(16).copied().unwrap_or_default()),
+        };
+        self.jobs.push(job);
+    }
+
+    /// Requested processors, else the allocated ones.
+    fn processors(&mut self, requested: f64, allocated: f64) -> u32 {
+        let (kind, value) = if requested > 0.0 {
+            (None, requested)
+        } else if allocated > 0.0 {
+            (Some(CaveatKind::SwfAllocated), allocated)
+        } else {
+            (Some(CaveatKind::SwfNoProcessors), 1.0)
+        };
+        if let Some(kind) = kind {
+            self.log.caveat(kind, self.line);
+        }
+        u32::try_from(whole(value.ceil())).unwrap_or(u32::MAX)
+    }
+
+    fn limit(&mut self, time: f64, run_time: u32) -> TimeLimit {
+        let seconds = if time > 0.0 {
+            if f64::from(run_time) > time {
+                self.log.caveat(CaveatKind::SwfOverRun, self.line);
+            }
+            whole(time.ceil()) as u64
+        } else {
+            self.log.caveat(CaveatKind::SwfRunTimeAsLimit, self.line);
+            u64::from(run_time)
+        };
+        TimeLimit::Minutes(u32::try_from(seconds.div_ceil(60).max(1)).unwrap_or(u32::MAX - 2))
+    }
+
+    fn person(&mut self, text: Option<&[u8]>) -> super::strings::Symbol {
+        match text {
+            None | Some(b"-1" | b"") => super::strings::Symbol::EMPTY,
+            Some(text) => self.strings.intern(text),
+        }
+    }
+
+    /// A preceding job's number has no meaning without the user's think time; `afterok:1`, as some tools write, is simulated.
+    fn preceding(&mut self, text: &[u8]) -> Option<Box<TraceExtra>> {
+        if text.contains(&b':') && let Some(dependencies) = dependencies(text) {
+            return Some(Box::new(TraceExtra { dependencies: Some(dependencies), ..TraceExtra::default() }));
+        }
+        if real(text).is_none_or(|value| value > 0.0) && !text.is_empty() {
+            self.log.caveat(CaveatKind::SwfPreceding, self.line);
+        }
+        None
+    }
+
+    fn intern(&mut self, request: TraceRequest) -> u32 {
+        if let Some(&index) = self.by_request.get(&request) {
+            return index;
+        }
+        let index = u32::try_from(self.requests.len()).unwrap_or(u32::MAX);
+        self.requests.push(request.clone());
+        self.by_request.insert(request, index);
+        index
+    }
+
+    fn finish(mut self) -> Trace {
+        let unix_start = self.header.unix_start.unwrap_or(0);
+        if self.jobs.is_empty() {
+            self.log.push(Diagnostic::error(self.log.file(), "the log holds no job").cure("hand over a log with jobs"));
+        } else {
+            let names = [("queue", &self.header.queues), ("partition", &self.header.partitions)];
+            for (what, names) in names.iter().filter(|(_, names)| names.len() > 1) {
+                let message = format!("{} {what}s are named, but SWF does not say which nodes they have: ignored", names.len());
+                self.log.push(Diagnostic::new(Severity::NotModelled, self.log.file(), message).field(*what));
+            }
+            if self.header.unix_start.is_none() {
+                let message = "the header has no UnixStartTime: submit times are counted from 1970-01-01";
+                self.log.push(Diagnostic::new(Severity::Assumed, self.log.file(), message).field("UnixStartTime"));
+            }
+        }
+        for job in &mut self.jobs {
+            job.submit += unix_start;
+            job.eligible = job.submit;
+            job.release = job.submit;
+            job.cancelled_at = job.cancelled_at.map(|time| time + unix_start);
+            let cpus = self.requests.get(job.request as usize).map_or(0, |request| request.min_cpus);
+            if self.header.max_procs.is_some_and(|most| cpus > most) {
+                self.log.caveat(CaveatKind::SwfTooLarge, job.line);
+            }
+        }
+        Trace {
+            file: self.log.file().to_owned(),
+            format: TraceFormat::Swf,
+            jobs: self.jobs,
+            requests: self.requests,
+            strings: self.strings,
+            time_zone: "UTC".to_owned(),
+            unix_start,
+            header: self.header,
+            caveats: Vec::new(),
+        }
+    }
+}
+
+/// Status 1 is success; 0 failed, 5 cancelled; other numbers are exit codes. Logs without status (-1) count as success.
+fn state_of(status: f64, waiting: bool) -> TraceState {
+    if waiting || status == 5.0 {
+        TraceState::Cancelled
+    } else if status == 1.0 || status < 0.0 {
+        TraceState::Completed
+    } else {
+        TraceState::Failed
+    }
+}
+
+/// A decimal number, perhaps negative or with a fraction, of no absurd size.
+fn real(text: &[u8]) -> Option<f64> {
+    if let Some(number) = number(text) {
+        return Some(number as f64).filter(|&value| value < LARGEST);
+    }
+    let plain = !text.is_empty() && text.len() <= 24 && text.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'+'));
+    let value: f64 = std::str::from_utf8(text).ok().filter(|_| plain)?.parse().ok()?;
+    (value.abs() < LARGEST).then_some(value)
+}
+
+/// Cuts the fraction; `real` bounds the size.
+fn whole(value: f64) -> i64 {
+    value as i64
+}

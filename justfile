@@ -1,0 +1,20 @@
+# Recipes; `just` is optional, each line is an ordinary command.
+
+# The first look: service, example study and comparison, on embedded defaults.
+demo:
+    cargo run --release -- demo
+
+# Everything CI runs: installs what tests need, lints, tests.
+test:
+    bash tests/run.sh
+
+lint:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets --locked -- -D warnings
+
+# Writes the committed OpenAPI document anew.
+openapi:
+    cargo run -- openapi > openapi/foresite.json
+
+bench:
+    bash benches/run.sh

@@ -1,0 +1,1 @@
+//! The queue's and the worker's promises.

@@ -1,0 +1,169 @@
+//! Tenants, tokens, sites, configurations, traces, audit.
+
+use foresite_store::audit::AuditEntry;
+use foresite_store::configs::Config;
+use foresite_store::files::StoredFile;
+use foresite_store::files_to_json;
+use foresite_store::ids::{AuditId, ConfigId, SiteId, TenantId, TokenId, TraceId};
+use foresite_store::objects::ObjectHash;
+use foresite_store::sites::Site;
+use foresite_store::state::Role;
+use foresite_store::tokens::ApiToken;
+use foresite_store::traces::Trace;
+
+use super::on_both_databases;
+use crate::fixtures::{Database, postgres, tenant};
+
+on_both_databases! {
+    tokens_are_found_by_hash_until_revoked,
+    lists_come_in_pages_newest_first,
+    files_of_a_site_are_kept_and_forgotten,
+    strangers_find_nothing,
+    the_audit_log_grows,
+}
+
+fn token(name: &str) -> ApiToken {
+    ApiToken {
+        id: TokenId::new(),
+        tenant: tenant(),
+        name: name.to_owned(),
+        hash: format!("hash of {name}"),
+        role: Role::Operator,
+        scopes: String::new(),
+        created_at: 1,
+        expires_at: Some(1_000_000),
+        last_used_at: None,
+        revoked_at: None,
+    }
+}
+
+fn site(name: &str) -> Site {
+    Site { id: SiteId::new(), tenant: tenant(), name: name.to_owned(), created_by: "me".to_owned(), created_at: 1 }
+}
+
+async fn tokens_are_found_by_hash_until_revoked(db: Database) {
+    let mine = token("a");
+    db.store.create_token(&mine).await.unwrap();
+    let found = db.store.token_by_hash("hash of a").await.unwrap().unwrap();
+    assert_eq!(found, mine);
+    assert!(found.is_valid(999_999) && !found.is_valid(1_000_000));
+    assert_eq!(db.store.token_by_hash("hash of b").await.unwrap(), None);
+
+    db.store.touch_token(&found, 100_000).await.unwrap();
+    let used = db.store.token_by_hash("hash of a").await.unwrap().unwrap();
+    assert_eq!(used.last_used_at, Some(100_000));
+    db.store.touch_token(&used, 100_001).await.unwrap();
+    assert_eq!(db.store.token_by_hash("hash of a").await.unwrap().unwrap().last_used_at, Some(100_000));
+
+    assert!(db.store.revoke_token(&tenant(), &mine.id, 5).await.unwrap());
+    assert!(db.store.revoke_token(&tenant(), &mine.id, 6).await.unwrap());
+    assert!(!db.store.revoke_token(&tenant(), &TokenId::new(), 6).await.unwrap());
+    let revoked = db.store.list_tokens(&tenant()).await.unwrap();
+    assert_eq!(revoked[0].revoked_at, Some(5));
+    assert!(!revoked[0].is_valid(10));
+}
+
+async fn lists_come_in_pages_newest_first(db: Database) {
+    for name in ["a", "b", "c", "d", "e"] {
+        db.store.create_site(&site(name)).await.unwrap();
+    }
+    let mut names = String::new();
+    let mut before = None;
+    loop {
+        let page = db.store.list_sites(&tenant(), before.as_ref(), 2).await.unwrap();
+        names.extend(page.items.iter().map(|site| site.name.as_str()));
+        names.push('|');
+        before = page.next;
+        if before.is_none() {
+            break;
+        }
+    }
+    assert_eq!(names, "ed|cb|a|");
+}
+
+async fn files_of_a_site_are_kept_and_forgotten(db: Database) {
+    let site = site("a");
+    db.store.create_site(&site).await.unwrap();
+    let files = vec![StoredFile { name: "slurm.conf".to_owned(), object: ObjectHash::of(b"x"), bytes: 1 }];
+    let config = Config {
+        id: ConfigId::new(),
+        tenant: tenant(),
+        site: site.id.clone(),
+        object: ObjectHash::of(files_to_json(&files).as_bytes()),
+        files: files_to_json(&files),
+        diagnostics: "[]".to_owned(),
+        created_by: "me".to_owned(),
+        created_at: 2,
+    };
+    db.store.create_config(&config).await.unwrap();
+    let found = db.store.config(&tenant(), &site.id, &config.id).await.unwrap().unwrap();
+    assert_eq!(found.stored_files().unwrap(), files);
+    assert_eq!(db.store.list_configs(&tenant(), &site.id, None, 10).await.unwrap().items, [config.clone()]);
+    assert!(db.store.delete_config(&tenant(), &site.id, &config.id).await.unwrap());
+    assert!(!db.store.delete_config(&tenant(), &site.id, &config.id).await.unwrap());
+
+    let trace = Trace {
+        id: TraceId::new(),
+        tenant: tenant(),
+        site: site.id.clone(),
+        name: "sacct.txt".to_owned(),
+        object: ObjectHash::of(b"y"),
+        bytes: i64::MAX,
+        summary: "{\"jobs\":1}".to_owned(),
+        diagnostics: "[]".to_owned(),
+        created_by: "me".to_owned(),
+        created_at: 3,
+    };
+    db.store.create_trace(&trace).await.unwrap();
+    assert_eq!(db.store.trace(&tenant(), &site.id, &trace.id).await.unwrap(), Some(trace.clone()));
+    assert_eq!(db.store.list_traces(&tenant(), &site.id, None, 10).await.unwrap().items, [trace.clone()]);
+    assert!(db.store.delete_trace(&tenant(), &site.id, &trace.id).await.unwrap());
+    assert_eq!(db.store.trace(&tenant(), &site.id, &trace.id).await.unwrap(), None);
+}
+
+async fn strangers_find_nothing(db: Database) {
+    let stranger = TenantId::parse("stranger").unwrap();
+    db.store.ensure_tenant(&stranger, 1).await.unwrap();
+    db.store.ensure_tenant(&stranger, 2).await.unwrap();
+    let site = site("a");
+    db.store.create_site(&site).await.unwrap();
+    db.store.create_token(&token("a")).await.unwrap();
+    assert_eq!(db.store.site(&stranger, &site.id).await.unwrap(), None);
+    assert!(db.store.list_sites(&stranger, None, 10).await.unwrap().items.is_empty());
+    assert!(db.store.list_tokens(&stranger).await.unwrap().is_empty());
+    assert!(!db.store.revoke_token(&stranger, &token("a").id, 1).await.unwrap());
+}
+
+fn entry(action: &str) -> AuditEntry {
+    AuditEntry {
+        id: AuditId::new(),
+        tenant: tenant(),
+        actor: "me".to_owned(),
+        action: action.to_owned(),
+        resource: "study 1".to_owned(),
+        detail: "{}".to_owned(),
+        at: 1,
+    }
+}
+
+async fn the_audit_log_grows(db: Database) {
+    let (first, second) = (entry("study.create"), entry("study.cancel"));
+    db.store.append_audit(&first).await.unwrap();
+    db.store.append_audit(&second).await.unwrap();
+    assert_eq!(db.store.list_audit(&tenant(), None, 10).await.unwrap().items, [second, first]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_audit_log_refuses_changes() {
+    let db = Database::postgres().await;
+    db.store.append_audit(&entry("study.create")).await.unwrap();
+    let name = db.url.to_string().rsplit('/').next().unwrap().to_owned();
+    for statement in ["UPDATE audit SET actor = ''", "DELETE FROM audit"] {
+        let name = name.clone();
+        let refused = tokio::task::spawn_blocking(move || {
+            std::panic::catch_unwind(|| postgres().psql(&name, statement)).is_err()
+        });
+        assert!(refused.await.unwrap(), "{statement}");
+    }
+    assert_eq!(db.store.list_audit(&tenant(), None, 10).await.unwrap().items.len(), 1);
+}

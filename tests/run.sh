@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# The one test command: installs what the tests need where it is absent, lints, and runs every test against real servers
+# that the tests start themselves on free ports in temporary folders.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+bash tests/install-servers.sh
+
+cargo fmt --all --check
+cargo clippy --workspace --all-targets --locked -- -D warnings
+cargo test --workspace --locked
