@@ -76,10 +76,19 @@ impl Sacctmgr {
     pub fn read(name: &str, bytes: &[u8]) -> (Self, Vec<Diagnostic>) {
         let text = String::from_utf8_lossy(bytes);
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let mut accounts = Self { name: name.to_owned(), cluster: None, root: Fields::new(), rows: Vec::new(), seen: BTreeSet::new(), qos: Vec::new() };
+        let mut accounts = Self {
+            name: name.to_owned(),
+            cluster: None,
+            root: Fields::new(),
+            rows: Vec::new(),
+            seen: BTreeSet::new(),
+            qos: Vec::new(),
+        };
         let is_content = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
         let diagnostics = match text.lines().find(is_content) {
-            None => vec![Diagnostic::error(name, "the file holds nothing").cure("hand over the output of sacctmgr dump CLUSTER")],
+            None => vec![
+                Diagnostic::error(name, "the file holds nothing").cure("hand over the output of sacctmgr dump CLUSTER"),
+            ],
             Some(first) if first.contains('|') => accounts.read_table(text),
             Some(_) => accounts.read_dump(text),
         };
@@ -118,7 +127,14 @@ impl Sacctmgr {
 }
 
 /// Puts a value under its key's present name; a remark where it cannot be used.
-fn put(fields: &mut Fields, keys: &'static [Key], name: &str, value: &str, change: Change, place: &Place) -> Option<Diagnostic> {
+fn put(
+    fields: &mut Fields,
+    keys: &'static [Key],
+    name: &str,
+    value: &str,
+    change: Change,
+    place: &Place,
+) -> Option<Diagnostic> {
     let shown: String = name.chars().take(60).collect();
     let Some((key, implied)) = find_key(keys, name) else {
         let known = keys.iter().map(|key| key.name);

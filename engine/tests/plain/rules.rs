@@ -93,6 +93,15 @@ fn extra_processors_are_used_up_or_left_alone() {
 }
 
 #[test]
+fn extra_processors_taken_until_the_shadow_time_are_there_again_for_the_next_pass() {
+    // The third job ends at the shadow time, 100, not before it, so it takes the two extra processors. It gives them
+    // back by 100, so a plan made afresh one second later has two extra processors again.
+    let rows = [Row::new(0, 6, 100, 100), Row::new(0, 8, 5, 5), Row::new(0, 2, 100, 100), Row::new(1, 2, 500, 500)];
+    let before = PlainOptions { shadow_bound: ShadowBound::Before, ..PlainOptions::default() };
+    assert_eq!(easy(&rows, before), [Some(0), Some(100), Some(0), Some(1)]);
+}
+
+#[test]
 fn an_early_end_pulls_the_shadow_forward_unless_it_is_kept() {
     // The first job ends at 10 instead of 100; then the head waits for the second's expected end, 60, and the last
     // job (100 s) may be backfilled only where the shadow of the beginning, 200, is kept.

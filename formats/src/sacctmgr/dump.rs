@@ -39,7 +39,11 @@ impl Sacctmgr {
         let head = segments.next().unwrap_or_default();
         let Some((kind, name)) = head.split_once(" - ").map(|(kind, name)| (kind.trim(), unquoted(name))) else {
             let message = "this is neither Cluster, Parent, Account, User nor QOS - 'name'";
-            diagnostics.push(place.error(head.chars().take(60).collect::<String>(), message).cure("hand over what sacctmgr dump prints"));
+            diagnostics.push(
+                place
+                    .error(head.chars().take(60).collect::<String>(), message)
+                    .cure("hand over what sacctmgr dump prints"),
+            );
             return;
         };
         let keys = if kind.eq_ignore_ascii_case("QOS") { QOS } else { ASSOCIATION };
@@ -64,15 +68,29 @@ impl Sacctmgr {
             },
             "parent" => *parent = name,
             "account" => {
-                self.push_row(Row { account: name, user: None, parent: parent.clone(), fields, place: place.clone() }, None, diagnostics);
+                self.push_row(
+                    Row { account: name, user: None, parent: parent.clone(), fields, place: place.clone() },
+                    None,
+                    diagnostics,
+                );
             }
             "user" => {
-                let row = Row { account: parent.clone(), user: Some(name), parent: parent.clone(), fields, place: place.clone() };
+                let row = Row {
+                    account: parent.clone(),
+                    user: Some(name),
+                    parent: parent.clone(),
+                    fields,
+                    place: place.clone(),
+                };
                 self.push_row(row, partition.as_deref(), diagnostics);
             }
             "qos" => self.qos.push(QosRow { name, fields }),
             _ => {
-                let cure = did_you_mean(kind, ["Cluster", "Parent", "Account", "User", "QOS"], "known are Cluster, Parent, Account, User and QOS");
+                let cure = did_you_mean(
+                    kind,
+                    ["Cluster", "Parent", "Account", "User", "QOS"],
+                    "known are Cluster, Parent, Account, User and QOS",
+                );
                 diagnostics.push(place.error(kind.chars().take(60).collect::<String>(), "no such record").cure(cure));
             }
         }

@@ -27,7 +27,13 @@ impl Sacctmgr {
     ///
     /// # Errors
     /// An unknown account, user or key (naming near ones), or a value that the key cannot have.
-    pub fn set_association(&mut self, account: &str, user: Option<&str>, key: &str, value: &str) -> Result<(), Diagnostic> {
+    pub fn set_association(
+        &mut self,
+        account: &str,
+        user: Option<&str>,
+        key: &str,
+        value: &str,
+    ) -> Result<(), Diagnostic> {
         let who = user.map_or_else(|| account.to_owned(), |user| format!("{account}.{user}"));
         let field = self.checked(ASSOCIATION, &format!("association.{who}.{key}"), key, value)?;
         if account == "root" && user.is_none() {
@@ -55,14 +61,27 @@ impl Sacctmgr {
     fn checked(&self, keys: &'static [Key], path: &str, name: &str, value: &str) -> Result<Field, Diagnostic> {
         let Some((key, implied)) = find_key(keys, name) else {
             let cure = did_you_mean(name, keys.iter().map(|key| key.name), "see sacctmgr(1)");
-            return Err(self.edit_error(path, format!("there is no key '{}'", name.chars().take(60).collect::<String>()), &cure));
+            return Err(self.edit_error(
+                path,
+                format!("there is no key '{}'", name.chars().take(60).collect::<String>()),
+                &cure,
+            ));
         };
         if matches!(key.kind, Kind::Ignored | Kind::NotModelled) {
-            return Err(self.edit_error(path, format!("'{}' is not modelled", key.name), "leave it out: it would change nothing"));
+            return Err(self.edit_error(
+                path,
+                format!("'{}' is not modelled", key.name),
+                "leave it out: it would change nothing",
+            ));
         }
         let value = implied.map_or_else(|| value.to_owned(), |tres| format!("{tres}={value}"));
         key.kind.check(&value).map_err(|fault| self.edit_error(path, fault, "see sacctmgr(1)"))?;
-        Ok(Field { key, value, change: Change::Set, place: Place { file: format!("what-if {path}").into(), line: None } })
+        Ok(Field {
+            key,
+            value,
+            change: Change::Set,
+            place: Place { file: format!("what-if {path}").into(), line: None },
+        })
     }
 
     fn edit_error(&self, field: &str, message: String, cure: &str) -> Diagnostic {

@@ -48,10 +48,15 @@ impl Kind {
         let is_none = value.is_empty() || value == "-1";
         let (fits, expected) = match self {
             Self::Number => (is_none || value.parse::<u32>().is_ok() || value::is_unlimited(value), "a whole number"),
-            Self::Factor => (is_none || value.parse::<f64>().is_ok_and(|number| number.is_finite() && number >= 0.0), "a number from 0"),
+            Self::Factor => (
+                is_none || value.parse::<f64>().is_ok_and(|number| number.is_finite() && number >= 0.0),
+                "a number from 0",
+            ),
             Self::Minutes => (is_none || span(value).is_some(), "a time (minutes or days-hours:minutes:seconds)"),
             Self::Seconds => (is_none || value.parse::<u32>().is_ok() || span(value).is_some(), "a time in seconds"),
-            Self::Shares => (value.eq_ignore_ascii_case("parent") || value.parse::<u32>().is_ok(), "a number of shares or 'parent'"),
+            Self::Shares => {
+                (value.eq_ignore_ascii_case("parent") || value.parse::<u32>().is_ok(), "a number of shares or 'parent'")
+            }
             Self::Amounts | Self::Names | Self::Mode | Self::Ignored | Self::NotModelled => (true, ""),
         };
         if fits { Ok(()) } else { Err(format!("'{}' is not {expected}", value.chars().take(60).collect::<String>())) }
@@ -74,7 +79,11 @@ const fn key(name: &'static str, kind: Kind, aliases: &'static [&'static str]) -
     Key { name, aliases, by_resource: &[], kind }
 }
 
-const fn amounts(name: &'static str, aliases: &'static [&'static str], by_resource: &'static [(&'static str, &'static str)]) -> Key {
+const fn amounts(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    by_resource: &'static [(&'static str, &'static str)],
+) -> Key {
     Key { name, aliases, by_resource, kind: Kind::Amounts }
 }
 
@@ -143,8 +152,16 @@ pub(super) static QOS: &[Key] = with_common_limits![
     key("MaxSubmitJobsPerAccount", Kind::Number, &["MaxSubmitPA", "MaxSubmitJobsPA"]),
     key("MaxSubmitJobsPerUser", Kind::Number, &["MaxSubmitPU", "MaxSubmitJobsPU", "MaxSubmitJobs", "MaxSubmit"]),
     amounts("MaxTRESPerAccount", &["MaxTRESPA"], &[("MaxCPUsPerAccount", "cpu"), ("MaxNodesPerAccount", "node")]),
-    amounts("MaxTRESPerUser", &["MaxTRESPU"], &[("MaxCPUsPerUser", "cpu"), ("MaxNodesPerUser", "node"), ("MaxCPUsPU", "cpu"), ("MaxNodesPU", "node")]),
-    amounts("MinTRESPerJob", &["MinTRES", "MinTRESPJ"], &[("MinCPUs", "cpu"), ("MinCPUsPerJob", "cpu"), ("MinNodes", "node")]),
+    amounts(
+        "MaxTRESPerUser",
+        &["MaxTRESPU"],
+        &[("MaxCPUsPerUser", "cpu"), ("MaxNodesPerUser", "node"), ("MaxCPUsPU", "cpu"), ("MaxNodesPU", "node")]
+    ),
+    amounts(
+        "MinTRESPerJob",
+        &["MinTRES", "MinTRESPJ"],
+        &[("MinCPUs", "cpu"), ("MinCPUsPerJob", "cpu"), ("MinNodes", "node")]
+    ),
     key("Preempt", Kind::Names, &[]),
     key("PreemptExemptTime", Kind::Minutes, &[]),
     key("PreemptMode", Kind::Mode, &[]),

@@ -103,15 +103,23 @@ impl Sacctmgr {
         for (parent, orphans) in children {
             for row in orphans {
                 let who = row.user.as_deref().unwrap_or(&row.account);
-                let message = format!("'{who}' stands under account '{parent}', which is not described or is below itself");
-                lowering.diagnostics.push(row.place.error("Parent", message).cure("describe the account, or move the row"));
+                let message =
+                    format!("'{who}' stands under account '{parent}', which is not described or is below itself");
+                lowering
+                    .diagnostics
+                    .push(row.place.error("Parent", message).cure("describe the account, or move the row"));
             }
         }
         AssociationTree { rows }
     }
 }
 
-fn push_children_of<'a>(name: &str, id: AssociationId, open: &mut Vec<(&'a Row, AssociationId)>, children: &mut BTreeMap<&str, Vec<&'a Row>>) {
+fn push_children_of<'a>(
+    name: &str,
+    id: AssociationId,
+    open: &mut Vec<(&'a Row, AssociationId)>,
+    children: &mut BTreeMap<&str, Vec<&'a Row>>,
+) {
     let below = children.remove(name).unwrap_or_default();
     open.extend(below.into_iter().rev().map(|row| (row, id)));
 }
@@ -169,7 +177,10 @@ impl Lowering<'_> {
             usage_factor: reader.factor("UsageFactor").filter(|&factor| factor != 1.0),
             limit_factor: reader.factor("LimitFactor").filter(|&factor| factor > 0.0),
             usage_threshold: reader.factor("UsageThreshold"),
-            preempt_exempt_time: reader.field("PreemptExemptTime").and_then(|field| crate::slurm_conf::value::span(&field.value)).map(|span| span.seconds()),
+            preempt_exempt_time: reader
+                .field("PreemptExemptTime")
+                .and_then(|field| crate::slurm_conf::value::span(&field.value))
+                .map(|span| span.seconds()),
             grace_time: reader.seconds("GraceTime").unwrap_or(0),
             ..Qos::default()
         };
@@ -186,7 +197,12 @@ impl Lowering<'_> {
             Some("SUSPEND" | "SUSPEND,GANG" | "GANG,SUSPEND") => Some(PreemptMode::Suspend),
             Some("OFF") => Some(PreemptMode::Off),
             Some(mode) if !["", "CLUSTER"].contains(&mode) => {
-                self.remark(row, Severity::NotModelled, "PreemptMode", format!("'{mode}' is not modelled; the cluster's mode is taken"));
+                self.remark(
+                    row,
+                    Severity::NotModelled,
+                    "PreemptMode",
+                    format!("'{mode}' is not modelled; the cluster's mode is taken"),
+                );
                 None
             }
             _ => None,
@@ -213,8 +229,16 @@ impl Lowering<'_> {
                 return;
             }
         }
-        let severity = if OTHER_FLAGS.iter().any(|other| other.eq_ignore_ascii_case(flag)) { Severity::NotModelled } else { Severity::Warning };
-        let message = if severity == Severity::Warning { format!("'{flag}' is no flag of a QOS; left out") } else { format!("flag {flag} is not modelled") };
+        let severity = if OTHER_FLAGS.iter().any(|other| other.eq_ignore_ascii_case(flag)) {
+            Severity::NotModelled
+        } else {
+            Severity::Warning
+        };
+        let message = if severity == Severity::Warning {
+            format!("'{flag}' is no flag of a QOS; left out")
+        } else {
+            format!("flag {flag} is not modelled")
+        };
         self.remark(row, severity, "Flags", message);
     }
 

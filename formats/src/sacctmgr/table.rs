@@ -11,7 +11,9 @@ impl Sacctmgr {
         let mut lines = text.lines().zip(1_u64..).filter(|(line, _)| !line.trim().is_empty());
         let Some((header, header_line)) = lines.next() else { return diagnostics };
         let columns: Vec<String> = header.trim_end_matches('|').split('|').map(|name| name.replace(' ', "")).collect();
-        let position = |names: &[&str]| columns.iter().position(|column| names.iter().any(|name| column.eq_ignore_ascii_case(name)));
+        let position = |names: &[&str]| {
+            columns.iter().position(|column| names.iter().any(|name| column.eq_ignore_ascii_case(name)))
+        };
         let (account, name) = (position(&["Account"]), position(&["Name"]));
         let place = |line: u64| Place { file: self.name.as_str().into(), line: Some(line) };
         let (Some(key_column), is_associations) = (account.or(name), account.is_some()) else {
@@ -49,14 +51,20 @@ impl Sacctmgr {
         if is_associations {
             self.association_rows(rows, special, &mut diagnostics);
         } else {
-            let name_of = |cells: &[String]| cells.get(key_column).map_or_else(String::new, |name| name.trim().to_owned());
+            let name_of =
+                |cells: &[String]| cells.get(key_column).map_or_else(String::new, |name| name.trim().to_owned());
             self.qos = rows.into_iter().map(|(cells, fields, _)| QosRow { name: name_of(&cells), fields }).collect();
         }
         diagnostics
     }
 
     /// Parents come from a ParentName column, or from the indentation that `tree` prints; else all stand under the root.
-    fn association_rows(&mut self, rows: Vec<(Vec<String>, Fields, Place)>, special: [Option<usize>; 5], diagnostics: &mut Vec<Diagnostic>) {
+    fn association_rows(
+        &mut self,
+        rows: Vec<(Vec<String>, Fields, Place)>,
+        special: [Option<usize>; 5],
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
         let [cluster, user, partition, parent, account] = special;
         let mut above: Vec<(usize, String)> = Vec::new();
         let mut is_guessed = false;
@@ -67,7 +75,9 @@ impl Sacctmgr {
                 let first = self.cluster.get_or_insert_with(|| cluster.to_owned());
                 if first != cluster {
                     let message = format!("there is a second cluster '{cluster}' after '{first}'");
-                    diagnostics.push(place.error("Cluster", message).cure("print one cluster: sacctmgr show assoc cluster=NAME -P"));
+                    diagnostics.push(
+                        place.error("Cluster", message).cure("print one cluster: sacctmgr show assoc cluster=NAME -P"),
+                    );
                     return;
                 }
             }
@@ -91,7 +101,11 @@ impl Sacctmgr {
         }
         if is_guessed && self.rows.iter().any(|row| row.user.is_none()) {
             let message = "the table does not say which account is above which: all stand under root";
-            diagnostics.push(Diagnostic::new(Severity::Assumed, self.name.as_str(), message).field("ParentName").cure("add ParentName to the columns, or hand over sacctmgr dump"));
+            diagnostics.push(
+                Diagnostic::new(Severity::Assumed, self.name.as_str(), message)
+                    .field("ParentName")
+                    .cure("add ParentName to the columns, or hand over sacctmgr dump"),
+            );
         }
     }
 }

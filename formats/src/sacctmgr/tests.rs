@@ -1,1 +1,204 @@
-//! tests
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use foresite_engine::association::{AssociationTree, Qos, Shares};
+use foresite_engine::cluster::Tres;
+use foresite_engine::ids::{AssociationId, GresId, QosId};
+use proptest::prelude::*;
+
+use super::*;
+use crate::slurm_conf::tres::TresNames;
+
+fn read_and_lower(text: &str) -> (AssociationTree, Vec<Qos>, String) {
+    let (accounts, mut diagnostics) = Sacctmgr::read("dump", text.as_bytes());
+    let (tree, qos, remarks) = accounts.lower(&mut TresNames::default());
+    diagnostics.extend(remarks);
+    let said: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+    (tree, qos, said.join("\n"))
+}
+
+/// `account/user@parent=shares` of every row.
+fn rows(tree: &AssociationTree) -> Vec<String> {
+    let show = |row: &foresite_engine::association::Association| {
+        let user = row.user.as_deref().unwrap_or("-");
+        let parent = row.parent.map_or("-".to_owned(), |AssociationId(id)| id.to_string());
+        let shares = match row.shares {
+            Shares::Count(count) => count.to_string(),
+            Shares::Parent => "parent".to_owned(),
+        };
+        format!("{}/{user}@{parent}={shares}", row.account)
+    };
+    tree.rows.iter().map(show).collect()
+}
+
+const DUMP: &str = "\
+# To edit this file start with a cluster line for the new cluster
+Cluster - 'feat':Fairshare=1:QOS='normal'
+Parent - 'root'
+User - 'root':DefaultAccount='root':AdminLevel='Administrator':Fairshare=1
+Account - 'acct1':Description='science: dept':Organization='acct1':Fairshare=50:QOS='capped,normal'
+Account - acct2:Fairshare=2147483647:MaxJobs=4
+Parent - 'acct1'
+User - 'user1':DefaultAccount='acct1':FairShare=10:QOS+='high'
+User - 'acct1':Fairshare=parent:GrpTRES=cpu=60,gres/gpu:a100=2:MaxSubmitJobs=9
+Account - 'sub'
+Parent - 'sub'
+User - 'user5'
+";
+
+#[test]
+fn a_dump_gives_the_tree_with_parents_before_children() {
+    let (tree, qos, said) = read_and_lower(DUMP);
+    assert_eq!(
+        said,
+        "dump: assumed: QOS: QOS named but not described: capped, high; taken with priority 0 and without limits; add the output of sacctmgr show qos -P"
+    );
+    assert_eq!(
+        rows(&tree),
+        [
+            "root/-@-=1",
+            "root/root@0=1",
+            "acct1/-@0=50",
+            "acct1/user1@2=10",
+            "acct1/acct1@2=parent",
+            "sub/-@2=1",
+            "sub/user5@5=1",
+            "acct2/-@0=parent"
+        ]
+    );
+    assert_eq!(qos.iter().map(|qos| qos.name.as_str()).collect::<Vec<_>>(), ["normal", "capped", "high"]);
+    assert_eq!(tree.rows[2].qos, [QosId(1), QosId(0)]);
+    assert_eq!(tree.rows[3].qos, [QosId(0), QosId(1), QosId(2)]);
+    assert!(tree.rows[4].qos.is_empty(), "inherited");
+    assert_eq!(tree.rows[4].limits.grp_tres, [(Tres::Cpu, 60), (Tres::Gres(GresId(0)), 2)]);
+    assert_eq!((tree.rows[4].limits.max_submit_jobs, tree.rows[7].limits.max_jobs), (Some(9), Some(4)));
+}
+
+#[test]
+fn qos_lines_and_tables_give_the_same() {
+    let line = "QOS - 'high':Description='x':Priority=1000:Flags='DenyOnLimit,NoDecay':GrpTRESMins=billing=1000:MaxWallDurationPerJob=1440:GraceTime=90:MaxTRESPerUser=mem=2T";
+    let table = "Name|Priority|GraceTime|Flags|UsageThres|UsageFactor|GrpTRESMins|MaxWall|MaxTRESPU\nhigh|1000|00:01:30|DenyOnLimit,NoDecay||1.000000|billing=1000|1-00:00:00|mem=2T\n";
+    for text in [line, table] {
+        let (_, qos, said) = read_and_lower(text);
+        assert_eq!(said, "");
+        let high = &qos[0];
+        assert_eq!(
+            (high.priority, high.grace_time, high.deny_on_limit, high.no_decay, high.usage_factor),
+            (1000, 90, true, true, None)
+        );
+        assert_eq!(high.limits.grp_tres_mins, [(Tres::Billing, 1000)]);
+        assert_eq!(
+            (high.limits.max_wall, &high.limits.max_tres_per_user[..]),
+            (Some(1440), &[(Tres::Memory, 2 << 20)][..])
+        );
+        assert_eq!(qos[1].name, "normal");
+    }
+}
+
+#[test]
+fn old_limits_by_resource_become_lists() {
+    let (tree, _, said) = read_and_lower(
+        "Cluster - 'c'\nParent - 'root'\nAccount - a:GrpCPUs=10:GrpNodes=4:MaxNodesPerJob=2:MaxWall=1-0:GrpSubmitJobs=-1\n",
+    );
+    assert_eq!(said, "");
+    let limits = &tree.rows[1].limits;
+    assert_eq!(
+        (&limits.grp_tres[..], &limits.max_tres_per_job[..]),
+        (&[(Tres::Cpu, 10), (Tres::Node, 4)][..], &[(Tres::Node, 2)][..])
+    );
+    assert_eq!((limits.max_wall, limits.grp_submit_jobs), (Some(1440), None));
+}
+
+#[test]
+fn a_table_of_associations_takes_parents_from_its_column_or_its_indentation() {
+    let column = "Cluster|Account|User|Partition|Share|ParentName|QOS|Def QOS\nc|root|||1||normal|\nc|a|||3|root|normal|\nc|b|||5|a||\nc|b|eve||2|||normal\n";
+    let indented = "Cluster|Account|User|Partition|Share|QOS|Def QOS\nc|root|||1|normal|\nc| a|||3|normal|\nc|  b|||5||\nc|  b|eve||2||normal\n";
+    for text in [column, indented] {
+        let (tree, _, said) = read_and_lower(text);
+        assert_eq!(
+            (said.as_str(), rows(&tree)),
+            ("", ["root/-@-=1", "a/-@0=3", "b/-@1=5", "b/eve@2=2"].map(str::to_owned).to_vec())
+        );
+        assert_eq!(tree.rows[3].default_qos, Some(QosId(0)));
+    }
+    let flat = "Account|User|Share\nroot||1\na||3\na|eve|1\n";
+    assert!(
+        read_and_lower(flat)
+            .2
+            .contains("dump: assumed: ParentName: the table does not say which account is above which")
+    );
+}
+
+#[test]
+fn what_is_no_dump_is_told() {
+    let said = |text: &str| read_and_lower(text).2;
+    assert!(
+        said("# x\nadd QOS Name=a\n")
+            .starts_with("dump:2: error: add: this is a script of sacctmgr commands, not a dump")
+    );
+    assert!(said("").starts_with("dump: error: the file holds nothing"));
+    assert!(
+        said("hello\n")
+            .starts_with("dump:1: error: hello: this is neither Cluster, Parent, Account, User nor QOS - 'name'")
+    );
+    assert!(
+        said("Cluster - 'c'\nParent - 'gone'\nUser - 'u'\n")
+            .contains("dump:3: error: Parent: 'u' stands under account 'gone', which is not described")
+    );
+    assert!(
+        said("Cluster - 'c'\nParent - 'root'\nAccount - 'a':Fairshare=lots\n")
+            .contains("dump:3: error: Fairshare: 'lots' is not a number of shares or 'parent'")
+    );
+    assert!(
+        said("Cluster - 'c'\nParent - 'root'\nAccount - 'a':MaxJob=3\n")
+            .contains("dump:3: warning: MaxJob: unknown; left out; did you mean 'MaxJobs'?")
+    );
+    assert!(said("Cluster - 'c':GrpTRES=cpuu=3\n").contains("dump:1: error: GrpTRES: there is no resource 'cpuu'"));
+    assert!(said("QOS - 'a':Flags='Deny,NoReserve'\n").contains("'Deny' is no flag of a QOS"));
+    assert!(said("Cluster - 'c'\nParent - 'x'\nAccount - 'x'\n").contains("is below itself"));
+}
+
+#[test]
+fn files_printed_separately_can_be_put_together() {
+    let (mut accounts, _) = Sacctmgr::read("dump", DUMP.as_bytes());
+    let (qos, _) = Sacctmgr::read("qos", b"Name|Priority\ncapped|5\nhigh|9\nnormal|1\n");
+    assert!(!qos.has_associations());
+    accounts.merge(qos);
+    let (_, qos, diagnostics) = accounts.lower(&mut TresNames::default());
+    assert!(diagnostics.is_empty());
+    assert_eq!(qos.iter().map(|qos| qos.priority).collect::<Vec<_>>(), [5, 9, 1]);
+}
+
+#[test]
+fn what_ifs_change_one_value_and_refuse_unknown_names() {
+    let (mut accounts, _) = Sacctmgr::read("dump", format!("QOS - 'high':Priority=3\n{DUMP}").as_bytes());
+    accounts.set_qos("high", "MaxJobsPU", "4").unwrap();
+    accounts.set_association("acct1", None, "Fairshare", "70").unwrap();
+    accounts.set_association("acct1", Some("user1"), "GrpCPUs", "8").unwrap();
+    accounts.set_association("root", None, "MaxJobs", "100").unwrap();
+    let (tree, qos, _) = accounts.lower(&mut TresNames::default());
+    assert_eq!((qos[0].priority, qos[0].limits.max_jobs_per_user), (3, Some(4)));
+    assert_eq!((tree.rows[2].shares, tree.rows[0].limits.max_jobs), (Shares::Count(70), Some(100)));
+    assert_eq!(tree.rows[3].limits.grp_tres, [(Tres::Cpu, 8)]);
+    let fault = |result: Result<(), Diagnostic>| result.unwrap_err().to_string();
+    assert_eq!(
+        fault(accounts.set_qos("hihg", "Priority", "4")),
+        "dump: error: qos.hihg: no QOS 'hihg' is described; describe it: add the output of sacctmgr show qos -P"
+    );
+    assert!(fault(accounts.set_qos("high", "Prioritty", "4")).contains("did you mean 'Priority'?"));
+    assert!(
+        fault(accounts.set_association("acct3", None, "MaxJobs", "1"))
+            .contains("there is no account 'acct3'; did you mean 'acct1' or 'acct2'?")
+    );
+    assert!(
+        fault(accounts.set_association("acct1", Some("user2"), "MaxJobs", "1"))
+            .contains("there is no user 'user2' in account 'acct1'; did you mean 'user1'?")
+    );
+    assert!(fault(accounts.set_association("acct1", None, "MaxJobs", "many")).contains("'many' is not a whole number"));
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_reading_panic(lines in prop::collection::vec("(Cluster|Parent|Account|User|QOS|Name[|]Priority|Account[|]User)?( - )?[a-zA-Z0-9=,:'\"|+ /é-]{0,40}", 0..10)) {
+        let _ = read_and_lower(&lines.join("\n"));
+    }
+}

@@ -15,7 +15,11 @@ type Members = (Vec<String>, Vec<String>);
 
 impl SlurmConf {
     /// The nodes of a partition: those `known`, sorted by name, and those no line describes. O(nodes × log nodes).
-    pub(super) fn members(&self, partition: &PartitionRecord, known: &BTreeSet<&str>) -> Result<Members, HostlistError> {
+    pub(super) fn members(
+        &self,
+        partition: &PartitionRecord,
+        known: &BTreeSet<&str>,
+    ) -> Result<Members, HostlistError> {
         let text = partition.settings.get("Nodes").map_or("", |setting| setting.value.as_str());
         let (mut members, mut undefined) = (BTreeSet::new(), BTreeSet::new());
         let sets: BTreeSet<&str> = self.node_sets.iter().map(|set| set.name.as_str()).collect();
@@ -68,10 +72,8 @@ impl SlurmConf {
     /// Keeps only the nodes named, in records and partitions; partitions left without nodes are dropped and returned, in
     /// the order of the file. For a controller of a part of the machine.
     pub fn retain_nodes(&mut self, keep: &BTreeSet<String>) -> Vec<String> {
-        let members: BTreeMap<String, Vec<String>> = self
-            .partition_names()
-            .filter_map(|name| Some((name.to_owned(), self.partition_nodes(name)?)))
-            .collect();
+        let members: BTreeMap<String, Vec<String>> =
+            self.partition_names().filter_map(|name| Some((name.to_owned(), self.partition_nodes(name)?))).collect();
         for record in &mut self.nodes {
             record.names.retain(|name| keep.contains(name));
         }
@@ -107,7 +109,8 @@ impl SlurmConf {
     /// # Errors
     /// An unreadable hostlist, a node that is there already, or no node `like`.
     pub fn add_nodes(&mut self, list: &str, like: &str) -> Result<(), Diagnostic> {
-        let names = hostlist::expand(list, MAX_NODES).map_err(|error| self.edit_error(list, error.to_string(), "write a hostlist"))?;
+        let names = hostlist::expand(list, MAX_NODES)
+            .map_err(|error| self.edit_error(list, error.to_string(), "write a hostlist"))?;
         let known = self.known_nodes();
         if let Some(name) = names.iter().find(|name| known.contains(name.as_str())) {
             return Err(self.edit_error(name, format!("there is a node '{name}' already"), "give new names"));
@@ -118,7 +121,9 @@ impl SlurmConf {
         };
         let partitions: Vec<String> = self
             .partition_names()
-            .filter(|name| self.partition_nodes(name).is_some_and(|members| members.iter().any(|member| member == like)))
+            .filter(|name| {
+                self.partition_nodes(name).is_some_and(|members| members.iter().any(|member| member == like))
+            })
             .map(str::to_owned)
             .collect();
         if let Some(record) = self.nodes.get_mut(at) {
@@ -146,7 +151,8 @@ impl SlurmConf {
 
     /// The nodes of a hostlist, all of which must be there.
     pub(super) fn existing(&self, list: &str) -> Result<Vec<String>, Diagnostic> {
-        let names = hostlist::expand(list, MAX_NODES).map_err(|error| self.edit_error(list, error.to_string(), "write a hostlist"))?;
+        let names = hostlist::expand(list, MAX_NODES)
+            .map_err(|error| self.edit_error(list, error.to_string(), "write a hostlist"))?;
         let known = self.known_nodes();
         if let Some(name) = names.iter().find(|name| !known.contains(name.as_str())) {
             let cure = did_you_mean(name, known.iter().copied(), "name nodes of slurm.conf");
@@ -162,7 +168,8 @@ impl SlurmConf {
     pub(super) fn isolate(&mut self, names: &BTreeSet<String>) -> Vec<usize> {
         let (mut records, mut isolated) = (Vec::with_capacity(self.nodes.len()), Vec::new());
         for record in std::mem::take(&mut self.nodes) {
-            let (inside, outside): (Vec<String>, Vec<String>) = record.names.iter().cloned().partition(|name| names.contains(name));
+            let (inside, outside): (Vec<String>, Vec<String>) =
+                record.names.iter().cloned().partition(|name| names.contains(name));
             if !outside.is_empty() {
                 records.push(NodeRecord { names: outside, ..record.clone() });
             }
@@ -192,7 +199,9 @@ fn features(record: &NodeRecord) -> impl Iterator<Item = &str> {
 /// Sets a value that the simulator itself has computed.
 fn set_text(settings: &mut Settings, scope: Scope, name: &str, value: String) {
     if let Some(parameter) = find_parameter(scope, name) {
-        let place = settings.get(parameter.name).map_or(Place { file: "what-if".into(), line: None }, |setting| setting.place.clone());
+        let place = settings
+            .get(parameter.name)
+            .map_or(Place { file: "what-if".into(), line: None }, |setting| setting.place.clone());
         settings.insert(Setting { parameter, value, place });
     }
 }

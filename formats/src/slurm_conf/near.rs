@@ -63,7 +63,7 @@ mod tests {
     fn a_transposition_and_a_lost_letter_are_near() {
         let known = ["max_rpc_cnt", "bf_max_job_user", "bf_max_job_part", "defer"];
         assert_eq!(nearest("max_prc_cnt", known), ["max_rpc_cnt"]);
-        assert_eq!(nearest("bf_max_jobs_user", known), ["bf_max_job_user", "bf_max_job_part"]);
+        assert_eq!(nearest("bf_max_jobs_user", known), ["bf_max_job_user"]);
         assert!(nearest("colour", known).is_empty());
         assert_eq!(did_you_mean("Defr", known, ""), "did you mean 'defer'?");
     }

@@ -47,7 +47,9 @@ impl SlurmConf {
         };
         match files.get(name) {
             Some(bytes) => reader.file(name, bytes),
-            None => reader.diagnostics.push(Diagnostic::error(name, "there is no such file").cure("hand over the file")),
+            None => {
+                reader.diagnostics.push(Diagnostic::error(name, "there is no such file").cure("hand over the file"))
+            }
         }
         reader.split_options();
         reader.conf.gres = reader.neighbour("gres.conf").unwrap_or_default();
@@ -138,9 +140,9 @@ fn stray_error(stray: &pairs::Stray, place: &impl Fn(usize) -> Place) -> Diagnos
             let severity = if is_harmless { Severity::Warning } else { Severity::Error };
             place(*offset).remark(severity, brief(key), "the value is missing").cure("give a value, or remove the line")
         }
-        pairs::Stray::Operator(key, offset) => {
-            place(*offset).error(brief(key), "operators such as += are not understood").cure("write the whole value with =")
-        }
+        pairs::Stray::Operator(key, offset) => place(*offset)
+            .error(brief(key), "operators such as += are not understood")
+            .cure("write the whole value with ="),
     }
 }
 

@@ -26,7 +26,10 @@ enum Target<'a> {
 impl Target<'_> {
     fn parameter(&self) -> &'static Parameter {
         match self {
-            Self::Global(parameter) | Self::Option(parameter) | Self::Partition(_, parameter) | Self::Node(_, parameter) => parameter,
+            Self::Global(parameter)
+            | Self::Option(parameter)
+            | Self::Partition(_, parameter)
+            | Self::Node(_, parameter) => parameter,
         }
     }
 }
@@ -51,7 +54,13 @@ impl SlurmConf {
     }
 
     /// Nodes must be there; there is one default partition.
-    fn check_partition_value(&mut self, key: &str, name: &str, parameter: &'static Parameter, value: &str) -> Result<(), Diagnostic> {
+    fn check_partition_value(
+        &mut self,
+        key: &str,
+        name: &str,
+        parameter: &'static Parameter,
+        value: &str,
+    ) -> Result<(), Diagnostic> {
         if parameter.name == "Default" && yes_no(value) == Some(true) {
             for other in self.partitions.iter_mut().filter(|other| other.name != name) {
                 other.settings.remove("Default");
@@ -63,7 +72,9 @@ impl SlurmConf {
             settings.insert(Setting { parameter, value: value.to_owned(), place: place.clone() });
             let candidate = PartitionRecord { name: name.to_owned(), settings, place };
             let known: BTreeSet<&str> = self.node_names().collect();
-            let (_, undefined) = self.members(&candidate, &known).map_err(|error| self.edit_error(key, error.to_string(), "write a hostlist"))?;
+            let (_, undefined) = self
+                .members(&candidate, &known)
+                .map_err(|error| self.edit_error(key, error.to_string(), "write a hostlist"))?;
             if let Some(node) = undefined.first() {
                 let cure = did_you_mean(node, known.iter().copied(), "name nodes of slurm.conf");
                 return Err(self.edit_error(key, format!("there is no node '{node}'"), &cure));
@@ -80,15 +91,17 @@ impl SlurmConf {
         let target = self.target(key)?;
         let parameter = target.parameter();
         let scaled = |current: &str| {
-            let fault = |fault: String| self.edit_error(key, format!("cannot be scaled: {fault}"), "use set with a value");
+            let fault =
+                |fault: String| self.edit_error(key, format!("cannot be scaled: {fault}"), "use set with a value");
             parameter.kind.scaled(current, factor).map_err(fault)
         };
         if let Target::Node(list, _) = target {
-            let names: BTreeSet<String> = self.existing(list)?.into_iter().collect();
+            let names: BTreeSet<String> = self.existing(list).map_err(|error| error.field(key))?.into_iter().collect();
             // Nodes of different records may hold different values.
             let mut values = Vec::new();
             for record in self.nodes.iter().filter(|record| record.names.iter().any(|name| names.contains(name))) {
-                let inside: Vec<&str> = record.names.iter().filter(|name| names.contains(*name)).map(String::as_str).collect();
+                let inside: Vec<&str> =
+                    record.names.iter().filter(|name| names.contains(*name)).map(String::as_str).collect();
                 let current = current(&record.settings, parameter);
                 values.push((crate::hostlist::compress(inside), scaled(&current)?));
             }
@@ -121,7 +134,9 @@ impl SlurmConf {
         let record_key = || rest.and_then(|rest| rest.rsplit_once('.'));
         let target = match (first.to_ascii_lowercase().as_str(), rest) {
             ("partition", _) => {
-                let (name, parameter) = record_key().ok_or_else(|| self.edit_error(key, "this names no parameter".into(), "write partition.NAME.PARAMETER"))?;
+                let (name, parameter) = record_key().ok_or_else(|| {
+                    self.edit_error(key, "this names no parameter".into(), "write partition.NAME.PARAMETER")
+                })?;
                 if !self.partition_names().any(|known| known == name) {
                     let cure = did_you_mean(name, self.partition_names(), "name a partition of slurm.conf");
                     return Err(self.edit_error(key, format!("there is no partition '{name}'"), &cure));
@@ -129,13 +144,21 @@ impl SlurmConf {
                 Target::Partition(name, self.modelled(key, Scope::Partition, parameter)?)
             }
             ("node", _) => {
-                let (list, parameter) = record_key().ok_or_else(|| self.edit_error(key, "this names no parameter".into(), "write node.HOSTLIST.PARAMETER"))?;
-                self.existing(list)?;
+                let (list, parameter) = record_key().ok_or_else(|| {
+                    self.edit_error(key, "this names no parameter".into(), "write node.HOSTLIST.PARAMETER")
+                })?;
+                self.existing(list).map_err(|error| error.field(key))?;
                 Target::Node(list, self.modelled(key, Scope::Node, parameter)?)
             }
-            ("schedulerparameters", Some(option)) => Target::Option(self.modelled(key, Scope::SchedulerParameters, option)?),
-            ("preemptparameters", Some(option)) => Target::Option(self.modelled(key, Scope::PreemptParameters, option)?),
-            (_, None) if find_parameter(Scope::Simulator, key).is_some() => Target::Global(self.modelled(key, Scope::Simulator, key)?),
+            ("schedulerparameters", Some(option)) => {
+                Target::Option(self.modelled(key, Scope::SchedulerParameters, option)?)
+            }
+            ("preemptparameters", Some(option)) => {
+                Target::Option(self.modelled(key, Scope::PreemptParameters, option)?)
+            }
+            (_, None) if find_parameter(Scope::Simulator, key).is_some() => {
+                Target::Global(self.modelled(key, Scope::Simulator, key)?)
+            }
             _ => Target::Global(self.modelled(key, Scope::Global, key)?),
         };
         Ok(target)
@@ -147,7 +170,11 @@ impl SlurmConf {
             let inside = find_parameter(Scope::SchedulerParameters, name).filter(|_| scope == Scope::Global);
             let cure = match inside {
                 Some(option) => format!("it is an option: write {}", option.key()),
-                None => did_you_mean(name, parameter_names(scope).chain(parameter_names(Scope::Simulator)), "see the table of parameters"),
+                None => did_you_mean(
+                    name,
+                    parameter_names(scope).chain(parameter_names(Scope::Simulator)),
+                    "see the table of parameters",
+                ),
             };
             let shown: String = name.chars().take(60).collect();
             return Err(self.edit_error(key, format!("there is no parameter '{shown}'"), &cure));
@@ -155,9 +182,11 @@ impl SlurmConf {
         match (parameter.status, parameter.alias_of) {
             (Status::Modelled, Some(canonical)) => Ok(find_parameter(scope, canonical).unwrap_or(parameter)),
             (Status::Modelled, None) => Ok(parameter),
-            (Status::NotModelled(reason), _) => {
-                Err(self.edit_error(key, format!("'{}' is not modelled: {reason}", parameter.name), "leave it out: it would change nothing"))
-            }
+            (Status::NotModelled(reason), _) => Err(self.edit_error(
+                key,
+                format!("'{}' is not modelled: {reason}", parameter.name),
+                "leave it out: it would change nothing",
+            )),
             (Status::Harmless, _) => {
                 let message = format!("'{}' has no effect on scheduling ({})", parameter.name, parameter.meaning);
                 Err(self.edit_error(key, message, "leave it out: it would change nothing"))
@@ -167,7 +196,8 @@ impl SlurmConf {
 
     fn apply(&mut self, target: &Target, key: &str, value: &str) -> Result<(), Diagnostic> {
         let place = Place { file: format!("what-if {key}").into(), line: None };
-        let setting = |parameter: &'static Parameter| Setting { parameter, value: value.to_owned(), place: place.clone() };
+        let setting =
+            |parameter: &'static Parameter| Setting { parameter, value: value.to_owned(), place: place.clone() };
         match *target {
             Target::Global(parameter) if parameter.scope == Scope::Simulator => {
                 self.version = Some(version(value));
@@ -204,7 +234,8 @@ impl SlurmConf {
                 }
             }
             Target::Node(list, parameter) => {
-                let names: BTreeSet<String> = self.existing(list)?.into_iter().collect();
+                let names: BTreeSet<String> =
+                    self.existing(list).map_err(|error| error.field(key))?.into_iter().collect();
                 for at in self.isolate(&names) {
                     if let Some(record) = self.nodes.get_mut(at) {
                         record.settings.insert(setting(parameter));

@@ -17,7 +17,12 @@ pub(crate) struct Place {
 
 impl Place {
     /// A diagnostic about this place.
-    pub(crate) fn remark(&self, severity: Severity, field: impl Into<String>, message: impl Into<String>) -> Diagnostic {
+    pub(crate) fn remark(
+        &self,
+        severity: Severity,
+        field: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Diagnostic {
         let mut diagnostic = Diagnostic::new(severity, &*self.file, message).field(field);
         diagnostic.line = self.line;
         diagnostic

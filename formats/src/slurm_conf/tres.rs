@@ -52,8 +52,13 @@ impl TresNames {
                 let (name, kind) = gres.split_once(':').map_or((gres, None), |(name, kind)| (name, Some(kind)));
                 Ok(Tres::Gres(self.gres_id(name, kind)))
             }
-            Some(("license" | "licenses", license)) if !license.is_empty() => Ok(Tres::License(self.license_id(license))),
-            _ if ["energy", "fs/disk", "vmem", "pages"].contains(&lower.as_str()) || lower.starts_with("bb/") || lower.starts_with("ic/") => {
+            Some(("license" | "licenses", license)) if !license.is_empty() => {
+                Ok(Tres::License(self.license_id(license)))
+            }
+            _ if ["energy", "fs/disk", "vmem", "pages"].contains(&lower.as_str())
+                || lower.starts_with("bb/")
+                || lower.starts_with("ic/") =>
+            {
                 Err(format!("the resource '{lower}' is not modelled"))
             }
             _ => Err(format!("there is no resource '{}'", lower.chars().take(60).collect::<String>())),
@@ -76,7 +81,9 @@ impl TresNames {
                     let amount = if tres == Tres::Memory { value::megabytes(text) } else { value::count(text) };
                     match amount {
                         Some(amount) => amounts.push((tres, amount)),
-                        None => faults.push(format!("'{}' is not an amount", text.chars().take(60).collect::<String>())),
+                        None => {
+                            faults.push(format!("'{}' is not an amount", text.chars().take(60).collect::<String>()))
+                        }
                     }
                 }
                 Err(fault) => faults.push(fault),

@@ -146,9 +146,14 @@ mod tests {
 
     #[test]
     fn memory_is_read_with_its_unit() {
-        for (text, expected) in
-            [("64000", Some(64_000)), ("100G", Some(102_400)), ("112.50T", Some(117_964_800)), ("512k", Some(0)), ("x", None), ("-1", None)]
-        {
+        for (text, expected) in [
+            ("64000", Some(64_000)),
+            ("100G", Some(102_400)),
+            ("112.50T", Some(117_964_800)),
+            ("512k", Some(0)),
+            ("x", None),
+            ("-1", None),
+        ] {
             assert_eq!(megabytes(text), expected, "{text}");
         }
         assert_eq!(count("4G"), Some(4 << 30));

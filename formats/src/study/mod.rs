@@ -27,7 +27,7 @@ mod window;
 mod tests;
 
 pub use inputs::{TRACE_NAME, included_files};
-pub use prepare::{Machine, read_site};
+pub use prepare::{Machine, read_site, read_trace};
 pub use replicate::{Replicated, replication_seed};
 pub use run::compare;
 

@@ -88,6 +88,21 @@ pub fn read_site(document: &StudyDocument, files: &FileSet) -> (Option<Site>, Ve
     (site.filter(|_| !any_error(&diagnostics)), diagnostics)
 }
 
+/// The trace alone: `None` if anything is wrong with it.
+pub fn read_trace(document: &StudyDocument, files: &FileSet) -> (Option<Trace>, Vec<Diagnostic>) {
+    let mut diagnostics = Vec::new();
+    let trace = read_traced(document, files, &mut diagnostics);
+    (trace.filter(|_| !any_error(&diagnostics)), diagnostics)
+}
+
+fn read_traced(document: &StudyDocument, files: &FileSet, diagnostics: &mut Vec<Diagnostic>) -> Option<Trace> {
+    let (name, bytes) = file(&document.trace.file, files, diagnostics)?;
+    let options = TraceOptions { time_zone: time_zone(document, diagnostics), ..TraceOptions::default() };
+    let (trace, found) = Trace::read(name, bytes, &options);
+    diagnostics.extend(found);
+    trace
+}
+
 fn read_configuration(
     site: &SiteSource,
     files: &FileSet,
@@ -128,10 +143,7 @@ impl Sources {
                 diagnostics.push(Diagnostic::new(Severity::NotModelled, name, message));
             }
         }
-        let (name, bytes) = file(&document.trace.file, files, diagnostics)?;
-        let options = TraceOptions { time_zone: time_zone(document, diagnostics), ..TraceOptions::default() };
-        let (trace, found) = Trace::read(name, bytes, &options);
-        diagnostics.extend(found);
+        let trace = read_traced(document, files, diagnostics);
         Some(Self { conf, accounts, trace: trace?, machine })
     }
 

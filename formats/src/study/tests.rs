@@ -1,1 +1,297 @@
+//! Studies on a small cluster: files in, schedules and comparisons out.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+use std::convert::Infallible;
+use std::fmt::Write;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+
+use foresite_engine::observer::{Interrupted, Unobserved};
+use foresite_engine::outcome::JobState;
+
+use super::{Study, compare, included_files, replication_seed};
+use crate::comparison::{Comparison, Dimension, Metric};
+use crate::diagnostic::Diagnostic;
+use crate::file_set::FileSet;
+use crate::schedule_file;
+use crate::study_document;
+
+const SLURM_CONF: &str = "\
+ClusterName=small
+SchedulerType=sched/backfill
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+PriorityType=priority/multifactor
+PriorityWeightAge=1000
+PriorityWeightFairshare=1000
+NodeName=a[1-2] CPUs=4 RealMemory=8000
+NodeName=b[1-3] CPUs=4 RealMemory=8000
+PartitionName=main Nodes=ALL Default=YES MaxTime=10:00:00
+PartitionName=left Nodes=a[1-2] MaxTime=10:00:00
+";
+
+const SCENARIOS: &str = "
+scenarios:
+  - {name: exclusive, changes: [{node_sharing: {partition: main, mode: exclusive}}]}
+  - {name: split, changes: [{separate_controllers: {controllers: {a: {nodes: 'a[1-2]'}, b: {nodes: 'b[1-3]'}}}}]}
+  - {name: more age, changes: [{scale: {PriorityWeightAge: 10}}, {set: {SchedulerParameters.bf_max_job_user: 1}}]}
+gates:
+  - {metric: wait_seconds.mean, by: user, max_increase: 5%, on_inconclusive: pass}
+";
+
+/// Sixty jobs of three users; every twentieth asks for five nodes.
+fn trace() -> String {
+    let mut text =
+        "JobID|User|Account|Partition|QOS|Submit|Eligible|Start|End|State|Timelimit|NNodes|ReqCPUS|ReqMem\n".to_owned();
+    for job in 0..60u32 {
+        let (hour, minute) = (job / 30, job % 30 * 2);
+        let cpus = if job % 20 == 0 { 20 } else { 1 + job * 7 % 8 };
+        let nodes = cpus.div_ceil(4);
+        let partition = if job % 10 == 3 { "left" } else { "main" };
+        let user = ["ann", "bob", "cyd"][job as usize % 3];
+        let submit = format!("2026-01-01T{hour:02}:{minute:02}:00");
+        let length = 1 + job * 13 % 40;
+        let end = format!("2026-01-01T{:02}:{length:02}:00", hour + 3);
+        let start = format!("2026-01-01T{:02}:00:00", hour + 3);
+        writeln!(
+            text,
+            "{}|{user}|group|{partition}|normal|{submit}|{submit}|{start}|{end}|COMPLETED|01:00:00|{nodes}|{cpus}|0",
+            job + 1
+        )
+        .unwrap();
+    }
+    text
+}
+
+fn files() -> FileSet {
+    let mut files = FileSet::default();
+    files.insert("site/slurm.conf", SLURM_CONF.as_bytes());
+    files.insert("trace.txt", trace().into_bytes());
+    files
+}
+
+fn prepared(rest: &str) -> (Option<Study>, Vec<Diagnostic>) {
+    let text = format!(
+        "name: test\nsite: {{slurm_conf: site/slurm.conf}}\ntrace: {{file: trace.txt, timezone: UTC}}\nreplications: 3\n{rest}"
+    );
+    let (document, diagnostics) = study_document::read("study.yaml", text.as_bytes());
+    Study::prepare(&document.unwrap_or_else(|| panic!("{diagnostics:?}")), &files())
+}
+
+fn study(rest: &str) -> Study {
+    let (study, diagnostics) = prepared(rest);
+    study.unwrap_or_else(|| panic!("{}", shown(&diagnostics)))
+}
+
+fn shown(diagnostics: &[Diagnostic]) -> String {
+    diagnostics.iter().map(|it| format!("{it}\n")).collect()
+}
+
+fn faults(rest: &str) -> String {
+    let (study, diagnostics) = prepared(rest);
+    assert!(study.is_none(), "the study should be refused");
+    shown(&diagnostics.into_iter().filter(Diagnostic::is_error).collect::<Vec<_>>())
+}
+
+fn on_threads(study: &Study, threads: usize) -> (Comparison, Vec<((usize, u32), Vec<u8>)>) {
+    let schedules = Mutex::new(Vec::new());
+    let comparison = study
+        .simulate_all(
+            threads,
+            |_, _, _, _| ControlFlow::Continue(()),
+            |scenario, replication, replicated| {
+                schedules.lock().unwrap().push(((scenario, replication), replicated.schedule_csv()));
+                ControlFlow::Continue(())
+            },
+        )
+        .unwrap();
+    let mut schedules = schedules.into_inner().unwrap();
+    schedules.sort();
+    (comparison, schedules)
+}
+
+#[test]
+fn one_thread_and_several_give_the_same_bytes() {
+    let study = study(SCENARIOS);
+    let (one, schedules_of_one) = on_threads(&study, 1);
+    for threads in [2, 5] {
+        let (several, schedules) = on_threads(&study, threads);
+        assert_eq!(one.to_json(), several.to_json());
+        assert!(schedules_of_one == schedules, "schedules differ on {threads} threads");
+    }
+    assert_eq!(schedules_of_one.len(), 12);
+}
+
+#[test]
+fn a_comparison_from_schedule_files_equals_the_one_from_memory() {
+    let study = study(SCENARIOS);
+    let (from_memory, schedules) = on_threads(&study, 2);
+    let load = |scenario: usize, replication: u32| {
+        let (_, bytes) = schedules.iter().find(|(key, _)| *key == (scenario, replication)).unwrap();
+        let (schedule, diagnostics) = schedule_file::read("schedule.csv", bytes);
+        assert_eq!(diagnostics, []);
+        Ok::<_, Infallible>(schedule.unwrap())
+    };
+    let Ok(from_files) = compare(&study, load);
+    assert_eq!(from_memory.to_json(), from_files.to_json());
+    assert_eq!(serde_json::from_str::<Comparison>(&from_files.to_json()).unwrap(), from_files);
+}
+
+#[test]
+fn schedules_have_a_row_per_job_in_the_order_of_the_trace() {
+    let study = study(SCENARIOS);
+    for scenario in 0..study.n_scenarios() {
+        let schedule = study.replicate(scenario, 0, &mut Unobserved).unwrap().schedule;
+        let ids: Vec<u64> = schedule.rows.iter().map(|row| row.job.id).collect();
+        assert_eq!(ids, (1..=60).collect::<Vec<_>>(), "scenario {scenario}");
+    }
+}
+
+#[test]
+fn separate_controllers_keep_to_their_nodes_and_count_what_does_not_fit() {
+    let study = study(SCENARIOS);
+    let split = study.scenario_named("split").unwrap();
+    let schedule = study.replicate(split, 1, &mut Unobserved).unwrap().schedule;
+    let lists: Vec<&str> = schedule.rows.iter().map(|row| schedule.node_list(row)).collect();
+    assert!(lists.iter().all(|list| !(list.contains('a') && list.contains('b'))), "{lists:?}");
+    assert!(lists.iter().any(|list| list.contains('a')) && lists.iter().any(|list| list.contains('b')));
+    let controllers = study.plan().scenarios[split - 1].1.clone().unwrap();
+    assert_eq!(
+        (controllers.names, controllers.too_large, controllers.rejected),
+        (vec!["a".to_owned(), "b".to_owned()], 3, 3)
+    );
+    let refused: Vec<u64> =
+        schedule.rows.iter().filter(|row| row.state == JobState::Cancelled).map(|row| row.job.id).collect();
+    assert_eq!(refused, [1, 21, 41]);
+}
+
+#[test]
+fn too_large_jobs_are_cut_to_the_largest_controller_where_asked() {
+    let study = study(
+        "scenarios:\n  - {name: split, changes: [{separate_controllers: {controllers: {a: {nodes: 'a[1-2]'}, b: {nodes: 'b[1-3]'}}, \
+         too_large: largest, either: first}}]}\n",
+    );
+    let schedule = study.replicate(1, 0, &mut Unobserved).unwrap().schedule;
+    assert_eq!(schedule.node_list(&schedule.rows[0]), "b[1-3]");
+    assert_eq!(schedule.rows[0].cpus, 12);
+    let controllers = study.plan().scenarios[0].1.clone().unwrap();
+    assert_eq!((controllers.cut, controllers.rejected), (3, 0));
+    // All others fit the first controller, and go there.
+    assert!(schedule.rows.iter().filter(|row| row.nodes < 3).all(|row| schedule.node_list(row).starts_with('a')));
+}
+
+#[test]
+fn a_controller_of_partitions_serves_these_alone() {
+    let study = study(
+        "scenarios:\n  - {name: split, changes: [{separate_controllers: {controllers: {a: {partitions: [left]}, b: {nodes: 'b[1-3]'}}, \
+         either: least_loaded}}]}\n",
+    );
+    let schedule = study.replicate(1, 0, &mut Unobserved).unwrap().schedule;
+    for row in schedule.rows.iter().filter(|row| row.start.is_some()) {
+        let is_left = schedule.labels.name(row.partition) == "left";
+        assert_eq!(schedule.node_list(row).starts_with('a'), is_left, "job {}", row.job);
+    }
+}
+
+#[test]
+fn baseline_and_scenarios_share_one_workload_where_it_is_equal() {
+    let study = study(SCENARIOS);
+    let workload = |scenario: usize| study.scenario(scenario).unwrap().workload.clone();
+    assert!(std::sync::Arc::ptr_eq(&workload(0), &workload(3)));
+}
+
+#[test]
+fn a_scenario_that_changes_nothing_shows_no_change_at_all() {
+    let study = study("scenarios: [{name: same, changes: [{scale: {PriorityWeightAge: 1}}]}]\n");
+    let (comparison, _) = on_threads(&study, 2);
+    for group in &comparison.scenarios[0].groups {
+        for change in group.metrics.values() {
+            assert_eq!((change.difference, change.interval), (Some(0.0), Some((0.0, 0.0))));
+            assert_eq!(change.verdict.as_str(), "no detectable change");
+        }
+    }
+    let overall = comparison.scenarios[0].overall().unwrap();
+    assert_eq!((overall.jobs, overall.started.both, overall.metrics.len()), (60, 180, Metric::ALL.len()));
+    let users: Vec<&str> = comparison.scenarios[0].by(Dimension::User).map(|group| group.key.as_str()).collect();
+    assert_eq!(users, ["ann", "bob", "cyd"]);
+}
+
+#[test]
+fn a_window_simulates_its_warm_up_and_counts_its_own_jobs() {
+    let text = format!(
+        "name: test\nsite: {{slurm_conf: site/slurm.conf}}\n\
+         trace: {{file: trace.txt, window: ['2026-01-01T00:20:00', '2026-01-01T01:00:00'], warmup: 10m}}\nreplications: 2\n{SCENARIOS}"
+    );
+    let document = study_document::read("study.yaml", text.as_bytes()).0.unwrap();
+    let study = Study::prepare(&document, &files()).0.unwrap();
+    assert_eq!(study.n_jobs(), 25);
+    let replicated = study.replicate(0, 0, &mut Unobserved).unwrap();
+    assert_eq!((replicated.schedule.rows.len(), replicated.summary.jobs), (25, 20));
+    assert_eq!(on_threads(&study, 1).0.scenarios[0].overall().unwrap().jobs, 20);
+}
+
+#[test]
+fn replications_differ_and_the_first_has_the_seed_of_the_study() {
+    assert_eq!(replication_seed(7, 0), 7);
+    let mut seeds: Vec<u64> =
+        (1..4).flat_map(|seed| (0..100).map(move |replication| replication_seed(seed, replication))).collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    assert_eq!(seeds.len(), 300);
+}
+
+#[test]
+fn a_study_stops_when_its_watcher_says_so() {
+    let study = study(SCENARIOS);
+    let stopped = study.simulate_all(2, |_, _, _, _| ControlFlow::Continue(()), |_, _, _| ControlFlow::Break(()));
+    assert_eq!(stopped, Err(Interrupted));
+    assert_eq!(study.replicate(99, 0, &mut Unobserved), Err(Interrupted));
+}
+
+#[test]
+fn changes_that_cannot_be_made_are_refused_together() {
+    let found = faults(
+        "scenarios:
+  - {name: one, changes: [{node_sharing: {partition: nowhere, mode: exclusive}}, {set: {PriorityWeightAgge: 1}}]}
+  - {name: two, changes: [{separate_controllers: {controllers: {a: {nodes: 'a[1-3]'}, b: {partitions: [other]}}}}]}
+  - {name: three, changes: [{separate_controllers: {controllers: {a: {nodes: 'a[1-2]'}, b: {nodes: 'a2,b1'}}}}]}
+  - {name: four, changes: [{qos: {name: normal, set: {Priority: 5}}}, {nodes: {drain: {nodes: a1, window: [0, 1]}}}]}
+gates: [{metric: wait_seconds.mean, by: user, key: nobody, max_increase: 1%}]
+",
+    );
+    for words in [
+        "/scenarios/0/changes/0/node_sharing: partition nowhere is not in slurm.conf",
+        "/scenarios/0/changes/1/set/PriorityWeightAgge: ",
+        "/scenarios/1/changes/0/separate_controllers/controllers/a: in scenario `two`: node a3 is not in slurm.conf",
+        "/scenarios/1/changes/0/separate_controllers/controllers/b: in scenario `two`: partition other is not in slurm.conf",
+        "/scenarios/2/changes/0/separate_controllers/controllers/b: in scenario `three`: node a2 belongs to another",
+        "/scenarios/3/changes/0/qos/set/Priority: the change needs a sacctmgr dump",
+        "/scenarios/3/changes/1/nodes: the change `nodes: drain` is not yet modelled",
+        "/gates/0/key: there is no user `nobody`",
+    ] {
+        assert!(found.contains(words), "{words}\n{found}");
+    }
+}
+
+#[test]
+fn files_that_are_not_there_are_named() {
+    let text = "name: x\nsite: {slurm_conf: site/slurm.conf, accounts: acc, usage: use}\ntrace: {file: gone.txt}\n";
+    let document = study_document::read("study.yaml", text.as_bytes()).0.unwrap();
+    let (study, diagnostics) = Study::prepare(&document, &files());
+    assert!(study.is_none());
+    let found = shown(&diagnostics);
+    for name in ["acc: error: the file is not there", "use: error:", "gone.txt: error:"] {
+        assert!(found.contains(name), "{found}");
+    }
+}
+
+#[test]
+fn hashes_name_files_by_their_role_and_not_by_their_path() {
+    let inputs = study(SCENARIOS).plan().inputs.clone();
+    assert_eq!(inputs.configuration.keys().collect::<Vec<_>>(), ["slurm.conf"]);
+    assert_eq!((inputs.trace.len(), inputs.document.len(), inputs.seed), (64, 64, 1));
+    assert_eq!(
+        included_files(b"# x\nInclude a.conf # y\nNodeName=n\n include\tb.conf\nIncluded=1\n"),
+        ["a.conf", "b.conf"]
+    );
+}

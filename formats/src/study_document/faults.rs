@@ -36,10 +36,13 @@ pub(super) fn read_all<T: DeserializeOwned>(mut tree: Value) -> (Option<T>, Vec<
         }
         let missing = quoted_after(&message, "missing field `");
         let pointer = cuts.original(&path);
-        let consequence = missing.as_ref().is_some_and(|field| {
-            let wanted = format!("{pointer}/{}", escape(field));
-            faults.iter().any(|fault| fault.pointer == wanted || fault.pointer.starts_with(&format!("{wanted}/")))
-        });
+        let is_told = |place: &str| faults.iter().any(|fault| fault.pointer.starts_with(place));
+        let is_emptied =
+            get(&tree, &path).is_some_and(|value| value.as_object().is_some_and(serde_json::Map::is_empty));
+        let consequence = match &missing {
+            Some(field) => is_told(&format!("{pointer}/{}", escape(field))),
+            None => is_emptied && is_told(&format!("{pointer}/")),
+        };
         if !consequence {
             faults.push(Fault { pointer, message });
         }

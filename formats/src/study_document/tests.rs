@@ -117,7 +117,7 @@ study.yaml:2: error: /site/acounts: unknown field `acounts`, expected one of `sl
 study.yaml:3: error: /trace/warmup: `soon` is not a duration; write a number and s, m, h, d or w, such as 7d
 study.yaml:4: error: /replications: invalid type: string \"many\", expected u32
 study.yaml:8: error: /scenarios/0/changes/0/node_sharing/mode: unknown variant `exklusive`, expected one of `exclusive`, `sockets`, `cores`
-study.yaml:9: error: /scenarios/0/changes/1/sett: unknown variant `sett`, expected one of `set`, `scale`, `partition`, `node_sharing`, `separate_controllers`, `scheduler`, `nodes`, `qos`, `association`, `reservation`, `workload`
+study.yaml:9: error: /scenarios/0/changes/1: unknown variant `sett`, expected one of `set`, `scale`, `partition`, `node_sharing`, `separate_controllers`, `scheduler`, `nodes`, `qos`, `association`, `reservation`, `workload`
 study.yaml:10: error: /scenarios/0/changes/2/scale/A: invalid type: string \"fast\", expected f64
 study.yaml:12: error: /scenarios/1/nam: unknown field `nam`, expected `name` or `changes`
 study.yaml:12: error: /scenarios/1: missing field `name`

@@ -59,9 +59,11 @@ fn span(amount: &[u8]) -> Option<u64> {
 
 /// `16:00`, `16:00:30` [s after midnight].
 fn time_of_day(value: &[u8]) -> Option<i64> {
-    let mut parts = value.split(|&byte| byte == b':').map(|part| number(part).and_then(|part| i64::try_from(part).ok()));
+    let mut parts =
+        value.split(|&byte| byte == b':').map(|part| number(part).and_then(|part| i64::try_from(part).ok()));
     let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next().unwrap_or(Some(0))?);
-    let good = (0..24).contains(&hour) && (0..60).contains(&minute) && (0..60).contains(&second) && parts.next().is_none();
+    let good =
+        (0..24).contains(&hour) && (0..60).contains(&minute) && (0..60).contains(&second) && parts.next().is_none();
     good.then_some(hour * 3600 + minute * 60 + second)
 }
 

@@ -98,6 +98,8 @@ caveats! {
     SwfNoWait, Assumed, "wait time", "cancelled in the queue, but without a wait time: removed as soon as submitted", "";
     /// SWF: no run time and no cancellation.
     SwfNoRunTime, Assumed, "run time", "no run time: taken as 0 s", "";
+    /// SWF of the Slurm simulators: no run time.
+    SwfUntilLimit, Assumed, "run time", "no run time: taken to run until the time limit", "";
     /// SWF: larger than the machine.
     SwfTooLarge, Warning, "requested processors", "larger than the machine (MaxProcs): never start", "give --nodes and --cpus-per-node of the whole machine";
     /// SWF: a preceding job.

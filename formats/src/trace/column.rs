@@ -9,6 +9,10 @@ use super::times::elapsed;
 pub(crate) enum Content {
     /// A number, or nothing.
     Number,
+    /// A number with an optional unit, or nothing.
+    Amount,
+    /// `name=value` pairs, or nothing.
+    Counts,
     /// A time stamp or a word for none.
     Time,
     /// A duration, or nothing.
@@ -24,6 +28,9 @@ pub(crate) enum Content {
     /// Free text that may hold a delimiter; the number orders which of several is likelier to.
     Free(u32),
 }
+
+/// The likeliest column to hold a delimiter.
+const SUBMIT_LINE: Content = Content::Free(1);
 
 macro_rules! columns {
     ($($name:ident, $content:expr, [$($alias:literal),+];)+) => {
@@ -69,31 +76,60 @@ columns! {
     State, Content::State, [b"State"];
     Timelimit, Content::Word, [b"Timelimit"];
     TimelimitRaw, Content::Word, [b"TimelimitRaw"];
-    NNodes, Content::Word, [b"NNodes", b"AllocNodes"];
-    ReqNodes, Content::Word, [b"ReqNodes"];
-    NCpus, Content::Word, [b"NCPUS", b"AllocCPUS"];
-    ReqCpus, Content::Word, [b"ReqCPUS"];
-    ReqMem, Content::Word, [b"ReqMem"];
-    ReqTres, Content::Word, [b"ReqTRES"];
-    AllocTres, Content::Word, [b"AllocTRES"];
+    NNodes, Content::Amount, [b"NNodes", b"AllocNodes"];
+    ReqNodes, Content::Amount, [b"ReqNodes"];
+    NCpus, Content::Amount, [b"NCPUS", b"AllocCPUS"];
+    ReqCpus, Content::Amount, [b"ReqCPUS"];
+    ReqMem, Content::Amount, [b"ReqMem"];
+    ReqTres, Content::Counts, [b"ReqTRES"];
+    AllocTres, Content::Counts, [b"AllocTRES"];
     ReqGres, Content::Word, [b"ReqGRES"];
     Constraints, Content::Free(2), [b"Constraints"];
     Reservation, Content::Word, [b"Reservation"];
     Licenses, Content::Word, [b"Licenses"];
     Suspended, Content::Duration, [b"Suspended"];
-    SubmitLine, Content::Free(1), [b"SubmitLine"];
+    SubmitLine, SUBMIT_LINE, [b"SubmitLine"];
 }
 
 /// What a column that the reader does not use may hold.
 pub(crate) fn content_of_other(name: &[u8]) -> Content {
     let is = |names: &[&[u8]]| names.iter().any(|other| name.eq_ignore_ascii_case(other));
-    if is(&[b"Comment", b"AdminComment", b"SystemComment", b"Extra", b"WCKey", b"Container", b"StdIn", b"StdOut", b"StdErr"]) {
+    if is(&[
+        b"Comment",
+        b"AdminComment",
+        b"SystemComment",
+        b"Extra",
+        b"WCKey",
+        b"Container",
+        b"StdIn",
+        b"StdOut",
+        b"StdErr",
+    ]) {
         Content::Free(4)
     } else if is(&[b"WorkDir"]) {
         Content::Path
-    } else if is(&[b"GID", b"Priority", b"AssocID", b"QOSRAW", b"DBIndex", b"CPUTimeRAW", b"ReservationId", b"Restarts", b"ResvCPURAW"]) {
+    } else if is(&[
+        b"GID",
+        b"Priority",
+        b"AssocID",
+        b"QOSRAW",
+        b"DBIndex",
+        b"CPUTimeRAW",
+        b"ReservationId",
+        b"Restarts",
+        b"ResvCPURAW",
+    ]) {
         Content::Number
-    } else if is(&[b"Planned", b"Reserved", b"CPUTime", b"TotalCPU", b"UserCPU", b"SystemCPU", b"PlannedCPU", b"ResvCPU"]) {
+    } else if is(&[
+        b"Planned",
+        b"Reserved",
+        b"CPUTime",
+        b"TotalCPU",
+        b"UserCPU",
+        b"SystemCPU",
+        b"PlannedCPU",
+        b"ResvCPU",
+    ]) {
         Content::Duration
     } else {
         Content::Word
@@ -101,10 +137,28 @@ pub(crate) fn content_of_other(name: &[u8]) -> Content {
 }
 
 impl Content {
+    /// How much a text that can stand in such a column surprises there; weighs against other ways to read a row.
+    pub(crate) fn strangeness(self, text: &[u8]) -> u32 {
+        /// More than any weight of free text.
+        const STRANGE: u32 = 100;
+        let starts = |start: &[u8]| text.starts_with(start);
+        match self {
+            Self::Time | Self::Duration if text.is_empty() => STRANGE,
+            SUBMIT_LINE
+                if !(text.is_empty() || starts(b"/") || starts(b"sbatch") || starts(b"srun") || starts(b"salloc")) =>
+            {
+                STRANGE
+            }
+            _ => 0,
+        }
+    }
+
     /// Whether a text can stand in such a column. Free text can be anything.
     pub(crate) fn admits(self, text: &[u8]) -> bool {
         match self {
             Self::Number => text.is_empty() || number(text).is_some(),
+            Self::Amount => text.first().is_none_or(|byte| byte.is_ascii_digit() || *byte == b'?'),
+            Self::Counts => text.is_empty() || text.contains(&b'='),
             Self::Time => looks_like_time(text),
             Self::Duration => elapsed(text).is_some(),
             Self::State => TraceState::parse(text).is_some(),

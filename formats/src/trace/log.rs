@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::caveat::{Caveat, CaveatKind};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, any_error};
 
 /// Diagnostics kept of one kind; the rest is counted.
 const KEPT: u64 = 100;
@@ -33,6 +33,11 @@ impl Log {
     /// The file's name.
     pub(crate) fn file(&self) -> &str {
         &self.file
+    }
+
+    /// Whether an error was reported.
+    pub(crate) fn has_errors(&self) -> bool {
+        any_error(&self.diagnostics)
     }
 
     /// A remark about the whole file.

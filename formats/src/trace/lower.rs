@@ -73,6 +73,11 @@ fn lower_requests(trace: &Trace, site: &mut Site, remarks: &mut Remarks) -> (Vec
     let mut interned: HashMap<Request, RequestId> = HashMap::new();
     let mut ids = Vec::with_capacity(trace.requests.len());
     for (asked, &(count, line)) in trace.requests.iter().zip(&uses) {
+        // Only rows that repeat a job asked for it.
+        if count == 0 {
+            ids.push(RequestId(0));
+            continue;
+        }
         let request = lowering.request(asked, &mut remarks.of(count, line));
         let id = *interned.entry(request).or_insert_with_key(|request| {
             requests.push(request.clone());
@@ -99,7 +104,8 @@ fn lower_job(
     let mut release = job.release;
     let extra = job.extra.as_ref().map(|extra| {
         let mut dependencies = extra.dependencies.clone();
-        let is_known = |&(kind, id): &(DependencyKind, u64)| kind == DependencyKind::Singleton || known_ids.contains(&id);
+        let is_known =
+            |&(kind, id): &(DependencyKind, u64)| kind == DependencyKind::Singleton || known_ids.contains(&id);
         if dependencies.as_ref().is_some_and(|dependencies| !dependencies.on.iter().all(is_known)) {
             about.say(About::DependencyOutside, "");
             dependencies = None;
@@ -136,3 +142,6 @@ fn lower_job(
         extra,
     }
 }
+
+#[cfg(test)]
+mod tests;

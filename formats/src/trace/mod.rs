@@ -113,7 +113,11 @@ fn read_lines<R: std::io::BufRead>(lines: &mut Lines<R>, options: &TraceOptions,
         Err(layout::LayoutError::Unknown) => {
             let message = "this is neither sacct --parsable2 output nor SWF";
             let error = Diagnostic::error(log.file(), message).at(lines.number());
-            log.push(error.cure("hand over sacct --parsable2 output with its header, or a log in the Standard Workload Format"));
+            log.push(
+                error.cure(
+                    "hand over sacct --parsable2 output with its header, or a log in the Standard Workload Format",
+                ),
+            );
             None
         }
     }

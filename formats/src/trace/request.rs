@@ -104,9 +104,12 @@ impl RequestBuilder<'_> {
         let requested = self.tres(row.get(Column::ReqTres), "ReqTRES");
         let allocated = self.tres(row.get(Column::AllocTres), "AllocTRES");
         let allocated_nodes = self.count(row.get(Column::NNodes), "NNodes");
-        let request_cpus = requested.cpus.filter(|&cpus| cpus > 0).unwrap_or_else(|| self.count(row.get(Column::ReqCpus), "ReqCPUS"));
-        let request_nodes =
-            requested.nodes.filter(|&nodes| nodes > 0).unwrap_or_else(|| self.count(row.get(Column::ReqNodes), "ReqNodes"));
+        let request_cpus =
+            requested.cpus.filter(|&cpus| cpus > 0).unwrap_or_else(|| self.count(row.get(Column::ReqCpus), "ReqCPUS"));
+        let request_nodes = requested
+            .nodes
+            .filter(|&nodes| nodes > 0)
+            .unwrap_or_else(|| self.count(row.get(Column::ReqNodes), "ReqNodes"));
         let or = |value: u32, other: u32| if value > 0 { value } else { other };
         let allocated_cpus = or(allocated.cpus.unwrap_or(0), self.count(row.get(Column::NCpus), "NCPUS"));
         if request_cpus == 0 || request_nodes == 0 {

@@ -1,6 +1,6 @@
 //! Cutting a row into fields, also where a field holds the delimiter.
 
-use super::column::{Column, Content};
+use super::column::{Column, Content, looks_like_time};
 use super::layout::{Delimited, Layout};
 
 /// Delimiters in fields that are looked for in one row; more is a broken row.
@@ -103,6 +103,11 @@ impl RowCutter {
         push(line.len());
         let (found, wanted) = (self.pieces.len(), layout.contents.len());
         if found == wanted {
+            // A command line with both a delimiter and a newline in it can come out with the right number of fields.
+            let last = self.pieces.last().and_then(|&(from, to)| line.get(from..to)).unwrap_or_default();
+            if last.first() == Some(&b' ') && !matches!(layout.contents.last(), None | Some(Content::Free(_))) {
+                return Cut::Broken(found);
+            }
             for (at, field) in self.at.iter_mut().zip(&layout.fields) {
                 if let Some(&piece) = field.and_then(|field| self.pieces.get(field)) {
                     *at = piece;
@@ -141,13 +146,12 @@ impl RowCutter {
                     }
                 }
                 let piece = self.pieces.get(column + used).and_then(|&(from, to)| line.get(from..to));
-                if best.0 < u32::MAX && piece.is_some_and(|piece| content.admits(piece)) {
-                    if let Some(cost) = self.costs.get_mut(column * width + used) {
-                        *cost = best.0;
-                    }
-                    if let Some(choice) = self.choices.get_mut(column * width + used) {
-                        *choice = best.1;
-                    }
+                let Some(piece) = piece.filter(|piece| best.0 < u32::MAX && content.admits(piece)) else { continue };
+                if let Some(cost) = self.costs.get_mut(column * width + used) {
+                    *cost = best.0.saturating_add(content.strangeness(piece));
+                }
+                if let Some(choice) = self.choices.get_mut(column * width + used) {
+                    *choice = best.1;
                 }
             }
         }
@@ -158,6 +162,13 @@ impl RowCutter {
         for column in 0..columns {
             let extra = self.choices.get(column * width + used).copied().unwrap_or(0) as usize;
             let from = self.pieces.get(column + used).map_or(0, |piece| piece.0);
+            // Time stamps in free text are another row's: two torn rows were glued together.
+            let swallowed = self.pieces.get(column + used..=column + used + extra).unwrap_or_default();
+            let is_stamp =
+                |&(from, to): &(usize, usize)| to - from >= 19 && line.get(from..to).is_some_and(looks_like_time);
+            if extra > 0 && swallowed.iter().any(is_stamp) {
+                return false;
+            }
             used += extra;
             let to = self.pieces.get(column + used).map_or(0, |piece| piece.1);
             for (at, field) in self.at.iter_mut().zip(&layout.fields) {
@@ -208,6 +219,9 @@ mod tests {
     fn pairs_are_read_with_quotes() {
         let row = "v=0.1.0,JobID=7,\"AllocTRES=billing=19,cpu=1\",JobName=a=b";
         let (result, fields) = cut(row, row, &[Column::JobId, Column::AllocTres, Column::JobName, Column::User]);
-        assert_eq!((result, fields), (Cut::Clean, vec!["7".into(), "billing=19,cpu=1".into(), "a=b".into(), String::new()]));
+        assert_eq!(
+            (result, fields),
+            (Cut::Clean, vec!["7".into(), "billing=19,cpu=1".into(), "a=b".into(), String::new()])
+        );
     }
 }

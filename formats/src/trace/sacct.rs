@@ -69,7 +69,8 @@ pub(crate) fn read<R: BufRead>(
         pending_tasks: 0,
         cluster: None,
     };
-    let mut rows = Rows { lines, header: if header { first.clone() } else { Vec::new() }, ahead: Vec::new(), ahead_line: 0 };
+    let mut rows =
+        Rows { lines, header: if header { first.clone() } else { Vec::new() }, ahead: Vec::new(), ahead_line: 0 };
     if !header {
         rows.ahead = first;
         rows.ahead_line = rows.lines.number();
@@ -95,8 +96,11 @@ pub(crate) fn read<R: BufRead>(
     for _ in 0..clock.ambiguous {
         log.caveat(CaveatKind::AmbiguousTime, 0);
     }
-    if jobs.jobs.is_empty() {
-        log.push(Diagnostic::error(log.file(), "the trace holds no job").cure("export with sacct --allusers and a period that has jobs"));
+    if jobs.jobs.is_empty() && !log.has_errors() {
+        log.push(
+            Diagnostic::error(log.file(), "the trace holds no job")
+                .cure("export with sacct --allusers and a period that has jobs"),
+        );
     }
     Some(Trace {
         file: log.file().to_owned(),
@@ -137,10 +141,15 @@ fn check_columns(layout: &Layout, line: u64, log: &mut Log) -> bool {
 }
 
 fn report_broken(layout: &Layout, found: usize, line: u64, log: &mut Log) {
-    log.error(line, "", "a row that does not fit the columns", "export the trace again, or remove the row", || match layout {
-        Layout::KeyValue => "this is no row of name=value fields".to_owned(),
-        Layout::Delimited(layout) => {
-            format!("the row has {found} fields where {} are expected: it is torn, or a field holds the delimiter", layout.contents.len())
+    log.error(line, "", "a row that does not fit the columns", "export the trace again, or remove the row", || {
+        match layout {
+            Layout::KeyValue => "this is no row of name=value fields".to_owned(),
+            Layout::Delimited(layout) => {
+                format!(
+                    "the row has {found} fields where {} are expected: it is torn, or a field holds the delimiter",
+                    layout.contents.len()
+                )
+            }
         }
     });
 }
@@ -183,8 +192,12 @@ impl<R: BufRead> Rows<'_, R> {
         let Layout::Delimited(delimited) = layout else { return Ok(Some((line, cut))) };
         let mut joined = 0;
         while let Cut::Broken(found) = cut {
-            let can_go_on = found < delimited.contents.len() && delimited.has_free_text();
-            if !can_go_on || joined >= MOST_JOINED || text.len() > LONGEST_JOINED || !self.lines.append(&mut self.ahead)? {
+            let can_go_on = found <= delimited.contents.len() && delimited.has_free_text();
+            if !can_go_on
+                || joined >= MOST_JOINED
+                || text.len() > LONGEST_JOINED
+                || !self.lines.append(&mut self.ahead)?
+            {
                 break;
             }
             self.ahead_line = self.lines.number();

@@ -54,7 +54,9 @@ impl RowReader<'_> {
         let submit = match submit? {
             Some(submit) => submit,
             None => {
-                self.log.error(self.line, "Submit", "no submit time", "remove the row", || format!("job {name} has no submit time"));
+                self.log.error(self.line, "Submit", "no submit time", "remove the row", || {
+                    format!("job {name} has no submit time")
+                });
                 return None;
             }
         };
@@ -244,7 +246,8 @@ impl RowReader<'_> {
                 if state == TraceState::Pending {
                     ending.run_time = limit_seconds(limit);
                 }
-                let kind = if state == TraceState::Pending { CaveatKind::StillPending } else { CaveatKind::StillRunning };
+                let kind =
+                    if state == TraceState::Pending { CaveatKind::StillPending } else { CaveatKind::StillRunning };
                 self.log.caveat(kind, self.line);
             }
             _ if seconds.is_none() => self.log.caveat(CaveatKind::RunTimeUnknown, self.line),

@@ -25,8 +25,8 @@ impl TraceState {
         let end = text.iter().position(|byte| matches!(byte, b' ' | b'+' | b',')).unwrap_or(text.len());
         Some(match text.get(..end)? {
             b"COMPLETED" | b"CD" => Self::Completed,
-            b"FAILED" | b"F" | b"NODE_FAIL" | b"NF" | b"OUT_OF_MEMORY" | b"OOM" | b"OUT_OF_ME" | b"BOOT_FAIL" | b"BF"
-            | b"LAUNCH_FAILED" | b"SPECIAL_EXIT" | b"RECONFIG_FAIL" => Self::Failed,
+            b"FAILED" | b"F" | b"NODE_FAIL" | b"NF" | b"OUT_OF_MEMORY" | b"OOM" | b"OUT_OF_ME" | b"BOOT_FAIL"
+            | b"BF" | b"LAUNCH_FAILED" | b"SPECIAL_EXIT" | b"RECONFIG_FAIL" => Self::Failed,
             b"TIMEOUT" | b"TO" => Self::Timeout,
             b"CANCELLED" | b"CA" | b"REVOKED" | b"RV" | b"DEADLINE" | b"DL" => Self::Cancelled,
             b"PENDING" | b"PD" | b"REQUEUE_HOLD" | b"REQUEUE_FED" | b"RESV_DEL_HOLD" => Self::Pending,

@@ -184,10 +184,13 @@ impl<'a> Options<'a> {
             Opt::CoresPerSocket => some(&mut self.cores_per_socket, positive(value)?),
             Opt::SocketsPerNode => some(&mut self.sockets_per_node, positive(value)?),
             Opt::MinCpus => some(&mut self.min_cpus_per_node, positive(value)?),
-            Opt::Mem => some(&mut self.memory, match megabytes(value)? {
-                0 => Memory::WholeNode,
-                amount => Memory::PerNode(amount),
-            }),
+            Opt::Mem => some(
+                &mut self.memory,
+                match megabytes(value)? {
+                    0 => Memory::WholeNode,
+                    amount => Memory::PerNode(amount),
+                },
+            ),
             Opt::MemPerCpu => some(&mut self.memory, Memory::PerCpu(megabytes(value)?)),
             Opt::MemPerGpu => some(&mut self.memory, Memory::PerGpu(megabytes(value)?)),
             Opt::Constraint => set(&mut self.constraint, value),
@@ -197,11 +200,14 @@ impl<'a> Options<'a> {
             Opt::GpusPerNode => self.gpus(GresScope::PerNode, value),
             Opt::GpusPerSocket => self.gpus(GresScope::PerSocket, value),
             Opt::GpusPerTask => self.gpus(GresScope::PerTask, value),
-            Opt::Exclusive => some(&mut self.sharing, match value {
-                b"" => Sharing::Exclusive,
-                b"user" => Sharing::ExclusiveUser,
-                _ => return None,
-            }),
+            Opt::Exclusive => some(
+                &mut self.sharing,
+                match value {
+                    b"" => Sharing::Exclusive,
+                    b"user" => Sharing::ExclusiveUser,
+                    _ => return None,
+                },
+            ),
             Opt::OverSubscribe => some(&mut self.sharing, Sharing::OverSubscribe),
             Opt::Dependency => {
                 self.dependencies = dependencies(value);
@@ -219,11 +225,14 @@ impl<'a> Options<'a> {
             Opt::Contiguous => set(&mut self.contiguous, true),
             Opt::SpreadJob => set(&mut self.spread, true),
             Opt::UseMinNodes => set(&mut self.use_min_nodes, true),
-            Opt::Distribution => set(&mut self.block_cores, match value.split(|&byte| byte == b':').nth(1) {
-                Some(b"block") => Some(true),
-                Some(b"cyclic" | b"fcyclic") => Some(false),
-                _ => None,
-            }),
+            Opt::Distribution => set(
+                &mut self.block_cores,
+                match value.split(|&byte| byte == b':').nth(1) {
+                    Some(b"block") => Some(true),
+                    Some(b"cyclic" | b"fcyclic") => Some(false),
+                    _ => None,
+                },
+            ),
             Opt::Switches => {
                 let (count, wait) = match memchr::memchr(b'@', value) {
                     Some(at) => (value.get(..at)?, Some(limit_option(value.get(at + 1..)?)?)),

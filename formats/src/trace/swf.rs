@@ -28,7 +28,12 @@ const LARGEST: f64 = 1e12;
 pub(crate) fn is_swf(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     let mut fields = [&b""[..]; 5];
-    let count = line.split(is_separator(line)).filter(|field| !field.is_empty()).zip(&mut fields).map(|(from, to)| *to = from).count();
+    let count = line
+        .split(is_separator(line))
+        .filter(|field| !field.is_empty())
+        .zip(&mut fields)
+        .map(|(from, to)| *to = from)
+        .count();
     line.first() == Some(&b';') || (count == fields.len() && fields.iter().all(|field| real(field).is_some()))
 }
 
@@ -96,15 +101,19 @@ impl Reader<'_> {
             count += 1;
         }
         if count < FIELDS {
-            self.log.error(self.line, "", "a line with too few fields", "the line is torn: copy the file again, or remove it", || {
-                format!("the line has {count} fields where {FIELDS} are expected")
-            });
+            self.log.error(
+                self.line,
+                "",
+                "a line with too few fields",
+                "the line is torn: copy the file again, or remove it",
+                || format!("the line has {count} fields where {FIELDS} are expected"),
+            );
             return;
         }
         if count > FIELDS && !(semicolons && count == FIELDS + 1) {
             self.log.caveat(CaveatKind::SwfExtended, self.line);
         }
-        self.job(&fields);
+        self.job(&fields, semicolons);
     }
 
     /// The number of a field, -1 where it is empty or says nothing.
@@ -117,10 +126,19 @@ impl Reader<'_> {
         value
     }
 
-    fn job(&mut self, fields: &[&[u8]; FIELDS]) {
+    fn job(&mut self, fields: &[&[u8]; FIELDS], semicolons: bool) {
         const NAMES: [&str; 11] = [
-            "job number", "submit time", "wait time", "run time", "allocated processors", "average CPU time", "used memory",
-            "requested processors", "requested time", "requested memory", "status",
+            "job number",
+            "submit time",
+            "wait time",
+            "run time",
+            "allocated processors",
+            "average CPU time",
+            "used memory",
+            "requested processors",
+            "requested time",
+            "requested memory",
+            "status",
         ];
         let mut values = [-1.0; NAMES.len()];
         let mut good = true;
@@ -141,7 +159,9 @@ impl Reader<'_> {
             return;
         }
         if submit < 0.0 {
-            self.log.error(self.line, "submit time", "no submit time", "remove the line", || format!("job {id} has no submit time"));
+            self.log.error(self.line, "submit time", "no submit time", "remove the line", || {
+                format!("job {id} has no submit time")
+            });
             return;
         }
         if !self.seen.insert(id) {
@@ -164,10 +184,14 @@ impl Reader<'_> {
             }
             submit + whole(wait).max(0)
         });
+        // The Slurm simulators' form with semicolons says so of jobs that run until their limit.
+        let until_limit = run < 0.0 && !waiting && semicolons && time > 0.0;
         if run < 0.0 && !waiting {
-            self.log.caveat(CaveatKind::SwfNoRunTime, self.line);
+            let kind = if until_limit { CaveatKind::SwfUntilLimit } else { CaveatKind::SwfNoRunTime };
+            self.log.caveat(kind, self.line);
         }
-        let run_time = u32::try_from(whole(run.max(0.0).round())).unwrap_or(u32::MAX);
+        let run_time = if until_limit { time.ceil() } else { run.max(0.0).round() };
+        let run_time = u32::try_from(whole(run_time)).unwrap_or(u32::MAX);
         let job = TraceJob {
             name: JobName { id, part: JobPart::Whole },
             line: self.line,
@@ -177,7 +201,7 @@ impl Reader<'_> {
             cancelled_at,
             run_time,
             estimate: u32::try_from(whole(time.max(0.0).ceil())).unwrap_or(u32::MAX),
-            run_time_is_bound: false,
+            run_time_is_bound: until_limit,
             state: state_of(status, waiting),
             time_limit: Some(self.limit(time, run_time)),
             user: self.person(fields.get(11).copied()),
@@ -227,7 +251,9 @@ impl Reader<'_> {
 
     /// A preceding job's number has no meaning without the user's think time; `afterok:1`, as some tools write, is simulated.
     fn preceding(&mut self, text: &[u8]) -> Option<Box<TraceExtra>> {
-        if text.contains(&b':') && let Some(dependencies) = dependencies(text) {
+        if text.contains(&b':')
+            && let Some(dependencies) = dependencies(text)
+        {
             return Some(Box::new(TraceExtra { dependencies: Some(dependencies), ..TraceExtra::default() }));
         }
         if real(text).is_none_or(|value| value > 0.0) && !text.is_empty() {
@@ -248,12 +274,13 @@ impl Reader<'_> {
 
     fn finish(mut self) -> Trace {
         let unix_start = self.header.unix_start.unwrap_or(0);
-        if self.jobs.is_empty() {
+        if self.jobs.is_empty() && !self.log.has_errors() {
             self.log.push(Diagnostic::error(self.log.file(), "the log holds no job").cure("hand over a log with jobs"));
         } else {
             let names = [("queue", &self.header.queues), ("partition", &self.header.partitions)];
             for (what, names) in names.iter().filter(|(_, names)| names.len() > 1) {
-                let message = format!("{} {what}s are named, but SWF does not say which nodes they have: ignored", names.len());
+                let message =
+                    format!("{} {what}s are named, but SWF does not say which nodes they have: ignored", names.len());
                 self.log.push(Diagnostic::new(Severity::NotModelled, self.log.file(), message).field(*what));
             }
             if self.header.unix_start.is_none() {
@@ -301,7 +328,9 @@ fn real(text: &[u8]) -> Option<f64> {
     if let Some(number) = number(text) {
         return Some(number as f64).filter(|&value| value < LARGEST);
     }
-    let plain = !text.is_empty() && text.len() <= 24 && text.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'+'));
+    let plain = !text.is_empty()
+        && text.len() <= 24
+        && text.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'+'));
     let value: f64 = std::str::from_utf8(text).ok().filter(|_| plain)?.parse().ok()?;
     (value.abs() < LARGEST).then_some(value)
 }

@@ -27,7 +27,8 @@ impl SwfHeader {
     pub(crate) fn take(&mut self, line: &[u8]) {
         let comment = line.trim_ascii_start().strip_prefix(b";").unwrap_or(line);
         let Some(at) = memchr::memchr(b':', comment) else { return };
-        let (name, value) = (comment.get(..at).unwrap_or_default().trim_ascii(), comment.get(at + 1..).unwrap_or_default());
+        let (name, value) =
+            (comment.get(..at).unwrap_or_default().trim_ascii(), comment.get(at + 1..).unwrap_or_default());
         let value = value.trim_ascii();
         let digits = value.get(..value.iter().take_while(|byte| byte.is_ascii_digit()).count()).unwrap_or_default();
         let positive = number32(digits).filter(|&value| value > 0);

@@ -145,7 +145,11 @@ pub(crate) fn gres_list<'a>(text: &'a [u8], mut each: impl FnMut(Option<GresScop
             Some((_, 0)) => {}
             Some((label, count)) if !label.is_empty() => each(scope, GresCount { label, count }),
             Some(_) => good = false,
-            None if item.first().is_some_and(u8::is_ascii_alphabetic) => each(scope, GresCount { label: item, count: 1 }),
+            // An amount beyond all counts, such as the bytes of `bandwidth:4G`.
+            None if split.and_then(|at| item.get(at + 1)).is_some_and(u8::is_ascii_digit) => good = false,
+            None if item.first().is_some_and(u8::is_ascii_alphabetic) => {
+                each(scope, GresCount { label: item, count: 1 })
+            }
             None => good = false,
         }
     }
@@ -221,7 +225,12 @@ mod tests {
         let read = |text: &str| {
             let mut found = Vec::new();
             let good = gres_list(text.as_bytes(), |scope, gres| {
-                found.push(format!("{}={}{}", String::from_utf8_lossy(gres.label), gres.count, if scope.is_some() { "!" } else { "" }));
+                found.push(format!(
+                    "{}={}{}",
+                    String::from_utf8_lossy(gres.label),
+                    gres.count,
+                    if scope.is_some() { "!" } else { "" }
+                ));
             });
             (good, found.join(" "))
         };

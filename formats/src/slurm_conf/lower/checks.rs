@@ -14,7 +14,8 @@ impl Lowering<'_> {
         let conf = self.conf;
         let mut seen = BTreeSet::new();
         let mut all: Vec<Diagnostic> = Vec::new();
-        let mut check = |settings: &Settings| all.extend(settings.iter().filter_map(|setting| judge(setting, &mut seen)));
+        let mut check =
+            |settings: &Settings| all.extend(settings.iter().filter_map(|setting| judge(setting, &mut seen)));
         check(&conf.globals);
         check(&conf.scheduler_parameters);
         check(&conf.preempt_parameters);
@@ -45,7 +46,11 @@ fn judge(setting: &Setting, seen: &mut Seen) -> Option<Diagnostic> {
             let is_new = seen.insert((parameter.scope, parameter.name, Some(place)));
             is_new.then(|| {
                 let unit = if parameter.unit.is_empty() { String::new() } else { format!(" [{}]", parameter.unit) };
-                let default = if parameter.default.is_empty() { String::new() } else { format!("; default {}", parameter.default) };
+                let default = if parameter.default.is_empty() {
+                    String::new()
+                } else {
+                    format!("; default {}", parameter.default)
+                };
                 let cure = format!("{}{unit}: {}{default}", parameter.name, parameter.meaning);
                 setting.place.error(parameter.key(), fault).cure(cure)
             })

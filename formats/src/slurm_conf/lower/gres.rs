@@ -32,14 +32,29 @@ impl Lowering<'_> {
                 continue;
             };
             if !entry.is_consumed {
-                self.remark_once(record, Severity::NotModelled, FIELD, &format!("Gres {} is not consumed and so not modelled", entry.name));
+                self.remark_once(
+                    record,
+                    Severity::NotModelled,
+                    FIELD,
+                    &format!("Gres {} is not consumed and so not modelled", entry.name),
+                );
                 continue;
             }
             if ["mps", "shard"].contains(&entry.name) {
-                self.remark_once(record, Severity::NotModelled, FIELD, &format!("Gres {} is counted by itself, apart from the GPUs it shares", entry.name));
+                self.remark_once(
+                    record,
+                    Severity::NotModelled,
+                    FIELD,
+                    &format!("Gres {} is counted by itself, apart from the GPUs it shares", entry.name),
+                );
             }
             if !self.is_gres_type(entry.name) {
-                self.remark_once(record, Severity::Warning, FIELD, &format!("Gres {} is not in GresTypes; it is counted all the same", entry.name));
+                self.remark_once(
+                    record,
+                    Severity::Warning,
+                    FIELD,
+                    &format!("Gres {} is not in GresTypes; it is counted all the same", entry.name),
+                );
             }
             let count = u32::try_from(entry.count).unwrap_or(u32::MAX);
             let mut ids = vec![self.tres.gres_id(entry.name, None)];
@@ -87,9 +102,13 @@ impl Lowering<'_> {
         let Some(setting) = record.settings.get("Gres") else { return };
         let gpus = split_entries(&setting.value).filter_map(entry).filter(|entry| entry.name == "gpu");
         let promised: u64 = gpus.map(|entry| entry.count).sum();
-        let short = record.names.iter().find_map(|name| listed.get(name).filter(|&&found| found < promised).map(|found| (name, *found)));
+        let short = record
+            .names
+            .iter()
+            .find_map(|name| listed.get(name).filter(|&&found| found < promised).map(|found| (name, *found)));
         if let Some((node, found)) = short {
-            let message = format!("{node} has {promised} GPUs here, but gres.conf lists {found}; slurmctld would drain it");
+            let message =
+                format!("{node} has {promised} GPUs here, but gres.conf lists {found}; slurmctld would drain it");
             let remark = record.place.remark(Severity::Warning, FIELD, message);
             self.diagnostics.push(remark.cure("correct one of the files"));
         }

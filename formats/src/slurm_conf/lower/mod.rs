@@ -71,7 +71,8 @@ impl<'a> Lowering<'a> {
         cluster.gres = std::mem::take(&mut self.tres.gres);
         cluster.licenses = std::mem::take(&mut self.tres.licenses);
         if cluster.gres.len() > MAX_GRES {
-            let error = self.whole_file().error("Gres", format!("there are more than {MAX_GRES} generic resources and types"));
+            let error =
+                self.whole_file().error("Gres", format!("there are more than {MAX_GRES} generic resources and types"));
             self.diagnostics.push(error.cure("name fewer"));
             cluster.gres.truncate(MAX_GRES);
         }

@@ -44,21 +44,31 @@ impl Lowering<'_> {
             }
         }
         cluster.nodes.sort_by(|a, b| natural_cmp(&a.name, &b.name));
-        self.nodes_by_name = cluster.nodes.iter().enumerate().map(|(index, node)| (node.name.clone(), NodeId::new(index))).collect();
+        self.nodes_by_name =
+            cluster.nodes.iter().enumerate().map(|(index, node)| (node.name.clone(), NodeId::new(index))).collect();
         if cluster.nodes.is_empty() {
             let error = self.whole_file().error("NodeName", "no node is described");
-            self.diagnostics.push(error.cure("hand over the whole slurm.conf, or the file with the NodeName lines beside it"));
+            self.diagnostics
+                .push(error.cure("hand over the whole slurm.conf, or the file with the NodeName lines beside it"));
         }
     }
 
-    fn node(&mut self, record: &NodeRecord, config_record: u32, cluster: &mut Cluster, known: &mut BTreeMap<String, FeatureId>) -> Node {
+    fn node(
+        &mut self,
+        record: &NodeRecord,
+        config_record: u32,
+        cluster: &mut Cluster,
+        known: &mut BTreeMap<String, FeatureId>,
+    ) -> Node {
         let values = Values::new(&record.settings, Scope::Node);
         let geometry = self.geometry(record, &values);
         let memory = values.megabytes("RealMemory").unwrap_or(1);
         let reserved = values.megabytes("MemSpecLimit").unwrap_or(0);
         if reserved >= memory && reserved > 0 {
             let message = format!("MemSpecLimit {reserved} MB leaves nothing of RealMemory {memory} MB");
-            self.diagnostics.push(record.place.error("node.HOSTLIST.MemSpecLimit", message).cure("make it smaller than RealMemory"));
+            self.diagnostics.push(
+                record.place.error("node.HOSTLIST.MemSpecLimit", message).cure("make it smaller than RealMemory"),
+            );
         }
         let mut features: Vec<FeatureId> = Vec::new();
         for name in values.words("Feature") {
@@ -108,7 +118,8 @@ impl Lowering<'_> {
         let all = u64::from(sockets) * u64::from(cores) * u64::from(threads);
         let (n_cores, all) = (u64::from(sockets) * u64::from(cores), u32::try_from(all).unwrap_or(u32::MAX));
         if all > 65_533 {
-            let message = format!("{sockets} sockets × {cores} cores × {threads} threads are more CPUs than a node can have");
+            let message =
+                format!("{sockets} sockets × {cores} cores × {threads} threads are more CPUs than a node can have");
             self.diagnostics.push(record.place.error("node.HOSTLIST.CPUs", message).cure("give what slurmd -C prints"));
         }
         let cpus = match cpus {
@@ -155,7 +166,9 @@ impl Lowering<'_> {
             }
             match hostlist::expand(record.get("DownNodes").unwrap_or_default(), MAX_NODES) {
                 Ok(names) => down.extend(names),
-                Err(error) => self.diagnostics.push(record.place.error("DownNodes", error.to_string()).cure("write a hostlist")),
+                Err(error) => {
+                    self.diagnostics.push(record.place.error("DownNodes", error.to_string()).cure("write a hostlist"))
+                }
             }
         }
         down

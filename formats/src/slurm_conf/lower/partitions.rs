@@ -25,7 +25,8 @@ impl Lowering<'_> {
         let conf = self.conf;
         let mut partitions = Vec::with_capacity(conf.partitions.len());
         if conf.partitions.len() > MAX_PARTITIONS {
-            let error = self.whole_file().error("PartitionName", format!("there are more than {MAX_PARTITIONS} partitions"));
+            let error =
+                self.whole_file().error("PartitionName", format!("there are more than {MAX_PARTITIONS} partitions"));
             self.diagnostics.push(error.cure("hand over the configuration of one cluster"));
         }
         for record in conf.partitions.iter().take(MAX_PARTITIONS) {
@@ -34,7 +35,8 @@ impl Lowering<'_> {
         }
         if partitions.is_empty() {
             let error = self.whole_file().error("PartitionName", "no partition is described");
-            self.diagnostics.push(error.cure("hand over the whole slurm.conf, or the file with the PartitionName lines beside it"));
+            self.diagnostics
+                .push(error.cure("hand over the whole slurm.conf, or the file with the PartitionName lines beside it"));
         }
         self.keep_last_default(&mut partitions);
         partitions
@@ -42,12 +44,17 @@ impl Lowering<'_> {
 
     /// slurmctld takes the last partition that says `Default=YES`.
     fn keep_last_default(&mut self, partitions: &mut [Partition]) {
-        let defaults: Vec<usize> = (0..partitions.len()).filter(|&at| partitions.get(at).is_some_and(|p| p.is_default)).collect();
+        let defaults: Vec<usize> =
+            (0..partitions.len()).filter(|&at| partitions.get(at).is_some_and(|p| p.is_default)).collect();
         let Some((last, others)) = defaults.split_last() else { return };
         if others.is_empty() {
             return;
         }
-        others.iter().filter_map(|&at| Some(partitions.get_mut(at)?.is_default = false)).for_each(drop);
+        for &at in others {
+            if let Some(partition) = partitions.get_mut(at) {
+                partition.is_default = false;
+            }
+        }
         if let (Some(record), Some(partition)) = (self.conf.partitions.get(*last), partitions.get(*last)) {
             let message = format!("several partitions say Default=YES; the last, '{}', is taken", partition.name);
             self.diagnostics.push(record.place.remark(Severity::Warning, "Default", message).cure("keep one"));
@@ -106,20 +113,27 @@ impl Lowering<'_> {
             Ok(members) => members,
             Err(error) => {
                 let place = record.settings.get("Nodes").map_or(&record.place, |setting| &setting.place);
-                self.diagnostics.push(place.error("partition.NAME.Nodes", error.to_string()).cure("write a hostlist such as n[01-16]"));
+                self.diagnostics.push(
+                    place.error("partition.NAME.Nodes", error.to_string()).cure("write a hostlist such as n[01-16]"),
+                );
                 return NodeSet::empty(n_nodes);
             }
         };
         if !undefined.is_empty() && n_nodes > 0 {
             let list: String = hostlist::compress(undefined.iter().map(String::as_str)).chars().take(120).collect();
-            let message = format!("partition '{}' names '{list}', which no NodeName or NodeSet line describes; left out", record.name);
-            let cure = did_you_mean(&list, known.iter().copied(), "describe these nodes, or remove them from the partition");
+            let message = format!(
+                "partition '{}' names '{list}', which no NodeName or NodeSet line describes; left out",
+                record.name
+            );
+            let cure =
+                did_you_mean(&list, known.iter().copied(), "describe these nodes, or remove them from the partition");
             self.diagnostics.push(record.place.remark(Severity::Warning, "partition.NAME.Nodes", message).cure(cure));
         }
         let nodes: Vec<_> = members.iter().filter_map(|name| self.nodes_by_name.get(name).copied()).collect();
         if nodes.is_empty() && n_nodes > 0 {
             let message = format!("partition '{}' has no node: no job can run in it", record.name);
-            self.diagnostics.push(record.place.remark(Severity::Warning, "partition.NAME.Nodes", message).cure("give Nodes="));
+            self.diagnostics
+                .push(record.place.remark(Severity::Warning, "partition.NAME.Nodes", message).cure("give Nodes="));
         }
         NodeSet::from_nodes(n_nodes, nodes)
     }
@@ -132,7 +146,9 @@ impl Lowering<'_> {
         match max_time {
             Some(max_time) if default_time > max_time => {
                 let message = format!("partition '{}': DefaultTime exceeds MaxTime; MaxTime is taken", record.name);
-                self.diagnostics.push(record.place.remark(Severity::Warning, "partition.NAME.DefaultTime", message).cure("lower it"));
+                self.diagnostics.push(
+                    record.place.remark(Severity::Warning, "partition.NAME.DefaultTime", message).cure("lower it"),
+                );
                 Some(max_time)
             }
             _ => Some(default_time),
@@ -146,7 +162,9 @@ impl Lowering<'_> {
             Some(Ok(degree)) if (1..=32_768).contains(&degree) => degree,
             Some(_) => {
                 let message = format!("'{text}': the number of jobs must be between 1 and 32768");
-                self.diagnostics.push(record.place.error("partition.NAME.OverSubscribe", message).cure("write for example FORCE:4"));
+                self.diagnostics.push(
+                    record.place.error("partition.NAME.OverSubscribe", message).cure("write for example FORCE:4"),
+                );
                 4
             }
         };
@@ -158,14 +176,27 @@ impl Lowering<'_> {
         }
     }
 
-    fn partition_qos(&mut self, record: &PartitionRecord, values: &Values, qos: &[Qos], has_accounts: bool) -> Option<QosId> {
+    fn partition_qos(
+        &mut self,
+        record: &PartitionRecord,
+        values: &Values,
+        qos: &[Qos],
+        has_accounts: bool,
+    ) -> Option<QosId> {
         let setting = values.setting("QOS").filter(|setting| !["", "N/A"].contains(&setting.value.as_str()))?;
         let found = qos.iter().position(|qos| qos.name.eq_ignore_ascii_case(&setting.value)).map(QosId::new);
         if found.is_none() {
             let (severity, message, cure) = if has_accounts {
                 let names = qos.iter().map(|qos| qos.name.as_str());
-                let message = format!("partition '{}' has QOS '{}', which the accounting files do not describe", record.name, setting.value);
-                (Severity::Warning, message, did_you_mean(&setting.value, names, "add the output of sacctmgr show qos -P"))
+                let message = format!(
+                    "partition '{}' has QOS '{}', which the accounting files do not describe",
+                    record.name, setting.value
+                );
+                (
+                    Severity::Warning,
+                    message,
+                    did_you_mean(&setting.value, names, "add the output of sacctmgr show qos -P"),
+                )
             } else {
                 let message = format!("the limits of partition QOS '{}' are unknown and not applied", setting.value);
                 (Severity::NotModelled, message, "hand over the output of sacctmgr show qos -P".to_owned())

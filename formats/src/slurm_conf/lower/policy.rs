@@ -47,7 +47,11 @@ impl Lowering<'_> {
         let path = self.globals().text("Epilog");
         let is_set = !["", "none", "(null)"].iter().any(|word| path.eq_ignore_ascii_case(word));
         if is_set {
-            self.note(Severity::Assumed, "Epilog", "the Epilog is taken to last no time; a job's end wakes the main scheduler at once");
+            self.note(
+                Severity::Assumed,
+                "Epilog",
+                "the Epilog is taken to last no time; a job's end wakes the main scheduler at once",
+            );
         }
         is_set
     }
@@ -93,7 +97,11 @@ impl Lowering<'_> {
             if !is_number && !ENFORCE.iter().any(|known| known.eq_ignore_ascii_case(word)) {
                 let message = format!("'{}' is unknown", word.chars().take(60).collect::<String>());
                 let error = self.place_of("AccountingStorageEnforce").error("AccountingStorageEnforce", message);
-                let cure = did_you_mean(word, ENFORCE, "known are associations, limits, qos, safe, nojobs, nosteps, wckeys, all and none");
+                let cure = did_you_mean(
+                    word,
+                    ENFORCE,
+                    "known are associations, limits, qos, safe, nojobs, nosteps, wckeys, all and none",
+                );
                 self.diagnostics.push(error.cure(cure));
             }
         }

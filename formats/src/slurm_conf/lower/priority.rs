@@ -66,8 +66,14 @@ impl Lowering<'_> {
             return;
         }
         match self.globals().setting("AccountingStorageType") {
-            None => self.note(Severity::Assumed, "AccountingStorageType", "not set: taken as accounting_storage/slurmdbd, since age or fair share have weights"),
-            Some(setting) if setting.value.to_ascii_lowercase().ends_with("slurmdbd") || setting.value.to_ascii_lowercase().ends_with("mysql") => {}
+            None => self.note(
+                Severity::Assumed,
+                "AccountingStorageType",
+                "not set: taken as accounting_storage/slurmdbd, since age or fair share have weights",
+            ),
+            Some(setting)
+                if setting.value.to_ascii_lowercase().ends_with("slurmdbd")
+                    || setting.value.to_ascii_lowercase().ends_with("mysql") => {}
             Some(_) => {
                 let message = "without slurmdbd, slurmctld takes PriorityWeightAge and PriorityWeightFairshare as 0, and so does this";
                 self.note(Severity::Warning, "AccountingStorageType", message);

@@ -39,13 +39,21 @@ impl<'a> Lowering<'a> {
         let values = self.scheduler_parameters();
         let interval = values.integer("bf_interval");
         if interval == Some(0) {
-            let place = values.setting("bf_interval").map_or_else(|| self.whole_file(), |setting| setting.place.clone());
+            let place =
+                values.setting("bf_interval").map_or_else(|| self.whole_file(), |setting| setting.place.clone());
             let error = place.error("SchedulerParameters.bf_interval", "0 is not between 1 and 10800, nor -1");
             self.diagnostics.push(error.cure("write -1 for no backfill"));
         }
         let running_job_reserve = values.flag("bf_running_job_reserve") || values.flag("bf_licenses");
-        if values.number("bf_max_job_user_part") > 0 && values.number("bf_max_job_part") > 0 && values.number("bf_max_job_user_part") > values.number("bf_max_job_part") {
-            self.note(Severity::Warning, "SchedulerParameters", "bf_max_job_user_part exceeds bf_max_job_part and so has no effect");
+        if values.number("bf_max_job_user_part") > 0
+            && values.number("bf_max_job_part") > 0
+            && values.number("bf_max_job_user_part") > values.number("bf_max_job_part")
+        {
+            self.note(
+                Severity::Warning,
+                "SchedulerParameters",
+                "bf_max_job_user_part exceeds bf_max_job_part and so has no effect",
+            );
         }
         BackfillPolicy {
             interval,

@@ -9,7 +9,8 @@ use crate::diagnostic::Severity;
 impl Lowering<'_> {
     pub(super) fn select_policy(&mut self, no_switches: bool) -> SelectPolicy {
         let values = self.globals();
-        let words: Vec<String> = values.words("SelectTypeParameters").iter().map(|word| word.to_ascii_uppercase()).collect();
+        let words: Vec<String> =
+            values.words("SelectTypeParameters").iter().map(|word| word.to_ascii_uppercase()).collect();
         let has = |name: &str| words.iter().any(|word| word == name);
         let linear = match values.setting("SelectType").map(|setting| setting.value.to_ascii_lowercase()) {
             None => self.version < SlurmVersion::V23_11,
@@ -18,11 +19,13 @@ impl Lowering<'_> {
         };
         let is_given = values.setting("SelectTypeParameters").is_some();
         let units = [("CPU", ConsumableUnit::Cpu), ("CORE", ConsumableUnit::Core), ("SOCKET", ConsumableUnit::Socket)];
-        let named = units
-            .into_iter()
-            .find(|(unit, _)| has(&format!("CR_{unit}")) || has(&format!("CR_{unit}_MEMORY")));
+        let named = units.into_iter().find(|(unit, _)| has(&format!("CR_{unit}")) || has(&format!("CR_{unit}_MEMORY")));
         if linear && named.is_some() && is_given {
-            self.note(Severity::Warning, "SelectTypeParameters", "select/linear hands out whole nodes; units of CPUs, cores or sockets have no effect");
+            self.note(
+                Severity::Warning,
+                "SelectTypeParameters",
+                "select/linear hands out whole nodes; units of CPUs, cores or sockets have no effect",
+            );
         }
         let unit = match named {
             Some((_, unit)) => unit,
@@ -31,7 +34,8 @@ impl Lowering<'_> {
             None => ConsumableUnit::Core,
         };
         // select/linear consumes memory only where CR_Memory asks for it.
-        let memory_is_consumed = words.iter().any(|word| word.ends_with("MEMORY")) && (is_given || !linear) || (!linear && named.is_none());
+        let memory_is_consumed =
+            words.iter().any(|word| word.ends_with("MEMORY")) && (is_given || !linear) || (!linear && named.is_none());
         let topology = self.globals();
         if topology.has_word("TopologyParam", "Dragonfly") || topology.has_word("TopologyParam", "SwitchAsNodeRank") {
             self.note(Severity::NotModelled, "TopologyParam", "Dragonfly and SwitchAsNodeRank are not modelled");

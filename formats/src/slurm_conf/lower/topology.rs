@@ -14,6 +14,9 @@ use crate::slurm_conf::read::MAX_NODES;
 /// Switches of one topology at most; also how deep they may be stacked is bounded by it.
 const MAX_SWITCHES: usize = 10_000;
 
+/// A switch with its own nodes, and the names of the switches below it.
+type Draft = (Switch, Vec<String>);
+
 impl Lowering<'_> {
     /// Switches, leaves first; empty unless `TopologyPlugin=topology/tree`.
     pub(super) fn switches(&mut self, n_nodes: usize) -> Vec<Switch> {
@@ -41,7 +44,7 @@ impl Lowering<'_> {
     }
 
     /// Every switch with its own nodes and the names of the switches below it.
-    fn drafts(&mut self, n_nodes: usize) -> (Vec<(Switch, Vec<String>)>, BTreeMap<String, usize>) {
+    fn drafts(&mut self, n_nodes: usize) -> (Vec<Draft>, BTreeMap<String, usize>) {
         let (mut drafts, mut names) = (Vec::new(), BTreeMap::new());
         let mut n_below = 0;
         for record in &self.conf.switches {
@@ -58,9 +61,14 @@ impl Lowering<'_> {
                 })
             };
             let mut nodes = NodeSet::empty(n_nodes);
-            let (mut undefined, members) = (Vec::new(), expanded(record.get("Nodes").unwrap_or_default(), MAX_NODES, "Nodes"));
+            let (mut undefined, members) =
+                (Vec::new(), expanded(record.get("Nodes").unwrap_or_default(), MAX_NODES, "Nodes"));
             // Every switch is below one other, so that all lists together are no longer than there are switches.
-            let below = expanded(record.get("Switches").unwrap_or_default(), MAX_SWITCHES - n_below.min(MAX_SWITCHES), "Switches");
+            let below = expanded(
+                record.get("Switches").unwrap_or_default(),
+                MAX_SWITCHES - n_below.min(MAX_SWITCHES),
+                "Switches",
+            );
             n_below += below.len();
             let name = list.to_owned();
             for name in members {
@@ -72,7 +80,9 @@ impl Lowering<'_> {
             if !undefined.is_empty() {
                 let list = hostlist::compress(undefined.iter().map(String::as_str));
                 let message = format!("'{list}' is no node of slurm.conf");
-                self.diagnostics.push(record.place.remark(Severity::Warning, "Nodes", message).cure("remove it from topology.conf"));
+                self.diagnostics.push(
+                    record.place.remark(Severity::Warning, "Nodes", message).cure("remove it from topology.conf"),
+                );
             }
             if drafts.len() >= MAX_SWITCHES || names.contains_key(&name) {
                 let message = format!("switch '{name}' is described twice, or one of too many");
@@ -86,7 +96,7 @@ impl Lowering<'_> {
     }
 
     /// Sets levels, parents and node sets from the leaves up, and sorts leaves first.
-    fn arrange(&mut self, drafts: Vec<(Switch, Vec<String>)>, names: &BTreeMap<String, usize>) -> Vec<Switch> {
+    fn arrange(&mut self, drafts: Vec<Draft>, names: &BTreeMap<String, usize>) -> Vec<Switch> {
         let below: Vec<Vec<usize>> = drafts
             .iter()
             .map(|(_, below)| below.iter().filter_map(|name| names.get(name).copied()).collect())
@@ -106,7 +116,9 @@ impl Lowering<'_> {
         loop {
             let round: Vec<usize> = (0..switches.len())
                 .filter(|&at| !is_done.get(at).copied().unwrap_or(true))
-                .filter(|&at| below.get(at).is_some_and(|below| below.iter().all(|&child| is_done.get(child) == Some(&true))))
+                .filter(|&at| {
+                    below.get(at).is_some_and(|below| below.iter().all(|&child| is_done.get(child) == Some(&true)))
+                })
                 .collect();
             if round.is_empty() {
                 break;
@@ -151,6 +163,9 @@ impl Lowering<'_> {
     }
 
     fn topology_file(&self) -> crate::slurm_conf::settings::Place {
-        self.conf.switches.first().map_or_else(|| self.whole_file(), |record| crate::slurm_conf::settings::Place { line: None, ..record.place.clone() })
+        self.conf.switches.first().map_or_else(
+            || self.whole_file(),
+            |record| crate::slurm_conf::settings::Place { line: None, ..record.place.clone() },
+        )
     }
 }

@@ -36,10 +36,7 @@ impl<'a> Values<'a> {
 
     fn parse<T>(&self, name: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
         let parameter = find_parameter(self.scope, name)?;
-        self.settings
-            .value(parameter)
-            .and_then(|setting| parse(&setting.value))
-            .or_else(|| parse(parameter.default))
+        self.settings.value(parameter).and_then(|setting| parse(&setting.value)).or_else(|| parse(parameter.default))
     }
 
     /// A whole number; `None` where neither file nor table gives one, or where it is negative or unlimited.
@@ -54,10 +51,8 @@ impl<'a> Values<'a> {
 
     /// A count; `None` is unlimited.
     pub(super) fn count(&self, name: &str) -> Option<u32> {
-        self.parse(name, |text| {
-            if value::is_unlimited(text) { Some(None) } else { text.parse().ok().map(Some) }
-        })
-        .flatten()
+        self.parse(name, |text| if value::is_unlimited(text) { Some(None) } else { text.parse().ok().map(Some) })
+            .flatten()
     }
 
     pub(super) fn flag(&self, name: &str) -> bool {
@@ -66,9 +61,12 @@ impl<'a> Values<'a> {
 
     /// A time; `None` for NONE.
     pub(super) fn span(&self, name: &str) -> Option<Span> {
-        self.parse(name, |text| {
-            if text.eq_ignore_ascii_case("NONE") { Some(None) } else { value::span(text).map(Some) }
-        })
+        self.parse(
+            name,
+            |text| {
+                if text.eq_ignore_ascii_case("NONE") { Some(None) } else { value::span(text).map(Some) }
+            },
+        )
         .flatten()
     }
 

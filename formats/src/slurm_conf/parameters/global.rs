@@ -4,7 +4,13 @@ use super::{Kind, Parameter, Scope};
 
 const U16: Kind = Kind::Integer { min: 0, max: 65_533 };
 
-const fn modelled(name: &'static str, kind: Kind, unit: &'static str, default: &'static str, meaning: &'static str) -> Parameter {
+const fn modelled(
+    name: &'static str,
+    kind: Kind,
+    unit: &'static str,
+    default: &'static str,
+    meaning: &'static str,
+) -> Parameter {
     Parameter::modelled(Scope::Global, name, kind, unit, default, meaning)
 }
 
@@ -23,16 +29,52 @@ pub(super) static MODELLED: &[Parameter] = &[
         "the release whose defaults and decisions are reproduced",
     ),
     modelled("AccountingStorageEnforce", Kind::Text, "", "none", "which limits and associations are enforced"),
-    modelled("AccountingStorageType", Kind::Text, "", "accounting_storage/none", "without slurmdbd there is no fair share and no age factor"),
+    modelled(
+        "AccountingStorageType",
+        Kind::Text,
+        "",
+        "accounting_storage/none",
+        "without slurmdbd there is no fair share and no age factor",
+    ),
     modelled("ClusterName", Kind::Text, "", "cluster", "the cluster's name"),
     modelled("CompleteWait", U16, "s", "0", "how long completing jobs hold back scheduling"),
-    modelled("DefMemPerCPU", Kind::Megabytes, "MB", "0", "memory per CPU of jobs that ask for none; 0 is all of the node"),
-    modelled("DefMemPerNode", Kind::Megabytes, "MB", "0", "memory per node of jobs that ask for none; 0 is all of the node"),
-    modelled("EnforcePartLimits", Kind::OneOf(&["NO", "YES", "ANY", "ALL", "TRUE", "FALSE"]), "", "NO", "whether jobs beyond a partition's limits are refused at submission"),
+    modelled(
+        "DefMemPerCPU",
+        Kind::Megabytes,
+        "MB",
+        "0",
+        "memory per CPU of jobs that ask for none; 0 is all of the node",
+    ),
+    modelled(
+        "DefMemPerNode",
+        Kind::Megabytes,
+        "MB",
+        "0",
+        "memory per node of jobs that ask for none; 0 is all of the node",
+    ),
+    modelled(
+        "EnforcePartLimits",
+        Kind::OneOf(&["NO", "YES", "ANY", "ALL", "TRUE", "FALSE"]),
+        "",
+        "NO",
+        "whether jobs beyond a partition's limits are refused at submission",
+    ),
     modelled("Epilog", Kind::Text, "", "", "a program at a job's end: it wakes the main scheduler at once"),
-    modelled("FairShareDampeningFactor", Kind::Integer { min: 1, max: 65_533 }, "", "1", "divides classic fair-share's exponent"),
+    modelled(
+        "FairShareDampeningFactor",
+        Kind::Integer { min: 1, max: 65_533 },
+        "",
+        "1",
+        "divides classic fair-share's exponent",
+    ),
     modelled("GresTypes", Kind::Text, "", "", "generic resources in use"),
-    modelled("JobRequeue", Kind::Integer { min: 0, max: 1 }, "", "1", "whether batch jobs are queued again after preemption or node failure"),
+    modelled(
+        "JobRequeue",
+        Kind::Integer { min: 0, max: 1 },
+        "",
+        "1",
+        "whether batch jobs are queued again after preemption or node failure",
+    ),
     modelled("KillWait", U16, "s", "30", "between SIGTERM and SIGKILL at the time limit"),
     modelled("Licenses", Kind::Text, "", "", "licences and their totals"),
     modelled("MaxMemPerCPU", Kind::Megabytes, "MB", "0", "greatest memory per CPU; 0 is unlimited"),
@@ -41,9 +83,21 @@ pub(super) static MODELLED: &[Parameter] = &[
     modelled("MinJobAge", Kind::NATURAL, "s", "300", "how long a finished job is remembered, for dependencies"),
     modelled("OverTimeLimit", Kind::Count, "min", "0", "how far a job may exceed its time limit"),
     modelled("PreemptExemptTime", Kind::Time, "min", "0", "how long a job runs before it may be preempted"),
-    modelled("PreemptMode", Kind::ListOf(&["OFF", "CANCEL", "CHECKPOINT", "GANG", "REQUEUE", "SUSPEND", "WITHIN", "PRIORITY"]), "", "OFF", "what happens to preempted jobs"),
+    modelled(
+        "PreemptMode",
+        Kind::ListOf(&["OFF", "CANCEL", "CHECKPOINT", "GANG", "REQUEUE", "SUSPEND", "WITHIN", "PRIORITY"]),
+        "",
+        "OFF",
+        "what happens to preempted jobs",
+    ),
     modelled("PreemptParameters", Kind::Text, "", "", "options of preemption"),
-    modelled("PreemptType", Kind::OneOf(&["preempt/none", "preempt/partition_prio", "preempt/qos"]), "", "preempt/none", "which jobs preempt which"),
+    modelled(
+        "PreemptType",
+        Kind::OneOf(&["preempt/none", "preempt/partition_prio", "preempt/qos"]),
+        "",
+        "preempt/none",
+        "which jobs preempt which",
+    ),
     modelled("PriorityCalcPeriod", Kind::Time, "min", "5", "period in which priorities are computed"),
     modelled("PriorityDecayHalfLife", Kind::Time, "min", "7-0", "half-life of recorded usage; 0 is no decay"),
     modelled("PriorityFavorSmall", Kind::YesNo, "", "NO", "whether small jobs get the greater size factor"),
@@ -72,8 +126,20 @@ pub(super) static MODELLED: &[Parameter] = &[
         "variations of the priority's computation",
     ),
     modelled("PriorityMaxAge", Kind::Time, "min", "7-0", "age at which the age factor is 1"),
-    modelled("PriorityType", Kind::OneOf(&["priority/basic", "priority/multifactor", "priority/multifactor2"]), "", "priority/basic", "how priorities are made (multifactor from 23.11 on)"),
-    modelled("PriorityUsageResetPeriod", Kind::OneOf(&["NONE", "NOW", "DAILY", "WEEKLY", "MONTHLY", "QUARTERLY", "YEARLY"]), "", "NONE", "when recorded usage is forgotten"),
+    modelled(
+        "PriorityType",
+        Kind::OneOf(&["priority/basic", "priority/multifactor", "priority/multifactor2"]),
+        "",
+        "priority/basic",
+        "how priorities are made (multifactor from 23.11 on)",
+    ),
+    modelled(
+        "PriorityUsageResetPeriod",
+        Kind::OneOf(&["NONE", "NOW", "DAILY", "WEEKLY", "MONTHLY", "QUARTERLY", "YEARLY"]),
+        "",
+        "NONE",
+        "when recorded usage is forgotten",
+    ),
     modelled("PriorityWeightAge", Kind::NATURAL, "", "0", "weight of the time in the queue"),
     modelled("PriorityWeightAssoc", Kind::NATURAL, "", "0", "weight of the association's priority"),
     modelled("PriorityWeightFairshare", Kind::NATURAL, "", "0", "weight of fair share"),
@@ -82,8 +148,20 @@ pub(super) static MODELLED: &[Parameter] = &[
     modelled("PriorityWeightQOS", Kind::NATURAL, "", "0", "weight of the QOS's priority"),
     modelled("PriorityWeightTRES", Kind::TresWeights, "", "", "weights of requested resources"),
     modelled("SchedulerParameters", Kind::Text, "", "", "options of both schedulers"),
-    modelled("SchedulerType", Kind::OneOf(&["sched/backfill", "sched/builtin"]), "", "sched/backfill", "with or without the backfill scheduler"),
-    modelled("SelectType", Kind::OneOf(&["select/linear", "select/cons_res", "select/cons_tres", "select/cray_aries"]), "", "select/linear", "whole nodes or parts of nodes (cons_tres from 23.11 on)"),
+    modelled(
+        "SchedulerType",
+        Kind::OneOf(&["sched/backfill", "sched/builtin"]),
+        "",
+        "sched/backfill",
+        "with or without the backfill scheduler",
+    ),
+    modelled(
+        "SelectType",
+        Kind::OneOf(&["select/linear", "select/cons_res", "select/cons_tres", "select/cray_aries"]),
+        "",
+        "select/linear",
+        "whole nodes or parts of nodes (cons_tres from 23.11 on)",
+    ),
     modelled(
         "SelectTypeParameters",
         Kind::ListOf(&[
@@ -112,7 +190,22 @@ pub(super) static MODELLED: &[Parameter] = &[
         "what cons_tres hands out",
     ),
     modelled("TopologyParam", Kind::Text, "", "", "options of the topology"),
-    modelled("TopologyPlugin", Kind::OneOf(&["topology/none", "topology/default", "topology/flat", "topology/tree", "topology/block", "topology/3d_torus", "topology/node_rank", "topology/hypercube"]), "", "topology/none", "network topology"),
+    modelled(
+        "TopologyPlugin",
+        Kind::OneOf(&[
+            "topology/none",
+            "topology/default",
+            "topology/flat",
+            "topology/tree",
+            "topology/block",
+            "topology/3d_torus",
+            "topology/node_rank",
+            "topology/hypercube",
+        ]),
+        "",
+        "topology/none",
+        "network topology",
+    ),
 ];
 
 /// Known, with an effect on scheduling that is not reproduced.
@@ -128,7 +221,11 @@ pub(super) static NOT_MODELLED: &[Parameter] = &[
     not_modelled("EpilogSlurmctld", "", "the controller's epilog takes no time"),
     not_modelled("FederationParameters", "", "federations are not simulated"),
     not_modelled("FrontendName", "", "front-end nodes are not simulated"),
-    not_modelled("JobSubmitPlugins", "", "a submit plugin's changes are taken from the trace, which records their results"),
+    not_modelled(
+        "JobSubmitPlugins",
+        "",
+        "a submit plugin's changes are taken from the trace, which records their results",
+    ),
     not_modelled("MCSPlugin", "mcs/none", "security labels do not separate nodes"),
     not_modelled("MCSParameters", "", "security labels do not separate nodes"),
     not_modelled("MaxArraySize", "1001", "large arrays are not refused"),

@@ -59,7 +59,10 @@ impl Kind {
             Self::Flag => wrong("true or false"),
             Self::YesNo => wrong("YES or NO"),
             Self::OneOf(words) => check_word(value, words),
-            Self::ListOf(words) => value.split(',').filter(|word| !word.trim().is_empty()).try_for_each(|word| check_word(word.trim(), words)),
+            Self::ListOf(words) => value
+                .split(',')
+                .filter(|word| !word.trim().is_empty())
+                .try_for_each(|word| check_word(word.trim(), words)),
             Self::TresWeights => weights(value).map(|_| ()),
             Self::Text => Ok(()),
         }
@@ -73,9 +76,12 @@ impl Kind {
         if !(factor.is_finite() && factor >= 0.0) {
             return Err(format!("the factor {factor} is not a number from 0"));
         }
-        let unchanged = |reason: &str| Err(format!("its value {} {reason}, so that scaling changes nothing", brief(value)));
+        let unchanged =
+            |reason: &str| Err(format!("its value {} {reason}, so that scaling changes nothing", brief(value)));
         let scaled = match *self {
-            Self::Integer { .. } | Self::Count | Self::Megabytes if is_unlimited(value) => return unchanged("is unlimited"),
+            Self::Integer { .. } | Self::Count | Self::Megabytes if is_unlimited(value) => {
+                return unchanged("is unlimited");
+            }
             Self::Integer { .. } | Self::Count => match value.parse::<i64>() {
                 Ok(0) => return unchanged("is zero"),
                 Ok(number) if number < 0 => return unchanged("means 'off'"),
@@ -114,7 +120,11 @@ fn weight(item: &str) -> Result<(String, f64, String), String> {
     let digits = value.trim_end_matches(|character: char| character.is_ascii_alphabetic());
     let unit = value.get(digits.len()..).unwrap_or_default();
     let number: f64 = digits.parse().map_err(|_| wrong())?;
-    if name.is_empty() || !number.is_finite() || unit.len() > 1 || !unit.chars().all(|letter| "KMGTPEkmgtpe".contains(letter)) {
+    if name.is_empty()
+        || !number.is_finite()
+        || unit.len() > 1
+        || !unit.chars().all(|letter| "KMGTPEkmgtpe".contains(letter))
+    {
         return Err(wrong());
     }
     Ok((name.to_owned(), number, unit.to_owned()))

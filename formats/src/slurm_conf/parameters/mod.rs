@@ -61,7 +61,14 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    const fn modelled(scope: Scope, name: &'static str, kind: Kind, unit: &'static str, default: &'static str, meaning: &'static str) -> Self {
+    const fn modelled(
+        scope: Scope,
+        name: &'static str,
+        kind: Kind,
+        unit: &'static str,
+        default: &'static str,
+        meaning: &'static str,
+    ) -> Self {
         Self { scope, name, alias_of: None, kind, unit, default, meaning, status: Status::Modelled }
     }
 

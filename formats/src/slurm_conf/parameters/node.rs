@@ -3,7 +3,13 @@
 use super::Scope::Node;
 use super::{Kind, Parameter};
 
-const fn modelled(name: &'static str, kind: Kind, unit: &'static str, default: &'static str, meaning: &'static str) -> Parameter {
+const fn modelled(
+    name: &'static str,
+    kind: Kind,
+    unit: &'static str,
+    default: &'static str,
+    meaning: &'static str,
+) -> Parameter {
     Parameter::modelled(Node, name, kind, unit, default, meaning)
 }
 

@@ -3,7 +3,13 @@
 use super::Scope::Partition;
 use super::{Kind, Parameter};
 
-const fn modelled(name: &'static str, kind: Kind, unit: &'static str, default: &'static str, meaning: &'static str) -> Parameter {
+const fn modelled(
+    name: &'static str,
+    kind: Kind,
+    unit: &'static str,
+    default: &'static str,
+    meaning: &'static str,
+) -> Parameter {
     Parameter::modelled(Partition, name, kind, unit, default, meaning)
 }
 
@@ -35,14 +41,32 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     modelled("MinNodes", Kind::Count, "nodes", "1", "least number of nodes of a job"),
     modelled("Nodes", Kind::Text, "", "", "nodes and node sets of the partition"),
     modelled("OverSubscribe", SHARING, "", "NO", "how jobs share nodes: EXCLUSIVE, NO, YES[:n], FORCE[:n]"),
-    modelled("OverTimeLimit", Kind::Count, "min", "", "how far a job may exceed its time limit; default is the cluster's"),
-    modelled("PreemptMode", Kind::ListOf(&["OFF", "CANCEL", "CHECKPOINT", "GANG", "REQUEUE", "SUSPEND", "WITHIN", "PRIORITY"]), "", "", "what happens to its preempted jobs; default is the cluster's"),
+    modelled(
+        "OverTimeLimit",
+        Kind::Count,
+        "min",
+        "",
+        "how far a job may exceed its time limit; default is the cluster's",
+    ),
+    modelled(
+        "PreemptMode",
+        Kind::ListOf(&["OFF", "CANCEL", "CHECKPOINT", "GANG", "REQUEUE", "SUSPEND", "WITHIN", "PRIORITY"]),
+        "",
+        "",
+        "what happens to its preempted jobs; default is the cluster's",
+    ),
     modelled("Priority", U16, "", "", "old: both PriorityTier and PriorityJobFactor"),
     modelled("PriorityJobFactor", U16, "", "1", "the partition's factor in job priorities"),
     modelled("PriorityTier", U16, "", "1", "partitions of higher tiers are scheduled first"),
     modelled("QOS", Kind::Text, "", "", "quality of service whose limits hold for the whole partition"),
     Parameter::alias(Partition, "Shared", "OverSubscribe", SHARING),
-    modelled("State", Kind::OneOf(&["UP", "DOWN", "DRAIN", "INACTIVE"]), "", "UP", "whether it accepts and schedules jobs"),
+    modelled(
+        "State",
+        Kind::OneOf(&["UP", "DOWN", "DRAIN", "INACTIVE"]),
+        "",
+        "UP",
+        "whether it accepts and schedules jobs",
+    ),
     modelled("TRESBillingWeights", Kind::TresWeights, "", "", "billing units of resources; default is one a CPU"),
     not_modelled("AllocNodes", "ALL", "jobs are not checked for the node they were submitted from"),
     not_modelled("AllowGroups", "ALL", "unix groups are not in traces: jobs that ran are taken as allowed"),

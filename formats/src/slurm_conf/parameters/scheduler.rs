@@ -3,7 +3,14 @@
 use super::Scope::{PreemptParameters, SchedulerParameters};
 use super::{Kind, Parameter};
 
-const fn range(name: &'static str, min: i64, max: i64, unit: &'static str, default: &'static str, meaning: &'static str) -> Parameter {
+const fn range(
+    name: &'static str,
+    min: i64,
+    max: i64,
+    unit: &'static str,
+    default: &'static str,
+    meaning: &'static str,
+) -> Parameter {
     Parameter::modelled(SchedulerParameters, name, Kind::Integer { min, max }, unit, default, meaning)
 }
 
@@ -32,7 +39,14 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     flag("bf_busy_nodes", "plans prefer nodes already in use"),
     flag("bf_continue", "a backfill cycle goes on after yielding although jobs or nodes changed"),
     range("bf_interval", -1, 10_800, "s", "30", "pause between backfill cycles; -1 is no backfill"),
-    range("bf_job_part_count_reserve", 0, 100_000, "jobs", "0", "jobs of each partition that get planned starts; 0 is all"),
+    range(
+        "bf_job_part_count_reserve",
+        0,
+        100_000,
+        "jobs",
+        "0",
+        "jobs of each partition that get planned starts; 0 is all",
+    ),
     flag("bf_licenses", "backfill plans licences"),
     range("bf_max_job_array_resv", 0, 1000, "tasks", "20", "planned starts of one array"),
     range("bf_max_job_assoc", 0, U32, "jobs", "0", "jobs of an association tested in a backfill cycle; 0 is unlimited"),
@@ -40,7 +54,14 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     range("bf_max_job_start", 0, 10_000, "jobs", "0", "jobs started in a backfill cycle; 0 is unlimited"),
     range("bf_max_job_test", 1, 1_000_000, "jobs", "500", "jobs tested in a backfill cycle"),
     range("bf_max_job_user", 0, U32, "jobs", "0", "jobs of a user tested in a backfill cycle; 0 is unlimited"),
-    range("bf_max_job_user_part", 0, U32, "jobs", "0", "jobs of a user in a partition tested in a backfill cycle; 0 is unlimited"),
+    range(
+        "bf_max_job_user_part",
+        0,
+        U32,
+        "jobs",
+        "0",
+        "jobs of a user in a partition tested in a backfill cycle; 0 is unlimited",
+    ),
     range("bf_max_time", 1, 3600, "s", "=bf_interval", "time after which a backfill cycle ends"),
     range("bf_min_age_reserve", 0, 2_592_000, "s", "0", "age from which jobs get planned starts"),
     range("bf_min_prio_reserve", 0, U32, "", "0", "priority from which jobs get planned starts"),
@@ -57,7 +78,14 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     flag("kill_invalid_depend", "jobs whose dependency cannot be fulfilled are cancelled"),
     range("max_sched_time", 1, U32, "s", "2", "time after which a run of the main scheduler ends"),
     flag("pack_serial_at_end", "one-CPU jobs are placed on the last nodes"),
-    range("partition_job_depth", 0, U32, "jobs", "0", "jobs of each partition tested by the main scheduler; 0 is unlimited"),
+    range(
+        "partition_job_depth",
+        0,
+        U32,
+        "jobs",
+        "0",
+        "jobs of each partition tested by the main scheduler; 0 is unlimited",
+    ),
     range("preempt_reorder_count", 0, U32, "", "1", "attempts to find better victims"),
     flag("preempt_strict_order", "victims are found in strict order"),
     flag("preempt_youngest_first", "the youngest jobs are preempted first"),
@@ -68,8 +96,22 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     alias("interval", "bf_interval"),
     alias("max_job_bf", "bf_max_job_test"),
     Parameter::modelled(PreemptParameters, "reorder_count", Kind::NATURAL, "", "1", "attempts to find better victims"),
-    Parameter::modelled(PreemptParameters, "strict_order", Kind::Flag, "", "false", "victims are found in strict order"),
-    Parameter::modelled(PreemptParameters, "youngest_first", Kind::Flag, "", "false", "the youngest jobs are preempted first"),
+    Parameter::modelled(
+        PreemptParameters,
+        "strict_order",
+        Kind::Flag,
+        "",
+        "false",
+        "victims are found in strict order",
+    ),
+    Parameter::modelled(
+        PreemptParameters,
+        "youngest_first",
+        Kind::Flag,
+        "",
+        "false",
+        "the youngest jobs are preempted first",
+    ),
     Parameter::not_modelled(PreemptParameters, "min_exempt_priority", "", "jobs are not exempt by priority"),
     Parameter::not_modelled(PreemptParameters, "reclaim_licenses", "", "jobs are not preempted for licences"),
     Parameter::not_modelled(PreemptParameters, "suspend_grace_time", "", "suspending takes no time"),

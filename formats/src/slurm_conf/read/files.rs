@@ -28,7 +28,9 @@ impl Reader<'_> {
         }
         let Some((name, is_guess)) = self.find_included(&path) else {
             let message = format!("the included file '{path}' is not there");
-            self.diagnostics.push(place.error("Include", message).cure("hand it over beside slurm.conf, under the same relative name"));
+            self.diagnostics.push(
+                place.error("Include", message).cure("hand it over beside slurm.conf, under the same relative name"),
+            );
             return;
         };
         if self.open.contains(&name) {

@@ -32,7 +32,8 @@ impl Reader<'_> {
             let Some(parameter) = find_parameter(Scope::Global, &pair.key) else {
                 let field: String = pair.key.chars().take(60).collect();
                 let cure = self.cure_for_unknown(&pair.key);
-                self.diagnostics.push(place.error(field, "slurm.conf has no such parameter; slurmctld would not start").cure(cure));
+                self.diagnostics
+                    .push(place.error(field, "slurm.conf has no such parameter; slurmctld would not start").cure(cure));
                 continue;
             };
             let setting = Setting { parameter, value: pair.value.clone(), place: place.clone() };
@@ -42,7 +43,10 @@ impl Reader<'_> {
                 && !may_repeat
                 && earlier.value != pair.value
             {
-                let line = earlier.place.line.map_or_else(String::new, |line| format!(" (first in {}:{line})", earlier.place.file));
+                let line = earlier
+                    .place
+                    .line
+                    .map_or_else(String::new, |line| format!(" (first in {}:{line})", earlier.place.file));
                 let message = format!("given more than once{line}; the last one is taken, as slurmctld does");
                 self.diagnostics.push(place.remark(Severity::Warning, parameter.name, message).cure("keep one"));
             }
@@ -51,11 +55,17 @@ impl Reader<'_> {
 
     /// A key of partitions or nodes at the start of a line is most often a continuation that was cut off.
     fn cure_for_unknown(&self, key: &str) -> String {
-        let owner = [(Scope::Partition, "PartitionName"), (Scope::Node, "NodeName"), (Scope::SchedulerParameters, "SchedulerParameters")]
-            .into_iter()
-            .find(|(scope, _)| find_parameter(*scope, key).is_some());
+        let owner = [
+            (Scope::Partition, "PartitionName"),
+            (Scope::Node, "NodeName"),
+            (Scope::SchedulerParameters, "SchedulerParameters"),
+        ]
+        .into_iter()
+        .find(|(scope, _)| find_parameter(*scope, key).is_some());
         match owner {
-            Some((_, record)) => format!("it belongs to {record}: end the line before with a backslash, or join the lines"),
+            Some((_, record)) => {
+                format!("it belongs to {record}: end the line before with a backslash, or join the lines")
+            }
             None => did_you_mean(key, parameter_names(Scope::Global), "remove it, or comment it out with #"),
         }
     }
@@ -73,7 +83,9 @@ impl Reader<'_> {
             let setting = Setting { parameter, value: pair.value.clone(), place: place.clone() };
             if settings.insert(setting).is_some_and(|earlier| earlier.value != pair.value) {
                 let message = "given more than once on the line; the last one is taken";
-                self.diagnostics.push(place.remark(Severity::Warning, format!("{record}.{}", parameter.name), message).cure("keep one"));
+                self.diagnostics.push(
+                    place.remark(Severity::Warning, format!("{record}.{}", parameter.name), message).cure("keep one"),
+                );
             }
         }
         settings
@@ -94,7 +106,9 @@ impl Reader<'_> {
                 self.conf.nodes.push(NodeRecord { names, settings, place });
             }
             Err(error) => {
-                self.diagnostics.push(place.error("NodeName", error.to_string()).cure("write the nodes as a hostlist such as n[01-16]"));
+                self.diagnostics.push(
+                    place.error("NodeName", error.to_string()).cure("write the nodes as a hostlist such as n[01-16]"),
+                );
             }
         }
     }
@@ -125,12 +139,15 @@ impl Reader<'_> {
         let mut record = NodeSetRecord { name: first.value.clone(), features: Vec::new(), nodes: None };
         for pair in rest {
             match pair.key.to_ascii_lowercase().as_str() {
-                "feature" | "features" => record.features = pair.value.split(',').map(|name| name.trim().to_owned()).collect(),
+                "feature" | "features" => {
+                    record.features = pair.value.split(',').map(|name| name.trim().to_owned()).collect()
+                }
                 "nodes" => record.nodes = Some(pair.value.clone()),
                 _ => {
                     let field: String = format!("NodeSet.{}", pair.key).chars().take(60).collect();
                     let cure = did_you_mean(&pair.key, ["Feature", "Nodes"], "NodeSet takes Feature and Nodes");
-                    self.diagnostics.push(place(pair.offset).error(field, "no such key; slurmctld would not start").cure(cure));
+                    self.diagnostics
+                        .push(place(pair.offset).error(field, "no such key; slurmctld would not start").cure(cure));
                 }
             }
         }

@@ -27,11 +27,16 @@ impl Reader<'_> {
 pub(in crate::slurm_conf) fn read_options(scope: Scope, list: &str, place: &Place) -> (Settings, Vec<Diagnostic>) {
     let (mut options, mut diagnostics) = (Settings::default(), Vec::new());
     for item in list.split(',').map(str::trim).filter(|item| !item.is_empty()) {
-        let (name, value) = item.split_once('=').map_or((item, None), |(name, value)| (name.trim(), Some(value.trim())));
+        let (name, value) =
+            item.split_once('=').map_or((item, None), |(name, value)| (name.trim(), Some(value.trim())));
         let Some(parameter) = find_parameter(scope, name) else {
             let field = format!("{scope:?}.{}", name.chars().take(60).collect::<String>());
             let cure = did_you_mean(name, parameter_names(scope), "remove it");
-            diagnostics.push(place.remark(Severity::Warning, field, "no such option: slurmctld ignores it, and so does this").cure(cure));
+            diagnostics.push(
+                place
+                    .remark(Severity::Warning, field, "no such option: slurmctld ignores it, and so does this")
+                    .cure(cure),
+            );
             continue;
         };
         let value = match value {
@@ -39,7 +44,9 @@ pub(in crate::slurm_conf) fn read_options(scope: Scope, list: &str, place: &Plac
             // slurmctld only looks for the option's name.
             None if parameter.kind == Kind::Flag || !parameter.is_modelled() => "true".to_owned(),
             None => {
-                diagnostics.push(place.error(parameter.key(), "the option needs a value").cure(format!("write {name}=NUMBER")));
+                diagnostics.push(
+                    place.error(parameter.key(), "the option needs a value").cure(format!("write {name}=NUMBER")),
+                );
                 continue;
             }
         };

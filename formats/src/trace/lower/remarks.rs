@@ -67,10 +67,15 @@ impl Remarks {
     pub(super) fn finish(self) -> Vec<Diagnostic> {
         let mut diagnostics = Vec::new();
         for (about, names) in &self.found {
+            if about.is_made() && !self.has_accounts {
+                diagnostics.extend(self.summary(*about, names));
+                continue;
+            }
             for (name, counted) in names {
                 let (severity, field, message) = about.words(name, counted.jobs, self.has_accounts);
                 let cure = if counted.cure.is_empty() { about.cure(self.has_accounts) } else { &counted.cure };
-                diagnostics.push(Diagnostic::new(severity, &self.file, message).at(counted.line).field(field).cure(cure));
+                diagnostics
+                    .push(Diagnostic::new(severity, &self.file, message).at(counted.line).field(field).cure(cure));
             }
         }
         for (about, jobs) in &self.more {
@@ -79,6 +84,22 @@ impl Remarks {
             diagnostics.push(Diagnostic::new(severity, &self.file, message).field(field));
         }
         diagnostics
+    }
+}
+
+impl Remarks {
+    /// Without an accounting dump every name is unknown: they are counted, not listed.
+    fn summary(&self, about: About, names: &BTreeMap<String, Counted>) -> Option<Diagnostic> {
+        let first = names.values().min_by_key(|counted| counted.line)?;
+        let jobs: u64 = names.values().map(|counted| counted.jobs).sum();
+        let (severity, field, _) = about.words("", 0, false);
+        let what = match about {
+            About::Qos => "QOS: taken with priority 0 and no limits",
+            About::Account => "accounts: taken with one share each under root, and one share for each of their users",
+            _ => "associations: taken with one share each",
+        };
+        let message = format!("no accounting dump was given for {} {what} ({jobs} jobs)", names.len());
+        Some(Diagnostic::new(severity, &self.file, message).at(first.line).field(field).cure(about.cure(false)))
     }
 }
 
@@ -94,7 +115,7 @@ impl Remarked<'_> {
         if let Some(counted) = names.get_mut(name) {
             counted.jobs += self.jobs;
             counted.line = counted.line.min(self.line);
-        } else if names.len() < NAMES_KEPT {
+        } else if names.len() < NAMES_KEPT || (about.is_made() && !self.remarks.has_accounts) {
             names.insert(name.to_owned(), Counted { jobs: self.jobs, line: self.line, cure: cure() });
         } else {
             *self.remarks.more.entry(about).or_default() += self.jobs;
@@ -103,23 +124,60 @@ impl Remarked<'_> {
 }
 
 impl About {
+    /// Whether what is unknown was made for the trace.
+    fn is_made(self) -> bool {
+        matches!(self, Self::Qos | Self::Account | Self::User)
+    }
+
     fn words(self, name: &str, jobs: u64, has_accounts: bool) -> (Severity, &'static str, String) {
         let made = if has_accounts { Severity::Warning } else { Severity::Assumed };
         match self {
-            Self::Partition => (Severity::Error, "Partition", format!("the partition '{name}' of {jobs} jobs is not in slurm.conf")),
-            Self::NoDefaultPartition => {
-                (Severity::Error, "Partition", format!("{jobs} jobs name no partition, and slurm.conf has no default one"))
+            Self::Partition => {
+                (Severity::Error, "Partition", format!("the partition '{name}' of {jobs} jobs is not in slurm.conf"))
             }
-            Self::Qos => (made, "QOS", format!("the QOS '{name}' of {jobs} jobs is not known: taken with priority 0 and no limits")),
-            Self::Account => (made, "Account", format!("the account '{name}' of {jobs} jobs is not known: taken with one share under root")),
-            Self::User => (made, "User", format!("'{name}' of {jobs} jobs is no known association: taken with one share")),
-            Self::Feature => (Severity::Warning, "Constraints", format!("no node has the feature '{name}' that {jobs} jobs ask for: they never start")),
-            Self::Constraint => {
-                (Severity::Warning, "Constraints", format!("the constraint '{name}' of {jobs} jobs cannot be read: they never start"))
+            Self::NoDefaultPartition => (
+                Severity::Error,
+                "Partition",
+                format!("{jobs} jobs name no partition, and slurm.conf has no default one"),
+            ),
+            Self::Qos => (
+                made,
+                "QOS",
+                format!("the QOS '{name}' of {jobs} jobs is not known: taken with priority 0 and no limits"),
+            ),
+            Self::Account => (
+                made,
+                "Account",
+                format!("the account '{name}' of {jobs} jobs is not known: taken with one share under root"),
+            ),
+            Self::User => {
+                (made, "User", format!("'{name}' of {jobs} jobs is no known association: taken with one share"))
             }
-            Self::Gres => (Severity::Warning, "ReqTRES", format!("no node has the GRES '{name}' that {jobs} jobs ask for: they never start")),
-            Self::Node => (Severity::Warning, "SubmitLine", format!("the node '{name}' that {jobs} jobs name is not in slurm.conf: ignored")),
-            Self::Licence => (Severity::Warning, "Licenses", format!("the licence '{name}' of {jobs} jobs is not in slurm.conf: ignored")),
+            Self::Feature => (
+                Severity::Warning,
+                "Constraints",
+                format!("no node has the feature '{name}' that {jobs} jobs ask for: they never start"),
+            ),
+            Self::Constraint => (
+                Severity::Warning,
+                "Constraints",
+                format!("the constraint '{name}' of {jobs} jobs cannot be read: they never start"),
+            ),
+            Self::Gres => (
+                Severity::Warning,
+                "ReqTRES",
+                format!("no node has the GRES '{name}' that {jobs} jobs ask for: they never start"),
+            ),
+            Self::Node => (
+                Severity::Warning,
+                "SubmitLine",
+                format!("the node '{name}' that {jobs} jobs name is not in slurm.conf: ignored"),
+            ),
+            Self::Licence => (
+                Severity::Warning,
+                "Licenses",
+                format!("the licence '{name}' of {jobs} jobs is not in slurm.conf: ignored"),
+            ),
             Self::DependencyOutside => (
                 Severity::Assumed,
                 "SubmitLine",
@@ -133,7 +191,9 @@ impl About {
             Self::Partition | Self::Feature | Self::Gres => "hand over the slurm.conf of the trace's time",
             Self::NoDefaultPartition => "set Default=YES on a partition",
             Self::Account | Self::User | Self::Qos if has_accounts => "hand over a sacctmgr dump of the trace's time",
-            Self::Account | Self::User | Self::Qos => "hand over a sacctmgr dump for the site's shares, limits and priorities",
+            Self::Account | Self::User | Self::Qos => {
+                "hand over a sacctmgr dump for the site's shares, limits and priorities"
+            }
             _ => "",
         }
     }

@@ -24,7 +24,13 @@ pub(super) struct RequestLowering<'s> {
 
 impl<'s> RequestLowering<'s> {
     pub(super) fn new(texts: &'s Strings, site: &'s mut Site) -> Self {
-        let nodes = site.cluster.nodes.iter().enumerate().map(|(index, node)| (node.name.clone(), NodeId::new(index))).collect();
+        let nodes = site
+            .cluster
+            .nodes
+            .iter()
+            .enumerate()
+            .map(|(index, node)| (node.name.clone(), NodeId::new(index)))
+            .collect();
         Self { texts, site, nodes, node_lists: HashMap::new() }
     }
 

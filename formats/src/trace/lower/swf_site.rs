@@ -79,9 +79,9 @@ fn node_sizes(trace: &Trace, nodes: Option<u32>, cpus_per_node: Option<u32>) -> 
     let size = |index| if u64::from(index) < more { each + 1 } else { each };
     Ok(match cpus_per_node {
         // Whole nodes, the last one perhaps smaller.
-        Some(full) if full > 0 && nodes.is_none() && header.max_procs.is_some() => {
-            (0..count).map(|index| full.min(u32::try_from(cpus - u64::from(index) * u64::from(full)).unwrap_or(full))).collect()
-        }
+        Some(full) if full > 0 && nodes.is_none() && header.max_procs.is_some() => (0..count)
+            .map(|index| full.min(u32::try_from(cpus - u64::from(index) * u64::from(full)).unwrap_or(full)))
+            .collect(),
         _ => (0..count).map(size).collect(),
     })
 }

@@ -22,11 +22,13 @@ fn every_spelling_of_an_option_is_read() {
         "sbatch -N4 job.sh",
         "sbatch -N 4 job.sh",
         "sbatch -N=4 job.sh",
-        "/usr/bin/salloc --nod=4",
+        "/usr/bin/salloc -N4 -I",
         "srun  -N  4 hostname",
     ] {
         assert_eq!(options(line).nodes, Some((4, 4)), "{line}");
     }
+    assert_eq!(options("sbatch --ntasks-per-n=3").ntasks_per_node, Some(3));
+    assert_eq!(options("sbatch --nod=3").nodes, None, "nodes, nodelist or nodefile");
     assert_eq!(options("sbatch -N 2-8").nodes, Some((2, 8)));
 }
 
@@ -51,7 +53,10 @@ fn a_whole_command_line_is_understood() {
     assert_eq!((options.gres, options.gpus.len()), (&b"gpu:2"[..], 0));
     assert_eq!((options.sharing, options.nice), (Some(Sharing::ExclusiveUser), 500));
     assert_eq!((options.switches, options.block_cores), (Some((2, Some(600))), Some(true)));
-    assert_eq!((options.sockets_per_node, options.cores_per_socket, options.threads_per_core), (Some(2), Some(8), Some(1)));
+    assert_eq!(
+        (options.sockets_per_node, options.cores_per_socket, options.threads_per_core),
+        (Some(2), Some(8), Some(1))
+    );
     assert_eq!(options.time.unwrap().minutes(), Some(foresite_engine::job::TimeLimit::Minutes(5)));
     let on = options.dependencies.unwrap().on;
     assert_eq!(on, [(DependencyKind::After(0), 132), (DependencyKind::AfterAny, 129)]);

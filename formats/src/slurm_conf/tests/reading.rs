@@ -1,0 +1,165 @@
+//! What slurm.conf's text may look like.
+
+use proptest::prelude::*;
+
+use super::*;
+
+#[test]
+fn every_spelling_of_a_line_is_read_as_slurmctld_reads_it() {
+    let text = "\u{feff}# Größe\r\n\
+        clustername = demo # the name\r\n\
+        SCHEDULERPARAMETERS=bf_continue,\\\r\n  bf_window=2880\r\n\
+        Nodename=n[01-02]\tCPUS=4  Features=\"a,b\" state=UNKNOWN #Feature=c\n\
+        PartitionName=p Nodes=n[01-02] \\\n  MaxTime=2-0 Shared=FORCE:8 State=\"UP\"\n";
+    let (site, said) = read_and_lower(&[("slurm.conf", text)], None);
+    // slurmctld joins the value only where no blank stands between.
+    assert_eq!(
+        said,
+        "slurm.conf:4: error: bf_window: slurm.conf has no such parameter; slurmctld would not start; \
+         it belongs to SchedulerParameters: end the line before with a backslash, or join the lines"
+    );
+    let site = site.unwrap();
+    assert_eq!(site.cluster.name, "demo");
+    assert!(site.policy.backfill.continue_after_yield);
+    assert_eq!(site.cluster.features, ["a", "b"]);
+    assert_eq!(site.cluster.partitions[0].max_time, Some(2880));
+    assert_eq!(site.cluster.partitions[0].over_subscribe, foresite_engine::cluster::OverSubscribe::Force(8));
+}
+
+#[test]
+fn a_comment_line_ends_a_continued_list() {
+    let site = site(&small("SchedulerParameters=bf_window=60,\\\n#End\nKillWait=7"));
+    assert_eq!((site.policy.backfill.window, site.policy.kill_wait), (60, 7));
+}
+
+#[test]
+fn a_comment_that_touches_a_value_is_told() {
+    assert_eq!(
+        remarks("SchedulerParameters=bf_window=60#defer"),
+        "slurm.conf:3: warning: #: '#defer' touches the value before it and is read as a comment, as slurmctld does; \
+         put a blank before the #"
+    );
+}
+
+#[test]
+fn an_unknown_parameter_is_an_error_that_names_its_neighbour() {
+    assert_eq!(
+        remarks("PriorityWeightFairshair=1"),
+        "slurm.conf:3: error: PriorityWeightFairshair: slurm.conf has no such parameter; slurmctld would not start; \
+         did you mean 'PriorityWeightFairshare'?"
+    );
+    assert!(
+        remarks("NodeName=x Cpu=4")
+            .contains("NodeName.Cpu: no such key; slurmctld would not start; did you mean 'CPUs'?")
+    );
+    assert_eq!(
+        remarks("SchedulerParameters=max_prc_cnt=5"),
+        "slurm.conf:3: warning: SchedulerParameters.max_prc_cnt: no such option: slurmctld ignores it, and so does this; \
+         did you mean 'max_rpc_cnt'?"
+    );
+    assert!(remarks("KillWait 30").contains("KillWait: this is not Key=Value"));
+    assert!(remarks("Nodes+=3").contains("operators such as += are not understood"));
+}
+
+#[test]
+fn parameters_of_old_releases_are_known() {
+    assert_eq!(
+        remarks("ControlMachine=a\nFastSchedule=1\nCryptoType=crypto/munge\nCacheGroups=0\nSchedulerPort=7321"),
+        ""
+    );
+}
+
+#[test]
+fn a_template_is_told_from_a_configuration() {
+    for (line, marker) in [
+        ("KillWait={{ kill_wait }}", "{{"),
+        ("SlurmctldHost=<login ip address>", "<login ip address>"),
+        ("PartitionName=q Nodes=n#CLUSTER-[1-5]", "#CLUSTER"),
+    ] {
+        let said = remarks(line);
+        assert!(
+            said.contains(&format!("'{marker}' is a template's placeholder, not a value; hand over the file")),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn repeated_parameters_take_the_last_value() {
+    let said = remarks("KillWait=10\nKillWait=20\nSlurmctldHost=a(1.2.3.4)\nSlurmctldHost=b(1.2.3.5)");
+    assert_eq!(
+        said,
+        "slurm.conf:4: warning: KillWait: given more than once (first in slurm.conf:3); the last one is taken, as slurmctld does; keep one"
+    );
+}
+
+#[test]
+fn included_files_are_found_beside_the_including_one() {
+    let set = [
+        ("slurm.conf", "ClusterName=c\nInclude conf/nodes.conf\ninclude /etc/slurm/parts.conf\n"),
+        ("conf/nodes.conf", "Include more.conf\n"),
+        ("conf/more.conf", "NodeName=n1 CPUs=2\n"),
+        ("parts.conf", "PartitionName=p Nodes=n1\n"),
+    ];
+    let (site, said) = read_and_lower(&set, None);
+    assert_eq!(said, "slurm.conf:3: assumed: Include: '/etc/slurm/parts.conf' is taken from 'parts.conf'");
+    assert_eq!(site.unwrap().cluster.partitions.len(), 1);
+}
+
+#[test]
+fn missing_and_circular_includes_are_errors() {
+    let (_, said) = read_and_lower(&[("slurm.conf", &small("Include gone.conf")), ("b.conf", "")], None);
+    assert_eq!(
+        said,
+        "slurm.conf:3: error: Include: the included file 'gone.conf' is not there; hand it over beside slurm.conf, under the same relative name"
+    );
+    let (_, said) = read_and_lower(&[("slurm.conf", &small("Include b.conf")), ("b.conf", "Include slurm.conf")], None);
+    assert_eq!(said, "b.conf:1: error: Include: 'slurm.conf' includes itself; remove the include");
+    let (_, diagnostics) = SlurmConf::read(&FileSet::default(), "slurm.conf");
+    assert_eq!(said_all(&diagnostics), "slurm.conf: error: there is no such file; hand over the file");
+}
+
+fn said_all(diagnostics: &[Diagnostic]) -> String {
+    diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn templates_of_records_add_up_and_hold_for_later_lines() {
+    let site = site(
+        "NodeName=before CPUs=1\nNodeName=DEFAULT CPUs=8 RealMemory=100\nNodeName=DEFAULT RealMemory=200 Weight=3\n\
+         NodeName=a\nNodeName=b CPUs=2\nPartitionName=default MaxTime=60 PriorityTier=5\nPartitionName=p Nodes=ALL MaxTime=30\n",
+    );
+    let nodes: Vec<_> =
+        site.cluster.nodes.iter().map(|node| (node.name.as_str(), node.cpus, node.memory_mb, node.weight)).collect();
+    assert_eq!(nodes, [("a", 8, 200, 3), ("b", 2, 200, 3), ("before", 1, 1, 1)]);
+    let partition = &site.cluster.partitions[0];
+    assert_eq!((partition.max_time, partition.priority_tier, site.cluster.partitions.len()), (Some(30), 5, 1));
+}
+
+#[test]
+fn a_fragment_of_partitions_alone_is_read_but_not_lowered() {
+    let (conf, diagnostics) =
+        SlurmConf::read(&files(&[("slurm.conf", "PartitionName=p Nodes=n0[004-095].savio[1]\n")]), "slurm.conf");
+    assert!(diagnostics.is_empty());
+    assert_eq!(conf.partition_names().collect::<Vec<_>>(), ["p"]);
+    let (site, diagnostics) = conf.lower(None);
+    assert!(site.is_none());
+    assert_eq!(
+        said(&diagnostics),
+        "slurm.conf: error: NodeName: no node is described; hand over the whole slurm.conf, or the file with the NodeName lines beside it"
+    );
+}
+
+#[test]
+fn a_huge_hostlist_is_refused() {
+    assert!(remarks("NodeName=x[0-999999999999]").contains("'x[0-999999999999]' stands for more than"));
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_reading_panic(lines in prop::collection::vec("(NodeName|PartitionName|NodeSet|DownNodes|Include|Licenses|SchedulerParameters|TopologyPlugin|.{0,3})[ =]?[a-zA-Z0-9=,:\\[\\]\\-\"\\\\ #é<>{}./]{0,40}", 0..12)) {
+        let text = lines.join("\n");
+        let set = [("slurm.conf", text.as_str()), ("gres.conf", text.as_str()), ("topology.conf", text.as_str())];
+        let _ = read_and_lower(&set, Some(&text));
+    }
+}

@@ -1,0 +1,181 @@
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+
+use foresite_engine::association::{Association, AssociationTree, Qos};
+use foresite_engine::cluster::{MemoryDefault, Partition};
+use foresite_engine::ids::AssociationId;
+use foresite_engine::job::{FeatureExpr, Memory};
+use foresite_engine::node_set::NodeSet;
+
+use super::super::TraceOptions;
+use super::*;
+
+const HEADER: &str = "JobID|User|Account|Partition|QOS|Submit|Eligible|ElapsedRaw|State|TimelimitRaw|ReqTRES|ReqMem|Constraints|SubmitLine";
+
+fn trace(rows: &[&str]) -> Trace {
+    let text = format!("{HEADER}\n{}\n", rows.join("\n"));
+    let options = TraceOptions { time_zone: Some(jiff::tz::TimeZone::UTC), max_bytes: None };
+    let (trace, diagnostics) = Trace::read("t", text.as_bytes(), &options);
+    trace.unwrap_or_else(|| panic!("{diagnostics:?}"))
+}
+
+/// Four nodes `n1` … `n4` with the partitions `normal` (default, 1,000 MB a CPU) and `debug`, user `ann` in account `phys`.
+fn site() -> Site {
+    let empty = trace(&["1|ann|phys||normal|2024-01-01T00:00:00||1|COMPLETED|1|cpu=1,node=1|||"]);
+    let mut site = swf_site(&empty, Some(4), Some(8)).unwrap();
+    site.cluster.features = vec!["fast".into()];
+    site.cluster.partitions[0].default_memory = Some(MemoryDefault::PerCpu(1000));
+    site.cluster.partitions.push(Partition { nodes: NodeSet::full(4), ..Partition::new("debug", 4) });
+    site.associations.rows.push(Association::new("phys", None, Some(AssociationTree::ROOT)));
+    site.associations.rows.push(Association::new("phys", Some("ann".into()), Some(AssociationId(1))));
+    site.policy.select.memory = true;
+    site.has_accounts = true;
+    site
+}
+
+fn row(id: &str, partition: &str, submit: &str, line: &str) -> String {
+    format!(
+        "{id}|ann|phys|{partition}|normal|2024-01-01T{submit}||60|COMPLETED|10|cpu=4,mem=4000M,node=1|4000M||{line}"
+    )
+}
+
+fn lowered(rows: &[&str]) -> (Option<Workload>, String) {
+    let mut site = site();
+    let (workload, diagnostics) = lower(&trace(rows), &mut site);
+    (workload, diagnostics.iter().map(|it| format!("{it}\n")).collect())
+}
+
+#[test]
+fn jobs_stand_in_submit_order_and_the_traces_order_is_kept() {
+    let rows = [
+        row("9", "", "02:00:00", ""),
+        row("3_2", "", "01:00:00", ""),
+        row("3_1", "", "01:00:00", ""),
+        row("2", "debug", "03:00:00", ""),
+    ];
+    let (workload, said) = lowered(&rows.each_ref().map(String::as_str));
+    let workload = workload.unwrap();
+    assert_eq!(said, "");
+    let names: Vec<String> = workload.jobs.iter().map(|job| job.name.to_string()).collect();
+    assert_eq!(names, ["3_1", "3_2", "9", "2"]);
+    let order: Vec<usize> = workload.trace_order.iter().map(|id| id.index()).collect();
+    assert_eq!(order, [2, 1, 0, 3]);
+    assert_eq!((workload.users.as_slice(), workload.requests.len()), (&["ann".to_owned()][..], 2));
+    assert_eq!(workload.jobs[0].association, AssociationId(2));
+    assert_eq!(workload.jobs[0].estimate, 600);
+}
+
+#[test]
+fn an_unknown_partition_is_an_error_with_count_line_and_near_names() {
+    let rows =
+        [row("1", "normal", "01:00:00", ""), row("2", "debugg", "01:00:00", ""), row("3", "debugg", "01:00:00", "")];
+    let (workload, said) = lowered(&rows.each_ref().map(String::as_str));
+    assert!(workload.is_none());
+    assert_eq!(
+        said,
+        "t:3: error: Partition: the partition 'debugg' of 2 jobs is not in slurm.conf; did you mean 'debug'?\n"
+    );
+}
+
+#[test]
+fn unknown_people_and_qos_are_made_and_named() {
+    let rows = [
+        "1|bob|phys||fancy|2024-01-01T00:00:00||1|COMPLETED|1|cpu=1,node=1|||",
+        "2|eve|chem|||2024-01-01T00:00:00||1|COMPLETED|1|cpu=1,node=1|||",
+        "3|ann||||2024-01-01T00:00:00||1|COMPLETED|1|cpu=1,node=1|||",
+    ];
+    let mut site = site();
+    let (workload, diagnostics) = lower(&trace(&rows), &mut site);
+    let workload = workload.unwrap();
+    let rows = &site.associations.rows;
+    assert_eq!(
+        rows.iter().map(|row| row.account.as_str()).collect::<Vec<_>>(),
+        ["root", "phys", "phys", "phys", "chem", "chem"]
+    );
+    assert_eq!(rows[3].parent, Some(AssociationId(1)));
+    assert_eq!(workload.jobs[2].association, AssociationId(2));
+    assert_eq!(site.qos.iter().map(|qos| qos.name.as_str()).collect::<Vec<_>>(), ["normal", "fancy"]);
+    let said: String = diagnostics.iter().map(|it| format!("{it}\n")).collect();
+    assert!(said.contains("t:2: warning: QOS: the QOS 'fancy' of 1 jobs"), "{said}");
+    assert!(said.contains("t:2: warning: User: 'bob in phys' of 1 jobs"), "{said}");
+    assert!(said.contains("t:3: warning: Account: the account 'chem' of 1 jobs"), "{said}");
+}
+
+#[test]
+fn without_an_accounting_dump_the_unknown_names_are_counted_in_one_remark() {
+    let mut site = site();
+    (site.has_accounts, site.associations, site.qos) =
+        (false, AssociationTree::default(), vec![Qos { name: "normal".into(), ..Qos::default() }]);
+    let rows: Vec<String> = (1..=300)
+        .map(|id| format!("{id}|u{id}|a{}||normal|2024-01-01T00:00:00||1|COMPLETED|1|cpu=1,node=1|||", id % 3))
+        .collect();
+    let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+    let (workload, diagnostics) = lower(&trace(&rows), &mut site);
+    assert_eq!((workload.unwrap().users.len(), site.associations.rows.len(), diagnostics.len()), (300, 304, 1));
+    assert!(diagnostics[0].to_string().contains("no accounting dump was given for 3 accounts"), "{}", diagnostics[0]);
+    assert!(diagnostics[0].message.ends_with("(300 jobs)"));
+}
+
+#[test]
+fn recorded_memory_that_equals_the_default_is_left_to_the_default() {
+    let rows = [
+        row("1", "", "01:00:00", ""),
+        row("2", "debug", "01:00:00", ""),
+        row("3", "", "01:00:00", "sbatch -n 4 --mem=4000 j.sh"),
+    ];
+    let (workload, _) = lowered(&rows.each_ref().map(String::as_str));
+    let workload = workload.unwrap();
+    let memory = |job: usize| workload.requests[workload.jobs[job].request.index()].memory;
+    assert_eq!((memory(0), memory(1), memory(2)), (Memory::Default, Memory::PerNode(4000), Memory::PerNode(4000)));
+}
+
+#[test]
+fn names_in_requests_are_resolved_or_remarked_on() {
+    let line = "sbatch -n 4 -C fast&slow -w n[2-3],n9 --gres=gpu:2 -L matlab:1 -p debug,normal j.sh";
+    let (workload, said) = lowered(&[&row("1", "normal", "01:00:00", line)]);
+    let workload = workload.unwrap();
+    let request = &workload.requests[0];
+    assert_eq!(request.partitions.iter().map(|id| id.index()).collect::<Vec<_>>(), [1, 0]);
+    assert_eq!(request.required_nodes.iter().map(|id| id.index()).collect::<Vec<_>>(), [1, 2]);
+    assert!(matches!(&request.features, FeatureExpr::And(all) if all.len() == 2));
+    assert_eq!(request.gres[0].count, 2);
+    for text in ["the feature 'slow'", "the node 'n9'", "the GRES 'gpu'", "the licence 'matlab:1'"] {
+        assert!(said.contains(text), "{text}: {said}");
+    }
+}
+
+#[test]
+fn dependencies_inside_the_trace_are_simulated_and_others_are_release_times() {
+    let inside = row("2", "", "02:00:00", "sbatch -n 4 -d afterok:1 j.sh").replace("||60|", "|2024-01-01T05:00:00|60|");
+    let outside = inside.replace("2|ann", "3|ann").replace("afterok:1", "afterok:77");
+    let (workload, said) = lowered(&[&row("1", "", "01:00:00", ""), &inside, &outside]);
+    let workload = workload.unwrap();
+    let held: Vec<_> = workload
+        .jobs
+        .iter()
+        .map(|job| (job.release - job.submit, job.extra.as_ref().is_some_and(|it| it.dependencies.is_some())))
+        .collect();
+    assert_eq!(held, [(0, false), (0, true), (10_800, false)]);
+    assert!(said.contains("t:4: assumed: SubmitLine: 1 jobs depend on jobs outside the trace"), "{said}");
+}
+
+#[test]
+fn a_cluster_without_slurm_conf_has_the_headers_size() {
+    let sizes = |header: &str, nodes, cpus| {
+        let text = format!("{header}1 10 5 100 8 -1 -1 8 3600 2048 1 3 4 -1 1 -1 -1 -1\n");
+        let (trace, _) = Trace::read("t", text.as_bytes(), &TraceOptions::default());
+        swf_site(&trace.unwrap(), nodes, cpus)
+            .map(|site| (site.cluster.nodes.len(), site.cluster.total_cpus()))
+            .map_err(|fault| fault.to_string())
+    };
+    assert_eq!(sizes("; MaxNodes: 151\n; MaxProcs: 2004\n", None, None), Ok((151, 2004)));
+    assert_eq!(sizes("; MaxProcs: 100\n", None, None), Ok((100, 100)));
+    assert_eq!(sizes("; MaxProcs: 100\n", None, Some(16)), Ok((7, 100)));
+    assert_eq!(sizes("; MaxNodes: 9\n; MaxProcs: 100\n", Some(3), Some(8)), Ok((3, 24)));
+    let none = sizes("", None, None).unwrap_err();
+    assert!(
+        none.contains("does not say how large the cluster was; give a slurm.conf, or --nodes and --cpus-per-node"),
+        "{none}"
+    );
+    assert!(sizes("", Some(0), Some(4)).is_err());
+    assert!(sizes("", Some(u32::MAX), Some(u32::MAX)).is_err());
+}

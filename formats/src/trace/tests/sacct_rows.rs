@@ -1,0 +1,255 @@
+//! `sacct --parsable2` in all its varieties.
+
+use super::*;
+
+#[test]
+fn a_row_becomes_a_job_with_its_request() {
+    let trace = trace(&with(&[]));
+    let job = &trace.jobs[0];
+    assert_eq!((job.name.to_string().as_str(), job.submit, job.release, job.run_time), ("1", SUBMIT, SUBMIT, 17));
+    assert_eq!((job.time_limit, job.estimate, job.state), (Some(TimeLimit::Minutes(11)), 660, TraceState::Completed));
+    assert_eq!((job.cancelled_at, job.run_time_is_bound, job.line), (None, false, 2));
+    let asked = request(&trace, 0);
+    assert_eq!((asked.min_nodes, asked.max_nodes, asked.tasks, asked.min_cpus), (4, Some(4), 48, 48));
+    assert_eq!((asked.memory, asked.memory_is_recorded), (Memory::PerNode(24_000), false));
+    assert_eq!(trace.strings.text(job.user), "user5");
+    assert!(trace.caveats.is_empty());
+}
+
+#[test]
+fn the_recorded_schedule_is_never_taken() {
+    let timeout = [("JobID", "2"), ("State", "TIMEOUT"), ("ElapsedRaw", "660"), ("SubmitLine", "")];
+    let killed =
+        [("JobID", "3"), ("State", "CANCELLED by 7"), ("ElapsedRaw", "5"), ("SubmitLine", "sbatch -n 48 job.sh")];
+    let waiting = [
+        ("JobID", "4"),
+        ("State", "CANCELLED by 7"),
+        ("ElapsedRaw", "0"),
+        ("End", "2024-01-01T03:00:00"),
+        ("Start", "2024-01-01T03:00:00"),
+    ];
+    let all = [&[][..], &timeout, &killed, &waiting];
+    let rows: Vec<String> = all.iter().map(|changes| row(changes)).collect();
+    let blanks = [("Start", ""), ("NodeList", ""), ("Flags", ""), ("Priority", ""), ("Reason", "")];
+    let ends = ["2024-01-01T00:08:17", "2024-01-01T00:19:00", "2024-01-01T00:08:05", "2024-01-01T03:00:00"];
+    let blanked: Vec<String> =
+        all.iter().zip(ends).map(|(changes, end)| row(&[changes, &blanks[..], &[("End", end)]].concat())).collect();
+    let (with, without) =
+        (trace(&format!("{HEADER}\n{}", rows.join("\n"))), trace(&format!("{HEADER}\n{}", blanked.join("\n"))));
+    assert_eq!(with.jobs, without.jobs);
+    assert_eq!(with.requests, without.requests);
+    assert_eq!(with.jobs[3].cancelled_at, Some(SUBMIT + 10_320));
+    assert!(with.jobs[1].run_time_is_bound);
+}
+
+#[test]
+fn without_an_elapsed_column_the_run_time_is_end_less_start() {
+    let text = "JobID|Submit|Start|End|State|ReqCPUS\n\
+                1|2024-01-01T00:08:00|2024-01-01T00:10:00|2024-01-01T00:11:00|COMPLETED|1\n\
+                2|2024-01-01T00:08:00||2024-01-01T00:09:00|COMPLETED|1\n\
+                3|2024-01-01T00:08:00|None|2024-01-01T00:09:30|CANCELLED by 1|1\n";
+    let trace = trace(text);
+    let times: Vec<_> = trace.jobs.iter().map(|job| (job.run_time, job.cancelled_at)).collect();
+    assert_eq!(times, [(60, None), (60, None), (0, Some(SUBMIT + 90))]);
+}
+
+#[test]
+fn steps_are_left_out_and_arrays_are_one_job_a_task() {
+    let rows = [
+        row(&[("JobID", "38_5")]),
+        row(&[("JobID", "38_5.batch"), ("State", "")]),
+        row(&[("JobID", "38_[6-8%2]"), ("State", "PENDING"), ("ElapsedRaw", "0"), ("End", "Unknown")]),
+        row(&[("JobID", "40+1")]),
+        row(&[("JobID", "40+1.extern")]),
+    ];
+    let trace = trace(&format!("{HEADER}\n{}\n", rows.join("\n")));
+    let names: Vec<String> = trace.jobs.iter().map(|job| job.name.to_string()).collect();
+    assert_eq!(names, ["38_5", "38_6", "38_7", "38_8", "40+1"]);
+    assert_eq!(trace.jobs[1].extra.as_ref().unwrap().array_task_limit, Some(2));
+    assert!(trace.jobs[1].run_time_is_bound);
+    assert_eq!(trace.jobs[4].name.part, JobPart::Component(1));
+    assert_eq!(caveats(&trace), [(CaveatKind::StillPending, 1)]);
+}
+
+#[test]
+fn incarnations_after_a_requeue_are_runs_of_one_job() {
+    let rows = [
+        row(&[("State", "NODE_FAIL"), ("ElapsedRaw", "100")]),
+        row(&[("Submit", "2024-01-01T01:00:00"), ("ElapsedRaw", "200"), ("State", "REQUEUED")]),
+        row(&[("Submit", "2024-01-01T02:00:00"), ("ElapsedRaw", "300"), ("State", "TIMEOUT")]),
+        row(&[("Submit", "2024-01-01T02:00:00"), ("ElapsedRaw", "300"), ("State", "TIMEOUT")]),
+    ];
+    let trace = trace(&format!("{HEADER}\n{}\n", rows.join("\n")));
+    assert_eq!(trace.jobs.len(), 1);
+    let job = &trace.jobs[0];
+    assert_eq!((job.submit, job.run_time, job.run_time_is_bound), (SUBMIT, 100, true));
+    assert_eq!(job.extra.as_ref().unwrap().requeued_runs, [(SUBMIT + 3120, 200), (SUBMIT + 6720, 300)]);
+    assert_eq!(caveats(&trace), [(CaveatKind::Requeued, 2), (CaveatKind::DuplicateRow, 1)]);
+}
+
+#[test]
+fn eligible_is_the_release_time_only_where_nothing_better_is_known() {
+    let later = ("Eligible", "2024-01-01T00:18:00");
+    let release = |line: &str, id: &str| {
+        let trace = trace(&with(&[later, ("SubmitLine", line), ("JobID", id)]));
+        let extra = trace.jobs[0].extra.clone().unwrap_or_default();
+        (trace.jobs[0].release - SUBMIT, extra.begin, extra.dependencies.map(|it| it.on.len()), extra.array_task_limit)
+    };
+    assert_eq!(release("", "1"), (600, None, None, None));
+    assert_eq!(release("sbatch -n 48 j.sh", "1"), (600, None, None, None));
+    assert_eq!(release("sbatch -n 48 --begin=now+600 j.sh", "1"), (0, Some(SUBMIT + 600), None, None));
+    assert_eq!(release("sbatch -n 48 -d afterok:7:8 j.sh", "1"), (0, None, Some(2), None));
+    assert_eq!(release("sbatch -n 48 -a 1-9%2 j.sh", "1_3"), (0, None, None, Some(2)));
+    assert_eq!(release("sbatch -n 48 --begin=doomsday j.sh", "1"), (600, None, None, None));
+    assert_eq!(release("sbatch -n 48 -d expand:4 j.sh", "1"), (600, None, None, None));
+}
+
+#[test]
+fn without_a_command_line_the_recorded_totals_count() {
+    let trace = trace(&with(&[
+        ("SubmitLine", ""),
+        ("ReqTRES", "billing=8,cpu=8,gres/gpu=4,gres/gpu:a100=2,mem=64G,node=2"),
+        ("NNodes", "2"),
+    ]));
+    let asked = request(&trace, 0);
+    assert_eq!((asked.min_nodes, asked.max_nodes, asked.tasks, asked.min_cpus), (2, Some(2), 8, 8));
+    assert_eq!((asked.memory, asked.memory_is_recorded), (Memory::PerNode(48_000), true));
+    let gres: Vec<_> = asked.gres.iter().map(|gres| (trace.strings.text(gres.label), gres.count)).collect();
+    assert_eq!(gres, [("gpu", 1), ("gpu:a100", 1)]);
+    assert_eq!(caveats(&trace), [(CaveatKind::LayoutUnknown, 1)]);
+}
+
+#[test]
+fn memory_that_grew_with_the_allocation_was_meant_per_cpu_or_per_node() {
+    let memory = |alloc: &str| {
+        let changes = [
+            ("SubmitLine", ""),
+            ("ReqMem", "64000M"),
+            ("ReqTRES", "billing=64,cpu=64,mem=64000M,node=1"),
+            ("ReqNodes", "1"),
+            ("NNodes", "2"),
+            ("AllocTRES", alloc),
+        ];
+        let trace = trace(&with(&changes));
+        (request(&trace, 0).memory, request(&trace, 0).max_nodes)
+    };
+    assert_eq!(memory("billing=64,cpu=64,mem=64000M,node=2"), (Memory::PerCpu(1000), None));
+    assert_eq!(memory("billing=64,cpu=64,mem=128000M,node=2"), (Memory::PerNode(64_000), None));
+    let trace = trace(&with(&[("SubmitLine", ""), ("ReqMem", "2800Mc")]));
+    assert_eq!(request(&trace, 0).memory, Memory::PerCpu(2800));
+}
+
+#[test]
+fn directives_in_the_script_show_in_the_recorded_request() {
+    let trace = trace(&with(&[("SubmitLine", "sbatch -N 4 --exclusive job.sh")]));
+    let asked = request(&trace, 0);
+    assert_eq!((asked.min_nodes, asked.tasks, asked.min_cpus, asked.sharing), (4, 48, 48, Sharing::Exclusive));
+    assert_eq!(caveats(&trace), [(CaveatKind::ScriptOptions, 1)]);
+    let line = "sbatch -n 5 --ntasks-per-node=2 -c 3 job.sh";
+    let trace = super::trace(&with(&[("SubmitLine", line), ("ReqTRES", "cpu=15,node=3")]));
+    let asked = request(&trace, 0);
+    assert_eq!((asked.min_nodes, asked.max_nodes, asked.cpus_per_task, asked.min_cpus), (3, None, 3, 15));
+}
+
+#[test]
+fn limits_and_states_are_read_in_every_wording() {
+    let limit = |text: &str| trace(&with(&[("TimelimitRaw", text), ("SubmitLine", "")])).jobs[0].time_limit;
+    assert_eq!(limit("Partition_Limit"), None);
+    assert_eq!(limit("UNLIMITED"), Some(TimeLimit::Unlimited));
+    assert_eq!(limit("4320"), Some(TimeLimit::Minutes(4320)));
+    let unknown = trace(&with(&[("State", "EXPLODED")]));
+    assert_eq!(caveats(&unknown), [(CaveatKind::StateUnknown, 1)]);
+}
+
+#[test]
+fn local_times_without_a_zone_are_read_as_utc_and_said_so() {
+    let (trace, diagnostics) = Trace::read("t", with(&[]).as_bytes(), &TraceOptions::default());
+    assert_eq!(trace.unwrap().jobs[0].submit, SUBMIT);
+    assert!(said(&diagnostics).contains("assumed: sacct writes local times without a zone: read as UTC"));
+    let berlin = TraceOptions { time_zone: Some(TimeZone::get("Europe/Berlin").unwrap()), max_bytes: None };
+    let (trace, diagnostics) = Trace::read("t", with(&[]).as_bytes(), &berlin);
+    assert_eq!((trace.unwrap().jobs[0].submit, diagnostics.len()), (SUBMIT - 3600, 0));
+}
+
+#[test]
+fn rows_spread_over_lines_and_delimiters_in_fields_are_read_and_counted() {
+    let wrapped = row(&[("SubmitLine", "sbatch -N 4 -n 48 --mem=24000 --wrap=env | grep X\necho; sleep 1")]);
+    let trace = trace(&format!("{HEADER}\n{wrapped}\n{}\n", row(&[("JobID", "2"), ("Constraints", "cpu-a|cpu-b")])));
+    assert_eq!(trace.jobs.len(), 2);
+    assert_eq!(trace.strings.text(request(&trace, 1).constraints), "cpu-a|cpu-b");
+    assert_eq!(caveats(&trace), [(CaveatKind::DelimiterInField, 2), (CaveatKind::JoinedLines, 1)]);
+}
+
+#[test]
+fn a_torn_row_is_an_error_with_its_line_and_field_count() {
+    let torn = &ROW[..150];
+    let text = format!("{HEADER}\n{ROW}\n{torn}\n{}\n", row(&[("JobID", "3")]));
+    let expected = "t:3: error: the row has 18 fields where 26 are expected";
+    assert!(the_error(&text).starts_with(expected), "{}", the_error(&text));
+    let last = format!("{HEADER}\n{ROW}\n{torn}");
+    assert!(the_error(&last).starts_with(expected));
+    let glued = format!("{HEADER}\n{torn}{ROW}\n{ROW}\n");
+    assert!(the_error(&glued).starts_with("t:2: error: the row has 43 fields"), "{}", the_error(&glued));
+}
+
+#[test]
+fn broken_fields_are_named() {
+    for (field, value, message) in [
+        ("Submit", "2024-01-0", "Submit: '2024-01-0' is no time"),
+        ("Submit", "Unknown", "Submit: job 1 has no submit time"),
+        ("JobID", "one", "JobID: 'one' is no job id"),
+        ("ElapsedRaw", "long", "Elapsed: 'long' is no duration"),
+        ("ReqTRES", "lots", "ReqTRES: 'lots' is no list of TRES counts"),
+        ("ReqMem", "plenty", ""),
+        ("TimelimitRaw", "soon", "TimelimitRaw: 'soon' is no time limit"),
+        ("State", "", "State: the job has no state"),
+    ] {
+        if message.is_empty() {
+            assert!(
+                the_error(&with(&[(field, value), ("SubmitLine", "")]))
+                    .contains("ReqMem: 'plenty' is no amount of memory")
+            );
+        } else {
+            let error = the_error(&with(&[(field, value)]));
+            assert!(error.contains(&format!("t:2: error: {message}")), "{error}");
+        }
+    }
+}
+
+#[test]
+fn faults_of_one_kind_are_kept_a_hundred_times_and_then_counted() {
+    let rows: Vec<String> = (0..250).map(|_| row(&[("Submit", "never")])).collect();
+    let (_, diagnostics) = read(&format!("{HEADER}\n{}\n", rows.join("\n")));
+    assert!(diagnostics.len() < 110);
+    assert!(said(&diagnostics).contains("Submit: 150 more faults of this kind"));
+}
+
+#[test]
+fn what_is_no_trace_is_refused_with_a_cure() {
+    assert!(the_error("").contains("the file is empty"));
+    assert!(the_error("hello\n").contains("neither sacct --parsable2 output nor SWF"));
+    assert!(the_error("JobID State End\n----- ----- -----\n").contains("fixed width"));
+    let missing = the_error("JobID|State|End\n1|FAILED|2024-01-01T00:00:00\n");
+    assert!(missing.contains("the columns Submit, ReqTRES are missing; export with sacct"), "{missing}");
+    assert!(the_error(&format!("{HEADER}\n")).contains("the trace holds no job"));
+    let text = "Cluster|JobID|Submit|ElapsedRaw|State|ReqCPUS\na|1|2024-01-01T00:00:00|1|FAILED|1\nb|2|2024-01-01T00:00:00|1|FAILED|1\n";
+    assert!(the_error(text).contains("mixes jobs of the clusters a and b"));
+}
+
+#[test]
+fn the_xdmod_form_other_delimiters_and_pairs_are_read() {
+    let xdmod = "2|2|hpc|compute|normal|staff|g|1|u|1|2024-01-01T00:08:00|2024-01-01T00:08:00|2024-01-01T00:09:00|2024-01-01T00:12:01|\
+                 00:03:01|0:0|COMPLETED|1|1|1|500M|billing=1,cpu=1,mem=500M,node=1|billing=1,cpu=1,mem=500M,node=1|00:05:00|cpn02|a|b\n";
+    let pairs = "v=1,JobID=2,Submit=2024-01-01T01:08:00+01:00,State=COMPLETED,ElapsedRaw=181,TimelimitRaw=5,User=u,Account=staff,\
+                 \"ReqTRES=billing=1,cpu=1,mem=500M,node=1\"\n";
+    let wide = "JobID;|;Submit;|;State;|;Elapsed;|;Timelimit;|;ReqCPUS;|;User;|;Account\n\
+                2;|;2024-01-01T00:08:00;|;COMPLETED;|;00:03:01;|;00:05:00;|;1;|;u;|;staff\n";
+    let parsable = "JobID|Submit|State|ElapsedRaw|TimelimitRaw|ReqCPUS|User|Account|\n2|2024-01-01T00:08:00|COMPLETED|181|5|1|u|staff|\n";
+    for text in [xdmod, pairs, wide, parsable] {
+        let trace = trace(text);
+        let job = &trace.jobs[0];
+        assert_eq!((job.submit, job.run_time, job.time_limit), (SUBMIT, 181, Some(TimeLimit::Minutes(5))), "{text}");
+        assert_eq!((trace.strings.text(job.user), trace.strings.text(job.account)), ("u", "staff"), "{text}");
+        assert_eq!(request(&trace, 0).min_cpus, 1);
+    }
+}
