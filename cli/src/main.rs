@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod client;
 mod commands;
 mod diagnostics;
 mod exit;
@@ -11,6 +12,8 @@ mod files;
 mod kind;
 mod memory;
 mod progress;
+mod remote_study;
+mod service;
 mod understood;
 
 use exit::Exit;
@@ -39,6 +42,15 @@ enum Command {
     Run(commands::run::Run),
     Simulate(Box<commands::simulate::Simulate>),
     Check(commands::check::Check),
+    Demo(commands::demo::Demo),
+    Serve(commands::serve::Serve),
+    Work(commands::work::Work),
+    Migrate(commands::migrate::Migrate),
+    Token(commands::token::Token),
+    Submit(commands::submit::Submit),
+    Openapi(commands::openapi::Openapi),
+    #[command(hide = true)]
+    Task(commands::task::Task),
 }
 
 fn main() -> ExitCode {
@@ -46,6 +58,14 @@ fn main() -> ExitCode {
         Command::Run(run) => run.execute(),
         Command::Simulate(simulate) => simulate.execute(),
         Command::Check(check) => check.execute(),
+        Command::Demo(demo) => demo.execute(),
+        Command::Serve(serve) => serve.execute(),
+        Command::Work(work) => work.execute(),
+        Command::Migrate(migrate) => migrate.execute(),
+        Command::Token(token) => token.execute(),
+        Command::Submit(submit) => submit.execute(),
+        Command::Openapi(openapi) => openapi.execute(),
+        Command::Task(task) => return task.execute(),
     };
     result
         .unwrap_or_else(|error| {

@@ -2,6 +2,7 @@
 
 use foresite_engine::policy::Scheduler;
 use foresite_engine::scenario::Scenario;
+use foresite_formats::trace::{Trace, TraceFormat};
 
 /// Cluster, scheduling, accounts and jobs, a line each.
 pub(crate) fn of(site: &Scenario) -> Vec<String> {
@@ -30,17 +31,27 @@ pub(crate) fn of(site: &Scenario) -> Vec<String> {
     let users = rows.iter().filter(|row| row.user.is_some()).count();
     lines.push(format!("accounts    {} accounts, {users} users in them, {} QOS", rows.len() - users, site.qos.len()));
     let workload = &site.workload;
-    if let (Some(first), Some(last)) = (workload.jobs.first(), workload.jobs.last()) {
-        let days = (last.submit - first.submit) as f64 / 86_400.0;
-        let time = |seconds: i64| jiff::Timestamp::from_second(seconds).map(|at| at.to_string()).unwrap_or_default();
-        lines.push(format!(
-            "jobs        {} of {} users, submitted {} to {} ({days:.1} days), {} kinds of request",
-            workload.jobs.len(),
-            workload.users.len(),
-            time(first.submit),
-            time(last.submit),
-            workload.requests.len()
-        ));
+    let submits = workload.jobs.iter().map(|job| job.submit);
+    if let Some(period) = period(submits) {
+        let (jobs, users, kinds) = (workload.jobs.len(), workload.users.len(), workload.requests.len());
+        lines.push(format!("jobs        {jobs} of {users} users, {period}, {kinds} kinds of request"));
     }
     lines
+}
+
+/// The jobs of a trace without a cluster, in a line.
+pub(crate) fn of_trace(trace: &Trace) -> String {
+    let format = match trace.format {
+        TraceFormat::Sacct => "sacct",
+        TraceFormat::Swf => "Standard Workload Format",
+    };
+    let period = period(trace.jobs.iter().map(|job| job.submit)).unwrap_or_default();
+    format!("jobs        {} in {format}, {period}", trace.jobs.len())
+}
+
+fn period(submits: impl Iterator<Item = i64> + Clone) -> Option<String> {
+    let (first, last) = (submits.clone().min()?, submits.max()?);
+    let time = |seconds: i64| jiff::Timestamp::from_second(seconds).map(|at| at.to_string()).unwrap_or_default();
+    let days = (last - first) as f64 / 86_400.0;
+    Some(format!("submitted {} to {} ({days:.1} days)", time(first), time(last)))
 }

@@ -4,6 +4,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod fixtures;
+mod foresite;
 
+mod api;
+mod end_to_end;
 mod queue;
 mod store;

@@ -1,1 +1,8 @@
-//! The queue's and the worker's promises.
+//! The queue's and the worker's promises. `messages` knows no task; `working` runs studies with a shell script as child process,
+//! so that faults can be made to order; `faults` takes servers away meanwhile; `child` runs the real tasks.
+
+mod child;
+mod faults;
+mod messages;
+mod rig;
+mod working;

@@ -7,7 +7,7 @@ use clap::Args;
 use foresite_engine::scenario::Scenario;
 use foresite_formats::diagnostic::{Diagnostic, any_error};
 use foresite_formats::file_set::FileSet;
-use foresite_formats::study::Study;
+use foresite_formats::study::{Study, read_site, read_trace};
 use foresite_formats::study_document::{self, SiteSource, StudyDocument, TraceSource};
 use serde::Serialize;
 use serde_json::json;
@@ -104,7 +104,7 @@ impl Check {
         let traced = TraceSource { file: trace, timezone: self.timezone.clone(), ..TraceSource::default() };
         let document = StudyDocument::single("check", source, traced, 1);
         let (file_set, mut found) = files::of_document(&document, Path::new(""));
-        let understood = if document.trace.file.is_some() && (document.site.slurm_conf.is_some() || names.len() == 1) {
+        let understood = if document.trace.file.is_some() && document.site.slurm_conf.is_some() {
             let (study, diagnostics) = Study::prepare(&document, &file_set);
             found.extend(diagnostics);
             study.as_ref().and_then(|study| study.scenario(0)).map(|site| understood::of(site)).unwrap_or_default()
@@ -134,10 +134,10 @@ fn place(sites: &mut Vec<SiteFiles>, name: String, slot: impl Fn(&mut SiteFiles)
     sites.push(site);
 }
 
-/// A configuration or a dump without a trace.
+/// A configuration or a dump without a trace, or a trace without a configuration.
 fn alone(document: &StudyDocument, file_set: &FileSet) -> (Vec<String>, Vec<Diagnostic>) {
-    let (site, diagnostics) = foresite_formats::study::read_site(document, file_set);
-    let understood = site.map(|site| {
+    let (site, mut diagnostics) = read_site(document, file_set);
+    let mut understood = site.map_or_else(Vec::new, |site| {
         understood::of(&Scenario {
             cluster: site.cluster,
             associations: site.associations,
@@ -146,7 +146,12 @@ fn alone(document: &StudyDocument, file_set: &FileSet) -> (Vec<String>, Vec<Diag
             workload: std::sync::Arc::default(),
         })
     });
-    (understood.unwrap_or_default(), diagnostics)
+    if document.trace.file.is_some() {
+        let (trace, found) = read_trace(document, file_set);
+        diagnostics.extend(found);
+        understood.extend(trace.as_ref().map(understood::of_trace));
+    }
+    (understood, diagnostics)
 }
 
 fn study(path: &Path, name: &str, bytes: &[u8]) -> Checked {

@@ -133,7 +133,6 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     backfill.counts = Counts::default();
     collect_ends(controller, backfill);
     controller.counters.backfill_cycles += 1;
-    eprintln!("BF {} {}", controller.now, backfill.records.len());
     controller.counters.queue_length_max = controller.counters.queue_length_max.max(backfill.records.len() as u64);
     Cycle { position: 0, begin_ms: controller.now, resumed_ms: controller.now, tested: 0, depth: 0, started: 0 }
 }

@@ -49,7 +49,6 @@ enum Tried {
 pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     controller.counters.main_cycles += 1;
     controller.discover_eligible();
-    eprintln!("MAIN {} {full}", controller.now);
     if controller.queue.is_empty() {
         return;
     }

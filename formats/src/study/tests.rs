@@ -93,7 +93,10 @@ fn faults(rest: &str) -> String {
     shown(&diagnostics.into_iter().filter(Diagnostic::is_error).collect::<Vec<_>>())
 }
 
-fn on_threads(study: &Study, threads: usize) -> (Comparison, Vec<((usize, u32), Vec<u8>)>) {
+/// Scenario and replication, and their schedule file.
+type Stored = ((usize, u32), Vec<u8>);
+
+fn on_threads(study: &Study, threads: usize) -> (Comparison, Vec<Stored>) {
     let schedules = Mutex::new(Vec::new());
     let comparison = study
         .simulate_all(

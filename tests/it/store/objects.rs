@@ -45,7 +45,7 @@ async fn objects_round_trip(objects: &Objects) {
 
 async fn large_objects_are_sent_in_parts(objects: &Objects) {
     static PART: [u8; 1 << 20] = [7; 1 << 20];
-    let put = objects.put_stream(chunks(&[&PART; 20]), 20 << 20).await.unwrap();
+    let put = objects.put_stream(chunks(&[PART.as_slice(); 20]), 20 << 20).await.unwrap();
     assert_eq!(put.bytes, 20 << 20);
     let back = objects.get(&put.hash, 20 << 20).await.unwrap();
     assert_eq!(ObjectHash::of(&back), put.hash);
