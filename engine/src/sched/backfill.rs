@@ -28,6 +28,8 @@ pub(crate) struct Backfill {
     usable: NodeSet,
     base: NodeSet,
     chosen: NodeSet,
+    /// Nodes that plans of this cycle hold; after it, those of them that carry the PLANNED flag.
+    planned: NodeSet,
     records: Vec<Record>,
     cycle: Option<Cycle>,
     /// Expected ends of running jobs as this cycle sees them, in order.
@@ -91,6 +93,7 @@ impl Backfill {
             usable: NodeSet::empty(n_nodes),
             base: NodeSet::empty(n_nodes),
             chosen: NodeSet::empty(n_nodes),
+            planned: NodeSet::empty(n_nodes),
             records: Vec::new(),
             cycle: None,
             ends: Vec::new(),
@@ -121,6 +124,11 @@ pub(crate) fn cycle(controller: &mut Controller<'_>) {
 /// Builds the table and the queue.
 fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     controller.discover_eligible();
+    if !backfill.planned.is_empty() {
+        // Clearing PLANNED flags changes node records, which keeps cycles coming.
+        backfill.planned.clear();
+        controller.timers.changed(controller.now);
+    }
     let policy = &controller.scenario.policy.backfill;
     let now = seconds(controller.now);
     let live = &controller.live;
@@ -142,7 +150,7 @@ fn resume(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: C
     let asleep_from = cycle.resumed_ms;
     let policy = &controller.scenario.policy.backfill;
     if !policy.continue_after_yield && controller.timers.changed_since(asleep_from) {
-        finish(controller, &cycle, Exit::StateChanged);
+        finish(controller, backfill, &cycle, Exit::StateChanged);
         return None;
     }
     cycle.resumed_ms = controller.now;
@@ -210,11 +218,20 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
             break exit;
         }
     };
-    finish(controller, &cycle, exit);
+    finish(controller, backfill, &cycle, exit);
 }
 
 /// Counts and plans the next cycle.
-fn finish(controller: &mut Controller<'_>, cycle: &Cycle, exit: Exit) {
+fn finish(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle, exit: Exit) {
+    // Planned nodes that still have something free carry the PLANNED flag until the next cycle.
+    let fully_allocated = |node: &crate::ids::NodeId| controller.free.node_cores[node.index()] == 0;
+    let full: Vec<crate::ids::NodeId> = backfill.planned.iter().filter(fully_allocated).collect();
+    for node in full {
+        backfill.planned.remove(node);
+    }
+    if !backfill.planned.is_empty() {
+        controller.timers.changed(controller.now);
+    }
     let counters = &mut controller.counters;
     counters.backfill_tests += u64::from(cycle.tested);
     counters.backfill_depth += cycle.depth;
@@ -435,6 +452,7 @@ fn place(
         }
         Counts::bump(&mut backfill.counts.planned_in_partition, record.partition.index());
         backfill.timeline.insert(&backfill.chosen, begin, end);
+        backfill.planned.union(&backfill.chosen);
         return Next::Record;
     }
     Next::Record

@@ -1,0 +1,135 @@
+//! Configurations: versions of a site's slurm.conf and its neighbours. A configuration with errors is not stored.
+
+use foresite_formats::diagnostic::{Diagnostic, any_error};
+use foresite_formats::file_set::FileSet;
+use foresite_store::configs::Config;
+use foresite_store::files::StoredFile;
+use foresite_store::files_to_json;
+use foresite_store::ids::{ConfigId, SiteId, TenantId};
+use foresite_store::objects::ObjectHash;
+use foresite_store::page::Page;
+
+use super::{archive, audit, blocking, sites, understand};
+use crate::auth::permission::{Authorised, Operator, Viewer};
+use crate::clock::now_ms;
+use crate::context::Context;
+use crate::error::{ApiError, ApiResult, Code};
+
+/// Stores a configuration sent as a tar.
+///
+/// # Errors
+/// 404 without such a site; 422 with every fault of the files.
+pub async fn create_from_archive(
+    context: &Context,
+    caller: &Authorised<Operator>,
+    site: &str,
+    archive: Vec<u8>,
+) -> ApiResult<Config> {
+    sites::find(context, &caller.principal().tenant, site).await?;
+    let limit = context.limits.config_bytes as u64;
+    let files = blocking(move || archive::unpack(&archive, limit)).await?;
+    create(context, caller, site, files).await
+}
+
+/// Stores a configuration sent as named files.
+///
+/// # Errors
+/// 404 without such a site; 422 with every unsafe name and every fault of the files.
+pub async fn create_from_parts(
+    context: &Context,
+    caller: &Authorised<Operator>,
+    site: &str,
+    parts: Vec<(String, Vec<u8>)>,
+) -> ApiResult<Config> {
+    let mut files = FileSet::default();
+    let mut faults = Vec::new();
+    for (name, bytes) in parts {
+        match archive::safe_name(&name) {
+            Some(name) => files.insert(name, bytes),
+            None => faults.push(Diagnostic::error(name, "the name leaves the folder").cure("send relative names")),
+        }
+    }
+    if !faults.is_empty() {
+        return Err(ApiError::refused(Code::InvalidConfig, faults));
+    }
+    create(context, caller, site, files).await
+}
+
+async fn create(context: &Context, caller: &Authorised<Operator>, site: &str, files: FileSet) -> ApiResult<Config> {
+    let caller = caller.principal();
+    let site = sites::find(context, &caller.tenant, site).await?;
+    let (files, diagnostics) = blocking(move || {
+        let diagnostics = understand::config(&files);
+        Ok((files, diagnostics))
+    })
+    .await?;
+    if any_error(&diagnostics) {
+        return Err(ApiError::refused(Code::InvalidConfig, diagnostics));
+    }
+    let mut stored = Vec::new();
+    for name in files.names() {
+        let Some(bytes) = files.get(name) else { continue };
+        let put = context.objects.put(bytes.to_vec()).await?;
+        stored.push(StoredFile { name: name.to_owned(), object: put.hash, bytes: put.bytes });
+    }
+    let files = files_to_json(&stored);
+    let config = Config {
+        id: ConfigId::new(),
+        tenant: caller.tenant.clone(),
+        site: site.id,
+        object: ObjectHash::of(files.as_bytes()),
+        files,
+        diagnostics: serde_json::to_string(&diagnostics).map_err(ApiError::internal)?,
+        created_by: caller.actor.clone(),
+        created_at: now_ms(),
+    };
+    context.store.create_config(&config).await?;
+    audit::note(context, caller, "config.create", config.id.as_str()).await?;
+    Ok(config)
+}
+
+/// A site's configurations, newest first.
+///
+/// # Errors
+/// 404 without such a site; 400 for a cursor that is none of ours.
+pub async fn list(
+    context: &Context,
+    caller: &Authorised<Viewer>,
+    site: &str,
+    before: Option<&str>,
+    limit: i64,
+) -> ApiResult<Page<Config, ConfigId>> {
+    let tenant = &caller.principal().tenant;
+    let site = sites::find(context, tenant, site).await?;
+    let before = sites::cursor(before, ConfigId::parse)?;
+    Ok(context.store.list_configs(tenant, &site.id, before.as_ref(), limit).await?)
+}
+
+/// A configuration.
+///
+/// # Errors
+/// 404 without such a site or configuration.
+pub async fn get(context: &Context, caller: &Authorised<Viewer>, site: &str, id: &str) -> ApiResult<Config> {
+    let found = find(context, &caller.principal().tenant, site, id).await?;
+    found.ok_or_else(|| ApiError::not_found("configuration", id))
+}
+
+/// A tenant's configuration of a site.
+pub(super) async fn find(context: &Context, tenant: &TenantId, site: &str, id: &str) -> ApiResult<Option<Config>> {
+    let (Some(site), Some(config)) = (SiteId::parse(site), ConfigId::parse(id)) else { return Ok(None) };
+    Ok(context.store.config(tenant, &site, &config).await?)
+}
+
+/// Forgets a configuration. Studies made from it keep their files.
+///
+/// # Errors
+/// 404 without such a site or configuration.
+pub async fn delete(context: &Context, caller: &Authorised<Operator>, site: &str, id: &str) -> ApiResult<()> {
+    let caller = caller.principal();
+    let missing = || ApiError::not_found("configuration", id);
+    let (Some(site), Some(config)) = (SiteId::parse(site), ConfigId::parse(id)) else { return Err(missing()) };
+    if !context.store.delete_config(&caller.tenant, &site, &config).await? {
+        return Err(missing());
+    }
+    audit::note(context, caller, "config.delete", id).await
+}

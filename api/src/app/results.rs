@@ -1,0 +1,100 @@
+//! What a study found: comparison, report, figures, schedules.
+
+use std::io;
+
+use async_compression::tokio::bufread::ZstdDecoder;
+use bytes::Bytes;
+use foresite_formats::comparison::Comparison;
+use foresite_formats::study_document::{BASELINE, StudyDocument};
+use foresite_store::state::StudyState;
+use foresite_store::studies::Study;
+use futures::stream::BoxStream;
+use futures::{StreamExt, TryStreamExt};
+use tokio_util::io::{ReaderStream, StreamReader};
+
+use super::studies;
+use crate::auth::permission::{Authorised, Viewer};
+use crate::context::Context;
+use crate::error::{ApiError, ApiResult, Code};
+
+/// No comparison is larger; a bound for memory.
+const COMPARISON_MAX_BYTES: u64 = 256 << 20;
+
+/// Size of the pieces in which a schedule is sent.
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// A comparison, and a tag that is equal for equal bytes.
+#[derive(Clone, Debug)]
+pub struct ComparisonBytes {
+    /// The JSON document, byte for byte what `foresite run` writes.
+    pub json: Bytes,
+    /// SHA-256 of the bytes.
+    pub tag: String,
+}
+
+/// The comparison document of a study.
+///
+/// # Errors
+/// 404 without such a study; 409 until it has succeeded.
+pub async fn comparison(context: &Context, caller: &Authorised<Viewer>, id: &str) -> ApiResult<ComparisonBytes> {
+    let study = studies::find(context, &caller.principal().tenant, id).await?;
+    comparison_of(context, &study).await
+}
+
+async fn comparison_of(context: &Context, study: &Study) -> ApiResult<ComparisonBytes> {
+    let Some(object) = &study.comparison_object else { return Err(not_succeeded(study)) };
+    let json = context.objects.get(object, COMPARISON_MAX_BYTES).await?;
+    Ok(ComparisonBytes { json, tag: object.to_string() })
+}
+
+/// The comparison as a value, for the other ways to show it.
+///
+/// # Errors
+/// As [`comparison`].
+pub async fn parsed_comparison(context: &Context, caller: &Authorised<Viewer>, id: &str) -> ApiResult<Comparison> {
+    let bytes = comparison(context, caller, id).await?;
+    serde_json::from_slice(&bytes.json).map_err(ApiError::internal)
+}
+
+fn not_succeeded(study: &Study) -> ApiError {
+    let detail = match study.state {
+        StudyState::Failed => "the study has failed; GET the study for the reason".to_owned(),
+        StudyState::Cancelled | StudyState::Cancelling => "the study was cancelled".to_owned(),
+        state => {
+            let (done, total) = (study.replications_done, study.replications_total);
+            format!("the study is {state}, {done} of {total} replications are done; ask again later")
+        }
+    };
+    ApiError::new(Code::StudyNotSucceeded, detail)
+}
+
+/// The schedule file of one replication (CSV), unpacked on the way; `number` counts from 0.
+///
+/// # Errors
+/// 404 without such a study, scenario or replication, or before it is done.
+pub async fn schedule(
+    context: &Context,
+    caller: &Authorised<Viewer>,
+    id: &str,
+    scenario: &str,
+    number: u32,
+) -> ApiResult<BoxStream<'static, io::Result<Bytes>>> {
+    let tenant = &caller.principal().tenant;
+    let study = studies::find(context, tenant, id).await?;
+    let document: StudyDocument = serde_json::from_str(&study.document).map_err(ApiError::internal)?;
+    let index = scenario_index(&document, scenario).ok_or_else(|| ApiError::not_found("scenario", scenario))?;
+    let row = context.store.replication(tenant, &study.id, index, number.into()).await?;
+    let row = row.ok_or_else(|| ApiError::not_found("finished replication", &number.to_string()))?;
+    let (_, stream) = context.objects.stream(&row.schedule_object).await?;
+    let packed = StreamReader::new(stream.map_err(io::Error::other));
+    Ok(ReaderStream::with_capacity(ZstdDecoder::new(packed), CHUNK_BYTES).boxed())
+}
+
+/// 0 for the baseline, then the document's order.
+fn scenario_index(document: &StudyDocument, name: &str) -> Option<i64> {
+    if name == BASELINE {
+        return Some(0);
+    }
+    let position = document.scenarios.iter().position(|scenario| scenario.name == name)?;
+    i64::try_from(position + 1).ok()
+}

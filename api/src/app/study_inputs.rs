@@ -1,0 +1,153 @@
+//! From ids to files: what a study reads, checked as `foresite run` checks it.
+
+use foresite_formats::diagnostic::Diagnostic;
+use foresite_formats::file_set::FileSet;
+use foresite_formats::study::Study;
+use foresite_formats::study_document::{self, SiteSource, StudyDocument};
+use foresite_formats::summary_file::foresite_engine_version;
+use foresite_jobs_queue::plan_tasks;
+use foresite_store::files::StoredFile;
+use foresite_store::files_to_json;
+use foresite_store::ids::TenantId;
+use foresite_store::tasks::NewTask;
+use sha2::{Digest, Sha256};
+
+use super::studies::refuse_errors;
+use super::{blocking, configs, traces, understand};
+use crate::context::Context;
+use crate::error::{ApiError, ApiResult, Code};
+
+/// What the document is called in diagnostics.
+const DOCUMENT: &str = "study";
+/// A study fit to be stored.
+pub(super) struct CheckedStudy {
+    pub(super) name: String,
+    pub(super) document: String,
+    pub(super) inputs: Vec<StoredFile>,
+    pub(super) input_hash: String,
+    pub(super) engine_version: String,
+    pub(super) tasks: Vec<NewTask>,
+}
+
+/// Reads a document, finds its configuration and trace, and prepares the study once to find every fault now.
+pub(super) async fn check(context: &Context, tenant: &TenantId, bytes: &[u8]) -> ApiResult<CheckedStudy> {
+    if bytes.len() > context.limits.study_bytes {
+        let detail = format!("a study document has at most {} bytes", context.limits.study_bytes);
+        return Err(ApiError::new(Code::PayloadTooLarge, detail));
+    }
+    let (document, diagnostics) = study_document::read(DOCUMENT, bytes);
+    refuse_errors(diagnostics)?;
+    let document = document.ok_or_else(|| ApiError::internal("the reader found neither a document nor a fault"))?;
+    let (document, inputs) = resolve(context, tenant, document).await?;
+    let files = fetch(context, &inputs).await?;
+
+    let _turn = context.checks.acquire().await.map_err(ApiError::internal)?;
+    let (document, diagnostics) = blocking(move || {
+        let (_, diagnostics) = Study::prepare(&document, &files);
+        Ok((document, diagnostics))
+    })
+    .await?;
+    refuse_errors(diagnostics)?;
+    let engine_version = foresite_engine_version().to_owned();
+    let n_scenarios = i64::try_from(document.scenarios.len() + 1).map_err(ApiError::internal)?;
+    Ok(CheckedStudy {
+        name: document.name.clone(),
+        input_hash: input_hash(&document, &inputs, &engine_version),
+        tasks: plan_tasks(n_scenarios, document.replications.into()),
+        document: serde_json::to_string(&document).map_err(ApiError::internal)?,
+        inputs,
+        engine_version,
+    })
+}
+
+/// The document with names in place of ids, and the stored files of these names.
+async fn resolve(
+    context: &Context,
+    tenant: &TenantId,
+    mut document: StudyDocument,
+) -> ApiResult<(StudyDocument, Vec<StoredFile>)> {
+    let fault =
+        |pointer: &str, message: String, cure: &str| Diagnostic::error(DOCUMENT, message).field(pointer).cure(cure);
+    let mut faults = Vec::new();
+    let mut inputs = Vec::new();
+    let site = document.site.site.take().unwrap_or_default();
+    if site.is_empty() {
+        faults.push(fault("/site/site", "no site is named".to_owned(), "give the id that POST /v1/sites answered"));
+    }
+    match document.site.config.take() {
+        None => faults.push(fault(
+            "/site/config",
+            "no configuration is named; a service reads no files of its own".to_owned(),
+            "upload the files and give the id, or use `foresite submit`",
+        )),
+        Some(id) => match configs::find(context, tenant, &site, &id).await? {
+            Some(config) => inputs = config.stored_files()?,
+            None => faults.push(fault(
+                "/site/config",
+                format!("the site has no configuration {id}"),
+                "give the id that the upload answered",
+            )),
+        },
+    }
+    if !inputs.is_empty() {
+        name_config_files(&mut document, &inputs);
+    }
+    match document.trace.trace.take() {
+        None => faults.push(fault(
+            "/trace/trace",
+            "no trace is named; a service reads no files of its own".to_owned(),
+            "upload the trace and give its id, or use `foresite submit`",
+        )),
+        Some(id) => match traces::find(context, tenant, &site, &id).await? {
+            Some(trace) => {
+                // A configuration could hold a file of the trace's name.
+                let is_taken = inputs.iter().any(|file| file.name == trace.name);
+                let name = if is_taken { format!("trace/{}", trace.name) } else { trace.name };
+                document.trace.file = Some(name.clone());
+                let bytes = u64::try_from(trace.bytes).unwrap_or_default();
+                inputs.push(StoredFile { name, object: trace.object, bytes });
+            }
+            None => faults.push(fault(
+                "/trace/trace",
+                format!("the site has no trace {id}"),
+                "give the id that the upload answered",
+            )),
+        },
+    }
+    refuse_errors(faults)?;
+    Ok((document, inputs))
+}
+
+/// A stored configuration's files have their usual names.
+fn name_config_files(document: &mut StudyDocument, files: &[StoredFile]) {
+    let usual = |base| understand::only_file(files.iter().map(|file| file.name.as_str()), base).map(str::to_owned);
+    document.site = SiteSource {
+        slurm_conf: usual(understand::SLURM_CONF),
+        accounts: usual(understand::ACCOUNTS),
+        reservations: usual(understand::RESERVATIONS),
+        usage: usual(understand::USAGE),
+        events: usual(understand::EVENTS),
+        sdiag: usual(understand::SDIAG),
+        site: None,
+        config: None,
+    };
+}
+
+async fn fetch(context: &Context, inputs: &[StoredFile]) -> ApiResult<FileSet> {
+    let mut files = FileSet::default();
+    for input in inputs {
+        let bytes = context.objects.get(&input.object, context.limits.trace_bytes).await?;
+        files.insert(input.name.as_str(), bytes.as_ref());
+    }
+    Ok(files)
+}
+
+/// Equal for studies that must have equal comparisons.
+fn input_hash(document: &StudyDocument, inputs: &[StoredFile], engine_version: &str) -> String {
+    let mut sha = Sha256::new();
+    for part in [&document.canonical_json(), &files_to_json(inputs), engine_version] {
+        sha.update((part.len() as u64).to_le_bytes());
+        sha.update(part.as_bytes());
+    }
+    hex::encode(sha.finalize())
+}

@@ -1,0 +1,156 @@
+//! Traces: recorded history of a site. Received into a temporary file, read once, and stored as sent; a trace with errors is
+//! not stored.
+
+use std::io::Write;
+
+use bytes::Bytes;
+use foresite_formats::diagnostic::any_error;
+use foresite_store::ids::{SiteId, TenantId, TraceId};
+use foresite_store::page::Page;
+use foresite_store::traces::Trace;
+use futures::{Stream, StreamExt};
+use tempfile::NamedTempFile;
+
+use super::{archive, audit, blocking, sites, understand};
+use crate::auth::permission::{Authorised, Operator, Viewer};
+use crate::clock::now_ms;
+use crate::context::Context;
+use crate::error::{ApiError, ApiResult, Code};
+
+/// What comes with the bytes.
+#[derive(Clone, Debug)]
+pub struct TraceHeader {
+    /// The file's name; a plain one.
+    pub name: String,
+    /// IANA zone of local times in sacct files; UTC where not given.
+    pub timezone: Option<String>,
+}
+
+/// Stores a trace from a stream of its bytes.
+///
+/// # Errors
+/// 404 without such a site; 413 when larger than allowed; 422 with every fault of the trace.
+pub async fn create<S>(
+    context: &Context,
+    caller: &Authorised<Operator>,
+    site: &str,
+    header: TraceHeader,
+    bytes: S,
+) -> ApiResult<Trace>
+where
+    S: Stream<Item = ApiResult<Bytes>> + Unpin,
+{
+    let caller = caller.principal();
+    let site = sites::find(context, &caller.tenant, site).await?;
+    let name = archive::safe_name(&header.name)
+        .filter(|name| name.len() <= 200 && !name.chars().any(char::is_control))
+        .ok_or_else(|| ApiError::field("/name", "the name is no plain file name", "send for example name=sacct.txt"))?;
+    let file = receive(bytes, context.limits.trace_bytes).await?;
+
+    let (asked, timezone, limit) = (name.clone(), header.timezone, context.limits.trace_expanded_bytes);
+    let (file, summary, diagnostics) = blocking(move || {
+        let (summary, diagnostics) = understand::trace(file.path(), &asked, timezone.as_deref(), limit)?;
+        Ok((file, summary, diagnostics))
+    })
+    .await?;
+    if any_error(&diagnostics) {
+        return Err(ApiError::refused(Code::InvalidTrace, diagnostics));
+    }
+    let put = context.objects.put_file(file.path()).await?;
+    let trace = Trace {
+        id: TraceId::new(),
+        tenant: caller.tenant.clone(),
+        site: site.id,
+        name,
+        object: put.hash,
+        bytes: i64::try_from(put.bytes).unwrap_or(i64::MAX),
+        summary: serde_json::to_string(&summary).map_err(ApiError::internal)?,
+        diagnostics: serde_json::to_string(&diagnostics).map_err(ApiError::internal)?,
+        created_by: caller.actor.clone(),
+        created_at: now_ms(),
+    };
+    context.store.create_trace(&trace).await?;
+    audit::note(context, caller, "trace.create", trace.id.as_str()).await?;
+    Ok(trace)
+}
+
+/// Receives a body of at most `limit` bytes into a temporary file, which goes away with its handle.
+async fn receive<S>(mut bytes: S, limit: u64) -> ApiResult<NamedTempFile>
+where
+    S: Stream<Item = ApiResult<Bytes>> + Unpin,
+{
+    /// Written at once, so that small chunks don't cost a thread's turn each.
+    const BATCH_BYTES: usize = 1 << 20;
+    let mut file = blocking(|| NamedTempFile::new().map_err(ApiError::internal)).await?;
+    let mut total = 0_u64;
+    let mut batch: Vec<u8> = Vec::new();
+    loop {
+        let chunk = bytes.next().await.transpose()?;
+        let done = chunk.is_none();
+        if let Some(chunk) = chunk {
+            total = total.saturating_add(chunk.len() as u64);
+            if total > limit {
+                let detail = format!("the trace has more than {limit} bytes; compress it, or send a shorter period");
+                return Err(ApiError::new(Code::PayloadTooLarge, detail));
+            }
+            batch.extend_from_slice(&chunk);
+        }
+        if batch.len() >= BATCH_BYTES || done {
+            let full = std::mem::take(&mut batch);
+            file = blocking(move || {
+                file.write_all(&full).map_err(ApiError::internal)?;
+                Ok(file)
+            })
+            .await?;
+        }
+        if done {
+            return Ok(file);
+        }
+    }
+}
+
+/// A site's traces, newest first.
+///
+/// # Errors
+/// 404 without such a site; 400 for a cursor that is none of ours.
+pub async fn list(
+    context: &Context,
+    caller: &Authorised<Viewer>,
+    site: &str,
+    before: Option<&str>,
+    limit: i64,
+) -> ApiResult<Page<Trace, TraceId>> {
+    let tenant = &caller.principal().tenant;
+    let site = sites::find(context, tenant, site).await?;
+    let before = sites::cursor(before, TraceId::parse)?;
+    Ok(context.store.list_traces(tenant, &site.id, before.as_ref(), limit).await?)
+}
+
+/// A trace.
+///
+/// # Errors
+/// 404 without such a site or trace.
+pub async fn get(context: &Context, caller: &Authorised<Viewer>, site: &str, id: &str) -> ApiResult<Trace> {
+    let found = find(context, &caller.principal().tenant, site, id).await?;
+    found.ok_or_else(|| ApiError::not_found("trace", id))
+}
+
+/// A tenant's trace of a site.
+pub(super) async fn find(context: &Context, tenant: &TenantId, site: &str, id: &str) -> ApiResult<Option<Trace>> {
+    let (Some(site), Some(trace)) = (SiteId::parse(site), TraceId::parse(id)) else { return Ok(None) };
+    Ok(context.store.trace(tenant, &site, &trace).await?)
+}
+
+/// Forgets a trace. Studies made from it keep their files.
+///
+/// # Errors
+/// 404 without such a site or trace.
+pub async fn delete(context: &Context, caller: &Authorised<Operator>, site: &str, id: &str) -> ApiResult<()> {
+    let caller = caller.principal();
+    let missing = || ApiError::not_found("trace", id);
+    let (Some(site), Some(trace)) = (SiteId::parse(site), TraceId::parse(id)) else { return Err(missing()) };
+    if !context.store.delete_trace(&caller.tenant, &site, &trace).await? {
+        return Err(missing());
+    }
+    audit::note(context, caller, "trace.delete", id).await
+}

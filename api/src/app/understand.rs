@@ -1,0 +1,93 @@
+//! What the readers say about uploads, before anything is stored. Blocking.
+
+use std::fs::File;
+use std::path::Path;
+
+use foresite_formats::diagnostic::Diagnostic;
+use foresite_formats::file_set::FileSet;
+use foresite_formats::sacctmgr::Sacctmgr;
+use foresite_formats::slurm_conf::SlurmConf;
+use foresite_formats::trace::{Trace, TraceOptions};
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::error::{ApiError, ApiResult};
+
+/// Where slurm.conf is looked for.
+pub const SLURM_CONF: &str = "slurm.conf";
+/// `sacctmgr dump`.
+pub const ACCOUNTS: &str = "sacctmgr.cfg";
+/// `scontrol show reservation -o`.
+pub const RESERVATIONS: &str = "reservations.txt";
+/// `sshare -alP`.
+pub const USAGE: &str = "usage.txt";
+/// `sacctmgr show event -P`.
+pub const EVENTS: &str = "events.txt";
+/// `sdiag`.
+pub const SDIAG: &str = "sdiag.txt";
+
+/// What is in a trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TraceSummary {
+    /// Jobs, array tasks and components.
+    pub jobs: u64,
+    /// First submission, Unix seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_submit: Option<i64>,
+    /// Last submission, Unix seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_submit: Option<i64>,
+}
+
+/// The name of the only file called `base`, in whatever folder.
+pub fn only_file<'a>(names: impl Iterator<Item = &'a str>, base: &str) -> Option<&'a str> {
+    let mut found = names.filter(|name| name.rsplit('/').next() == Some(base));
+    found.next().filter(|_| found.next().is_none())
+}
+
+/// Reads slurm.conf, its neighbours and the accounts among a configuration's files.
+pub fn config(files: &FileSet) -> Vec<Diagnostic> {
+    let Some(slurm_conf) = only_file(files.names(), SLURM_CONF) else {
+        let fault = Diagnostic::error(SLURM_CONF, "the configuration has no slurm.conf, or several");
+        return vec![fault.cure("send one slurm.conf with its Include files, gres.conf and topology.conf beside it")];
+    };
+    let (conf, mut diagnostics) = SlurmConf::read(files, slurm_conf);
+    let mut accounts = None;
+    if let Some(name) = only_file(files.names(), ACCOUNTS)
+        && let Some(bytes) = files.get(name)
+    {
+        let (read, found) = Sacctmgr::read(name, bytes);
+        diagnostics.extend(found);
+        accounts = Some(read);
+    }
+    let (_, found) = conf.lower(accounts.as_ref());
+    diagnostics.extend(found);
+    diagnostics
+}
+
+fn zone(name: &str) -> ApiResult<TimeZone> {
+    TimeZone::get(name).map_err(|_| {
+        ApiError::field("/timezone", format!("there is no time zone {name}"), "write for example Europe/Berlin")
+    })
+}
+
+/// Reads a trace as a stream of at most `max_bytes` after unpacking; `name` is what diagnostics call it.
+///
+/// # Errors
+/// 422 for an unknown time zone; 500 when the temporary file cannot be opened.
+pub fn trace(
+    path: &Path,
+    name: &str,
+    timezone: Option<&str>,
+    max_bytes: u64,
+) -> ApiResult<(TraceSummary, Vec<Diagnostic>)> {
+    let file = File::open(path).map_err(ApiError::internal)?;
+    let time_zone = timezone.map(zone).transpose()?;
+    let options = TraceOptions { time_zone, max_bytes: Some(max_bytes) };
+    let (trace, diagnostics) = Trace::read(name, file, &options);
+    let submits = || trace.iter().flat_map(|trace| &trace.jobs).map(|job| job.submit);
+    let summary =
+        TraceSummary { jobs: submits().count() as u64, first_submit: submits().min(), last_submit: submits().max() };
+    Ok((summary, diagnostics))
+}

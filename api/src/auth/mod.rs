@@ -1,0 +1,67 @@
+//! Who asks, and what they may do. Both doors ask [`Authenticator::authenticate`]; nothing else decides.
+
+pub mod jwks;
+pub mod jwt;
+pub mod permission;
+pub mod token;
+
+use foresite_store::Store;
+use foresite_store::ids::TenantId;
+use foresite_store::state::Role;
+
+use crate::config::AuthConfig;
+use crate::error::{ApiError, ApiResult, Code};
+use jwt::JwtVerifier;
+
+/// An authenticated caller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Principal {
+    /// Whose things it sees.
+    pub tenant: TenantId,
+    /// Who it is, for the audit log: `token:NAME` or the JWT's subject.
+    pub actor: String,
+    /// What it may do.
+    pub role: Role,
+}
+
+/// Checks tokens.
+pub struct Authenticator {
+    store: Store,
+    jwt: JwtVerifier,
+}
+
+impl Authenticator {
+    /// An authenticator for the given settings.
+    ///
+    /// # Errors
+    /// Only if the HTTP client for the JWKS URL cannot be made.
+    pub fn new(store: Store, config: &AuthConfig) -> ApiResult<Self> {
+        Ok(Self { store, jwt: JwtVerifier::new(config)? })
+    }
+
+    /// Checks an `Authorization` header's value.
+    ///
+    /// # Errors
+    /// 401 for anything but a valid bearer token; 503 when the database is away.
+    pub async fn authenticate_header(&self, header: Option<&str>) -> ApiResult<Principal> {
+        let header =
+            header.ok_or_else(|| ApiError::new(Code::Unauthenticated, "send `Authorization: Bearer TOKEN`"))?;
+        let token = match header.split_once(' ') {
+            Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => token.trim(),
+            _ => return Err(ApiError::new(Code::Unauthenticated, "only `Authorization: Bearer TOKEN` is understood")),
+        };
+        self.authenticate(token).await
+    }
+
+    /// Checks a token: an API token if it looks like one, a JWT otherwise.
+    ///
+    /// # Errors
+    /// 401 for anything but a valid token; 503 when the database is away.
+    pub async fn authenticate(&self, secret: &str) -> ApiResult<Principal> {
+        if secret.starts_with(token::PREFIX) {
+            token::authenticate(&self.store, secret).await
+        } else {
+            self.jwt.verify(secret).await
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! API tokens: `fs_` and 64 hexadecimal digits (32 random bytes), of which only the SHA-256 is kept.
+
+use foresite_store::Store;
+use secrecy::{ExposeSecret, SecretString};
+use sha2::{Digest, Sha256};
+
+use super::Principal;
+use crate::clock::now_ms;
+use crate::error::{ApiError, ApiResult, Code};
+
+/// What every API token begins with, so that secret scanners and people know one.
+pub const PREFIX: &str = "fs_";
+
+/// A new secret. It has 256 random bits, so a plain hash keeps it safe at rest.
+///
+/// # Errors
+/// When the operating system has no random numbers to give.
+pub fn generate() -> ApiResult<SecretString> {
+    let mut bytes = [0_u8; 32];
+    getrandom::fill(&mut bytes).map_err(|error| ApiError::internal(error.to_string()))?;
+    Ok(SecretString::from(format!("{PREFIX}{}", hex::encode(bytes))))
+}
+
+/// What is stored of a secret.
+pub fn hash(secret: &str) -> String {
+    hex::encode(Sha256::digest(secret.as_bytes()))
+}
+
+/// [`hash`] of a wrapped secret.
+pub fn hash_secret(secret: &SecretString) -> String {
+    hash(secret.expose_secret())
+}
+
+/// Looks a token up by its hash; comparing hashes of random secrets leaks nothing by timing.
+pub(super) async fn authenticate(store: &Store, secret: &str) -> ApiResult<Principal> {
+    let now = now_ms();
+    let row = store
+        .token_by_hash(&hash(secret))
+        .await?
+        .ok_or_else(|| ApiError::new(Code::Unauthenticated, "the API token is unknown"))?;
+    if row.revoked_at.is_some() {
+        return Err(ApiError::new(Code::Unauthenticated, "the API token was revoked"));
+    }
+    if row.expires_at.is_some_and(|expires| expires <= now) {
+        return Err(ApiError::new(Code::TokenExpired, "the API token has expired; ask an administrator for a new one"));
+    }
+    store.touch_token(&row, now).await?;
+    Ok(Principal { tenant: row.tenant, actor: format!("token:{}", row.name), role: row.role })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn secrets_differ_and_are_kept_as_hashes_only() {
+        let (one, other) = (generate().unwrap(), generate().unwrap());
+        assert_ne!(one.expose_secret(), other.expose_secret());
+        assert_eq!(one.expose_secret().len(), PREFIX.len() + 64);
+        assert!(!hash_secret(&one).contains(&one.expose_secret()[PREFIX.len()..]));
+    }
+}

@@ -1,0 +1,48 @@
+//! What every use case may touch. Made once at start, shared by both doors.
+
+use std::sync::Arc;
+
+use foresite_jobs_queue::Queue;
+use foresite_store::Store;
+use foresite_store::objects::Objects;
+use foresite_store::tasks::TaskRef;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::auth::Authenticator;
+use crate::config::LimitsConfig;
+use crate::metrics::Metrics;
+
+/// Studies checked at once; each holds a trace in memory.
+pub const CHECKS_AT_ONCE: usize = 2;
+
+/// Everything a request needs.
+pub struct Context {
+    /// Rows.
+    pub store: Store,
+    /// Big things.
+    pub objects: Objects,
+    /// The doorbell: tells workers that there is work.
+    pub queue: Arc<dyn Queue>,
+    /// Who may do what.
+    pub auth: Authenticator,
+    /// What is accepted.
+    pub limits: LimitsConfig,
+    /// The doors' metrics.
+    pub metrics: Metrics,
+    /// Turns for checking studies.
+    pub checks: Semaphore,
+    /// Whether browsers reach us over TLS, so that cookies may be marked for it.
+    pub secure_cookies: bool,
+    /// Cancelled when the service stops, so that streams of events end and their clients go to another replica.
+    pub shutdown: CancellationToken,
+}
+
+impl Context {
+    /// Announces tasks that are stored already. A queue that is away loses nothing: the sweeper finds the rows.
+    pub async fn ring(&self, tasks: &[TaskRef]) {
+        if let Err(error) = self.queue.push(tasks).await {
+            tracing::warn!(%error, tasks = tasks.len(), "tasks not announced; the sweeper will");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What happens around every call: authentication, one histogram. Only health and reflection are public.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{self, Poll};
+use std::time::Instant;
+
+use http::header::AUTHORIZATION;
+use http::{Request, Response};
+use tonic::body::Body;
+use tower::{Layer, Service};
+
+use crate::context::Context;
+use crate::error::{ApiError, ApiResult, Code};
+
+use super::status::status;
+
+/// Services that answer without a token.
+const PUBLIC: [&str; 2] = ["grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection"];
+
+#[derive(Clone)]
+pub(super) struct GuardLayer {
+    pub(super) context: Arc<Context>,
+}
+
+impl<S> Layer<S> for GuardLayer {
+    type Service = Guard<S>;
+
+    fn layer(&self, inner: S) -> Guard<S> {
+        Guard { context: Arc::clone(&self.context), inner }
+    }
+}
+
+#[derive(Clone)]
+pub(super) struct Guard<S> {
+    context: Arc<Context>,
+    inner: S,
+}
+
+impl<S> Service<Request<Body>> for Guard<S>
+where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut task::Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
+        let context = Arc::clone(&self.context);
+        // The clone is the one for later calls; the ready one serves this call.
+        let next = self.inner.clone();
+        let mut ready = std::mem::replace(&mut self.inner, next);
+        Box::pin(async move {
+            let begin = Instant::now();
+            let path = request.uri().path().to_owned();
+            let (service, method) = path.trim_start_matches('/').split_once('/').unwrap_or(("", ""));
+            let response = if PUBLIC.contains(&service) {
+                ready.call(request).await?
+            } else {
+                match admit(&context, &mut request).await {
+                    Ok(()) => ready.call(request).await?,
+                    Err(error) => status(error).into_http(),
+                }
+            };
+            observe(&context, service, method, &response, begin);
+            Ok(response)
+        })
+    }
+}
+
+/// Puts the caller beside the request, for the handler to authorise.
+async fn admit(context: &Context, request: &mut Request<Body>) -> ApiResult<()> {
+    let header = match request.headers().get(AUTHORIZATION) {
+        Some(value) => {
+            Some(value.to_str().map_err(|_| ApiError::new(Code::Unauthenticated, "the metadata is no text"))?)
+        }
+        None => None,
+    };
+    let principal = context.auth.authenticate_header(header).await?;
+    request.extensions_mut().insert(principal);
+    Ok(())
+}
+
+/// Streams are noted when they begin; their code is that of their headers.
+fn observe(context: &Context, service: &str, method: &str, response: &Response<Body>, begin: Instant) {
+    let code = response.headers().get("grpc-status").and_then(|value| value.to_str().ok()).unwrap_or("0");
+    // Unknown names come from outside and must not become labels.
+    let is_ours = service.starts_with("foresite.v1.") || PUBLIC.contains(&service);
+    let (service, method) = if is_ours && code != "12" { (service, method) } else { ("unmatched", "unmatched") };
+    context.metrics.grpc(service, method, code, begin.elapsed().as_secs_f64());
+}

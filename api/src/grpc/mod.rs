@@ -1,0 +1,62 @@
+//! The gRPC door: decodes, calls one function of `app`, encodes.
+
+mod layer;
+mod messages;
+mod site_service;
+mod status;
+mod study_service;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio_stream::wrappers::TcpListenerStream;
+use tonic::transport::Server;
+
+use crate::context::Context;
+use crate::error::{ApiError, ApiResult};
+
+use layer::GuardLayer;
+use site_service::Sites;
+use study_service::Studies;
+
+/// The generated messages, servers and clients.
+#[allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]
+pub mod v1 {
+    tonic::include_proto!("foresite.v1");
+}
+
+/// The compiled protos, for reflection.
+pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/foresite_descriptor.bin"));
+/// The largest message read: a configuration, or a piece of a trace.
+const MESSAGE_SLACK_BYTES: usize = 64 << 10;
+/// Idle connections are asked for a sign of life this often, and closed without one.
+const KEEP_ALIVE: Duration = Duration::from_secs(60);
+
+/// Serves until `shutdown` is done, then ends gracefully.
+///
+/// # Errors
+/// When the listener fails.
+pub async fn serve(context: Arc<Context>, listener: TcpListener, shutdown: impl Future<Output = ()>) -> ApiResult<()> {
+    let (health_reporter, health) = tonic_health::server::health_reporter();
+    let sites = v1::site_service_server::SiteServiceServer::new(Sites { context: Arc::clone(&context) })
+        .max_decoding_message_size(context.limits.config_bytes + MESSAGE_SLACK_BYTES);
+    let studies = v1::study_service_server::StudyServiceServer::new(Studies { context: Arc::clone(&context) })
+        .max_decoding_message_size(context.limits.study_bytes + MESSAGE_SLACK_BYTES);
+    health_reporter.set_serving::<v1::site_service_server::SiteServiceServer<Sites>>().await;
+    health_reporter.set_serving::<v1::study_service_server::StudyServiceServer<Studies>>().await;
+    let reflection = tonic_reflection::server::Builder::configure()
+        .register_encoded_file_descriptor_set(DESCRIPTORS)
+        .build_v1()
+        .map_err(ApiError::internal)?;
+    Server::builder()
+        .http2_keepalive_interval(Some(KEEP_ALIVE))
+        .layer(GuardLayer { context })
+        .add_service(health)
+        .add_service(reflection)
+        .add_service(sites)
+        .add_service(studies)
+        .serve_with_incoming_shutdown(TcpListenerStream::new(listener), shutdown)
+        .await
+        .map_err(ApiError::internal)
+}

@@ -1,0 +1,21 @@
+//! The doors of the service: REST, gRPC, pages, authentication and metrics. Handlers decide nothing; `app` holds one function
+//! per use case, called by both doors.
+//!
+//! Reading order: [`config`], [`error`], [`auth`], [`context`], [`app`], then [`rest`] and [`grpc`].
+
+pub mod config;
+pub mod error;
+
+mod clock;
+
+pub mod auth;
+pub mod context;
+pub mod metrics;
+
+pub mod app;
+
+pub mod grpc;
+pub mod openapi;
+pub mod rest;
+
+pub mod startup;

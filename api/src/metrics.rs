@@ -1,0 +1,107 @@
+//! Prometheus metrics of the two doors. Labels are few: no ids, no user names.
+
+use foresite_store::Store;
+use foresite_store::state::StudyState;
+use prometheus::{Encoder, HistogramOpts, HistogramVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder};
+
+use crate::clock::now_ms;
+use crate::error::{ApiError, ApiResult};
+
+/// Upper bounds [seconds]: from a cached read to a large upload.
+const BUCKETS: [f64; 11] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0];
+
+/// The doors' own metrics, and the registry that holds every metric of the process.
+#[derive(Clone)]
+pub struct Metrics {
+    registry: Registry,
+    http_seconds: HistogramVec,
+    grpc_seconds: HistogramVec,
+    queue_depth: IntGauge,
+    queue_oldest_seconds: IntGauge,
+    studies: IntGaugeVec,
+}
+
+impl Metrics {
+    /// Registers the doors' metrics and the process figures.
+    ///
+    /// # Errors
+    /// Only when the registry already holds metrics of these names.
+    pub fn new(registry: Registry) -> ApiResult<Self> {
+        let histogram = |name: &str, help: &str, labels: &[&str]| {
+            let opts = HistogramOpts::new(name, help).buckets(BUCKETS.to_vec());
+            let histogram = HistogramVec::new(opts, labels).map_err(ApiError::internal)?;
+            registry.register(Box::new(histogram.clone())).map_err(ApiError::internal)?;
+            Ok::<_, ApiError>(histogram)
+        };
+        let http_seconds = histogram(
+            "foresite_http_request_seconds",
+            "Time to answer HTTP requests.",
+            &["route", "method", "status"],
+        )?;
+        let grpc_seconds = histogram(
+            "foresite_grpc_request_seconds",
+            "Time to answer gRPC requests.",
+            &["service", "method", "code"],
+        )?;
+        let queue_depth = IntGauge::new("foresite_queue_depth", "Tasks that wait.").map_err(ApiError::internal)?;
+        let queue_oldest_seconds =
+            IntGauge::new("foresite_queue_oldest_seconds", "How long the longest-waiting task has waited.")
+                .map_err(ApiError::internal)?;
+        let studies = IntGaugeVec::new(Opts::new("foresite_studies", "Studies by state."), &["state"])
+            .map_err(ApiError::internal)?;
+        registry.register(Box::new(queue_depth.clone())).map_err(ApiError::internal)?;
+        registry.register(Box::new(queue_oldest_seconds.clone())).map_err(ApiError::internal)?;
+        registry.register(Box::new(studies.clone())).map_err(ApiError::internal)?;
+        #[cfg(target_os = "linux")]
+        registry
+            .register(Box::new(prometheus::process_collector::ProcessCollector::for_self()))
+            .map_err(ApiError::internal)?;
+        Ok(Self { registry, http_seconds, grpc_seconds, queue_depth, queue_oldest_seconds, studies })
+    }
+
+    /// The registry, for the workers' metrics.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Notes an HTTP request; `route` is the pattern. Methods beyond the standard's are one label.
+    pub fn http(&self, route: &str, method: &str, status: u16, seconds: f64) {
+        let method = match method {
+            "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" => method,
+            _ => "other",
+        };
+        self.http_seconds.with_label_values(&[route, method, &status.to_string()]).observe(seconds);
+    }
+
+    /// Notes a gRPC request.
+    pub fn grpc(&self, service: &str, method: &str, code: &str, seconds: f64) {
+        self.grpc_seconds.with_label_values(&[service, method, code]).observe(seconds);
+    }
+
+    /// Asks the database for the figures that only it knows.
+    ///
+    /// # Errors
+    /// 503 when the database is away; the figures then keep their last values.
+    pub async fn refresh(&self, store: &Store) -> ApiResult<()> {
+        let depth = store.queue_depth().await?;
+        self.queue_depth.set(depth.queued);
+        let waited_ms = depth.oldest_queued_at.map_or(0, |since| now_ms() - since);
+        self.queue_oldest_seconds.set(waited_ms.max(0) / 1000);
+        let counted = store.count_studies().await?;
+        for state in StudyState::ALL {
+            let count = counted.iter().find(|(found, _)| found == state).map_or(0, |(_, count)| *count);
+            self.studies.with_label_values(&[state.as_str()]).set(count);
+        }
+        Ok(())
+    }
+
+    /// Everything, in Prometheus' text format.
+    ///
+    /// # Errors
+    /// When a metric cannot be written.
+    pub fn text(&self) -> ApiResult<Vec<u8>> {
+        let mut text = Vec::new();
+        TextEncoder::new().encode(&self.registry.gather(), &mut text).map_err(ApiError::internal)?;
+        Ok(text)
+    }
+}

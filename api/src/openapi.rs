@@ -1,0 +1,70 @@
+//! The OpenAPI 3.1 document, collected from the very routes that are served. Committed as `openapi/foresite.json`.
+
+use std::sync::LazyLock;
+
+use actix_web::App;
+use utoipa::openapi::path::Operation;
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::{Components, Content, InfoBuilder, License, OpenApi, OpenApiBuilder, Ref, ResponseBuilder};
+use utoipa_actix_web::AppExt;
+
+use crate::rest;
+use crate::rest::problem::PROBLEM_JSON;
+
+static JSON: LazyLock<String> = LazyLock::new(|| {
+    // Serialising plain structures cannot fail.
+    document().to_pretty_json().map(|text| text + "\n").unwrap_or_default()
+});
+
+/// The document as indented JSON with a final line end.
+pub fn json() -> &'static str {
+    &JSON
+}
+
+/// The document.
+pub fn document() -> OpenApi {
+    let (_, mut collected) = App::new().into_utoipa_app().openapi(base()).configure(rest::routes).split_for_parts();
+    for item in collected.paths.paths.values_mut() {
+        let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
+        operations.into_iter().flatten().for_each(add_common_refusals);
+    }
+    collected
+}
+
+/// What any guarded route may answer, said once.
+fn add_common_refusals(operation: &mut Operation) {
+    if operation.security.is_none() {
+        return;
+    }
+    let refusals = [
+        ("400", "The request cannot be read."),
+        ("401", "A valid token is needed."),
+        ("403", "The token's role does not allow this."),
+        ("500", "Something failed on our side; the operator finds it by the trace id."),
+        ("503", "The database or the objects cannot be reached; try again later."),
+    ];
+    for (status, description) in refusals {
+        let content = Content::new(Some(Ref::from_schema_name("Problem")));
+        let response = ResponseBuilder::new().description(description).content(PROBLEM_JSON, content).build();
+        operation.responses.responses.entry(status.to_owned()).or_insert_with(|| response.into());
+    }
+}
+
+fn base() -> OpenApi {
+    let mut license = License::new("Apache-2.0");
+    license.identifier = Some("Apache-2.0".to_owned());
+    let info = InfoBuilder::new()
+        .title("Foresite")
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some(
+            "What would our waits and our utilisation be, if …? Upload a site's files, post a study, read the comparison. \
+             Every refusal is a problem document (RFC 9457) with a stable `code`.",
+        ))
+        .license(Some(license))
+        .build();
+    let mut components = Components::new();
+    let mut bearer = Http::new(HttpAuthScheme::Bearer);
+    bearer.description = Some("An API token (`fs_…`) or a JSON web token.".to_owned());
+    components.add_security_scheme("bearer", SecurityScheme::Http(bearer));
+    OpenApiBuilder::new().info(info).components(Some(components)).build()
+}

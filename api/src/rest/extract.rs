@@ -1,0 +1,57 @@
+//! Extractors: the caller's permission, and small JSON bodies.
+
+use std::future::{Future, ready};
+use std::pin::Pin;
+
+use actix_web::dev::Payload;
+use actix_web::http::header::AUTHORIZATION;
+use actix_web::{FromRequest, HttpMessage, HttpRequest, ResponseError, web};
+
+use crate::auth::Principal;
+use crate::auth::permission::{Authorised, Permission, authorise};
+use crate::context::Context;
+use crate::error::{ApiError, ApiResult, Code};
+
+/// The cookie that a browser holds after signing in.
+pub(super) const SESSION_COOKIE: &str = "foresite_session";
+
+/// The body is written by the outer middleware, which knows the trace id.
+impl ResponseError for ApiError {
+    fn status_code(&self) -> actix_web::http::StatusCode {
+        actix_web::http::StatusCode::from_u16(self.code().http_status())
+            .unwrap_or(actix_web::http::StatusCode::INTERNAL_SERVER_ERROR)
+    }
+}
+
+impl<P: Permission> FromRequest for Authorised<P> {
+    type Error = ApiError;
+    type Future = Pin<Box<dyn Future<Output = ApiResult<Self>>>>;
+
+    fn from_request(request: &HttpRequest, _payload: &mut Payload) -> Self::Future {
+        // Put there by the guard, so that this is decided before any other extractor has read a byte.
+        if let Some(principal) = request.extensions().get::<Principal>() {
+            return Box::pin(ready(authorise(principal.clone())));
+        }
+        let request = request.clone();
+        Box::pin(async move { authorise(principal(&request).await?) })
+    }
+}
+
+/// The caller: by bearer token, or for reading by session cookie. A cookie never changes anything, so that no other site's
+/// page can act for a signed-in user.
+pub(super) async fn principal(request: &HttpRequest) -> ApiResult<Principal> {
+    let context = request
+        .app_data::<web::Data<Context>>()
+        .ok_or_else(|| ApiError::internal("the application was built without its context"))?;
+    let header = match request.headers().get(AUTHORIZATION) {
+        Some(value) => Some(value.to_str().map_err(|_| ApiError::new(Code::Unauthenticated, "the header is no text"))?),
+        None => None,
+    };
+    if header.is_none()
+        && request.method().is_safe()
+        && let Some(cookie) = request.cookie(SESSION_COOKIE)
+    {
+        return context.auth.authenticate(cookie.value()).await;
+    }
+    context.auth.authenticate_header(header).await
+}

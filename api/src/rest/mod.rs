@@ -1,0 +1,105 @@
+//! The REST door and the pages: decodes, calls one function of `app`, encodes.
+
+mod configs;
+mod events;
+mod extract;
+mod guard;
+mod operation;
+mod outer;
+pub mod pages;
+pub mod problem;
+mod results;
+mod sites;
+mod studies;
+mod tokens;
+mod traces;
+pub mod views;
+
+use std::net::TcpListener;
+
+use actix_web::dev::Server;
+use actix_web::middleware::{DefaultHeaders, from_fn};
+use actix_web::{App, HttpServer, web};
+use foresite_formats::diagnostic::Diagnostic;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::context::Context;
+use crate::error::{ApiError, ApiResult, Code};
+
+/// Pages load nothing from elsewhere, run no scripts, and may be framed by nobody else.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
+    frame-src 'self'; form-action 'self'; frame-ancestors 'self'; base-uri 'none'";
+/// The largest JSON body other than a study.
+const JSON_MAX_BYTES: usize = 64 << 10;
+
+/// Every documented route. The OpenAPI document is collected from this very list.
+pub fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .configure(operation::routes)
+        .configure(sites::routes)
+        .configure(configs::routes)
+        .configure(traces::routes)
+        .configure(studies::routes)
+        .configure(events::routes)
+        .configure(results::routes)
+        .configure(tokens::routes);
+}
+
+/// The server on a bound listener; it runs once it is awaited, and stops gracefully.
+///
+/// # Errors
+/// When the listener cannot be used.
+pub fn server(context: web::Data<Context>, listener: TcpListener) -> ApiResult<Server> {
+    let (head_timeout, shutdown) = (context.limits.request_timeout, context.limits.shutdown);
+    let study_bytes = context.limits.study_bytes;
+    let server = HttpServer::new(move || {
+        let headers = DefaultHeaders::new()
+            .add(("x-content-type-options", "nosniff"))
+            .add(("referrer-policy", "same-origin"))
+            .add(("content-security-policy", CONTENT_SECURITY_POLICY));
+        App::new()
+            .app_data(context.clone())
+            .app_data(web::PayloadConfig::new(study_bytes))
+            .app_data(
+                web::JsonConfig::default().limit(JSON_MAX_BYTES).error_handler(|error, _| json_fault(&error).into()),
+            )
+            .app_data(web::QueryConfig::default().error_handler(|error, _| invalid(&error.to_string()).into()))
+            .app_data(
+                web::PathConfig::default().error_handler(|error, _| {
+                    ApiError::new(Code::NotFound, format!("no such address: {error}")).into()
+                }),
+            )
+            .wrap(from_fn(guard::guard))
+            .wrap(from_fn(outer::outer))
+            .wrap(headers)
+            .configure(|config| routes(&mut ServiceConfig::new(config)))
+            .configure(pages::routes)
+            .route("/openapi.json", web::get().to(operation::openapi_json))
+    })
+    .client_request_timeout(head_timeout)
+    .shutdown_timeout(shutdown.as_secs())
+    .disable_signals()
+    .listen(listener)
+    .map_err(ApiError::internal)?;
+    Ok(server.run())
+}
+
+fn invalid(words: &str) -> ApiError {
+    ApiError::new(Code::InvalidRequest, words)
+}
+
+fn json_fault(error: &actix_web::error::JsonPayloadError) -> ApiError {
+    use actix_web::error::JsonPayloadError;
+    match error {
+        JsonPayloadError::Overflow { .. } | JsonPayloadError::OverflowKnownLength { .. } => {
+            ApiError::new(Code::PayloadTooLarge, format!("at most {JSON_MAX_BYTES} bytes are read here"))
+        }
+        JsonPayloadError::ContentType => ApiError::new(Code::UnsupportedMediaType, "send application/json"),
+        // Shape and unknown fields: serde names the field and the place.
+        JsonPayloadError::Deserialize(error) if error.is_data() => {
+            let fault = Diagnostic::error("", error.to_string()).cure("see /docs for the fields");
+            ApiError::refused(Code::InvalidField, vec![fault])
+        }
+        other => invalid(&other.to_string()),
+    }
+}

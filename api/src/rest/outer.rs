@@ -1,0 +1,110 @@
+//! What happens around every request: a trace id, a span, one histogram, and every refusal as a problem document.
+
+use std::time::Instant;
+
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::error::InternalError;
+use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::middleware::Next;
+use actix_web::{Error, web};
+use tracing::Instrument;
+
+use super::problem::{Problem, from_status};
+use crate::context::Context;
+use crate::error::ApiError;
+
+/// Names the request in our answers.
+const TRACE_HEADER: HeaderName = HeaderName::from_static("x-trace-id");
+
+/// Wraps every route.
+pub(super) async fn outer(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<actix_web::body::BoxBody>, Error> {
+    let begin = Instant::now();
+    let trace_id = trace_id(request.headers().get("traceparent"));
+    let context = request.app_data::<web::Data<Context>>().cloned();
+    let method = request.method().as_str().to_owned();
+    let span = tracing::info_span!("http", trace.id = %trace_id, http.method = %method, http.path = request.path());
+
+    let mut response = match next.call(request).instrument(span.clone()).await {
+        Ok(response) => explain(response.map_into_boxed_body(), &trace_id),
+        Err(error) => {
+            // Handlers' errors are answers already; this one comes from between, where the request is no longer ours.
+            let problem = problem_of(&error, &trace_id);
+            return Err(InternalError::from_response(error, problem).into());
+        }
+    };
+    if let Ok(value) = HeaderValue::from_str(&trace_id) {
+        response.headers_mut().insert(TRACE_HEADER, value);
+    }
+    // The pattern, never the path: labels hold no ids.
+    let route = response.request().match_pattern().unwrap_or_else(|| "unmatched".to_owned());
+    let seconds = begin.elapsed().as_secs_f64();
+    let status = response.status();
+    if let Some(context) = context {
+        context.metrics.http(&route, &method, status.as_u16(), seconds);
+    }
+    span.in_scope(
+        || tracing::info!(http.route = %route, http.status = status.as_u16(), duration_seconds = seconds, "request"),
+    );
+    Ok(response)
+}
+
+/// The caller's trace id (W3C Trace Context), or a new one.
+fn trace_id(traceparent: Option<&HeaderValue>) -> String {
+    let given = traceparent.and_then(|value| value.to_str().ok()).and_then(|value| value.split('-').nth(1));
+    match given {
+        Some(id) if id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()) => id.to_ascii_lowercase(),
+        _ => uuid::Uuid::new_v4().simple().to_string(),
+    }
+}
+
+/// Replaces the body of a refusal by its problem document; a fault of ours is logged here and nowhere else.
+fn explain(response: ServiceResponse, trace_id: &str) -> ServiceResponse {
+    let status = response.status();
+    if !status.is_client_error() && !status.is_server_error() {
+        return response;
+    }
+    let problem = match response.response().error() {
+        Some(error) => problem_of(error, trace_id),
+        None if is_ours(&response) => return response,
+        None => {
+            let error = from_status(status, "");
+            error.log(trace_id);
+            Problem::response(&error, trace_id)
+        }
+    };
+    ServiceResponse::new(response.into_parts().0, problem)
+}
+
+/// Pages and probes answer refusals with bodies of their own.
+fn is_ours(response: &ServiceResponse) -> bool {
+    response.headers().contains_key(actix_web::http::header::CONTENT_TYPE)
+}
+
+fn problem_of(error: &Error, trace_id: &str) -> actix_web::HttpResponse {
+    if let Some(error) = error.as_error::<ApiError>() {
+        error.log(trace_id);
+        return Problem::response(error, trace_id);
+    }
+    let status = error.as_response_error().status_code();
+    let error = from_status(status, &error.to_string());
+    error.log(trace_id);
+    Problem::response(&error, trace_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_valid_traceparent_is_carried_on() {
+        let id = "0af7651916cd43dd8448eb211c80319c";
+        let header = HeaderValue::from_static("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+        assert_eq!(trace_id(Some(&header)), id);
+        assert_eq!(trace_id(Some(&HeaderValue::from_static("00-short-x"))).len(), 32);
+        assert_eq!(trace_id(None).len(), 32);
+    }
+}

@@ -1,0 +1,173 @@
+//! `/v1/studies/{study}/…`: what it found.
+
+use actix_web::http::header::{self, ETAG, IF_NONE_MATCH};
+use actix_web::{HttpRequest, HttpResponse, get, web};
+use foresite_formats::comparison::Comparison;
+use foresite_formats::comparison::figure;
+use futures::TryStreamExt;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::app;
+use crate::app::results::ComparisonBytes;
+use crate::auth::permission::{Authorised, Viewer};
+use crate::context::Context;
+use crate::error::{ApiError, ApiResult, Code};
+use crate::rest::problem::Problem;
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(get_comparison).service(get_report).service(get_figure).service(get_schedule);
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Json,
+    Csv,
+}
+
+/// The comparison document, as JSON (byte for byte what `foresite run` writes) or CSV by Accept.
+#[utoipa::path(
+    tag = "results",
+    params(("study" = String, Path, description = "The study's id.")),
+    responses(
+        (status = 200, description = "The comparison.", content(
+            (serde_json::Value = "application/json"), (String = "text/csv")
+        )),
+        (status = 304, description = "It is what If-None-Match names."),
+        (status = 404, description = "No such study.", body = Problem, content_type = "application/problem+json"),
+        (status = 406, description = "Only JSON and CSV are offered.", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "The study has not succeeded.", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[get("/v1/studies/{study}/comparison")]
+async fn get_comparison(
+    caller: Authorised<Viewer>,
+    context: web::Data<Context>,
+    request: HttpRequest,
+    study: web::Path<String>,
+) -> ApiResult<HttpResponse> {
+    let accept = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or("*/*");
+    let format = format(accept)?;
+    let found = app::results::comparison(&context, &caller, &study).await?;
+    let tag = etag(&found, format);
+    if request.headers().get(IF_NONE_MATCH).is_some_and(|value| value.as_bytes() == tag.as_bytes()) {
+        return Ok(HttpResponse::NotModified().insert_header((ETAG, tag)).finish());
+    }
+    let mut response = HttpResponse::Ok();
+    response.insert_header((ETAG, tag)).insert_header((header::VARY, "accept"));
+    Ok(match format {
+        Format::Json => response.content_type("application/json").body(found.json),
+        Format::Csv => {
+            let comparison: Comparison = serde_json::from_slice(&found.json).map_err(ApiError::internal)?;
+            response.content_type("text/csv; charset=utf-8").body(comparison.to_csv())
+        }
+    })
+}
+
+fn etag(found: &ComparisonBytes, format: Format) -> String {
+    match format {
+        Format::Json => format!("\"{}\"", found.tag),
+        Format::Csv => format!("\"{}-csv\"", found.tag),
+    }
+}
+
+/// The first format we offer in the order of the header; weights are seldom sent and not weighed.
+fn format(accept: &str) -> ApiResult<Format> {
+    let kinds = accept.split(',').map(|kind| kind.split(';').next().unwrap_or_default().trim());
+    for kind in kinds {
+        match kind {
+            "application/json" | "application/*" | "*/*" | "" => return Ok(Format::Json),
+            "text/csv" | "text/*" => return Ok(Format::Csv),
+            _ => {}
+        }
+    }
+    Err(ApiError::new(Code::NotAcceptable, "accept application/json or text/csv"))
+}
+
+/// The comparison for people: a page that needs no other file.
+#[utoipa::path(
+    tag = "results",
+    params(("study" = String, Path, description = "The study's id.")),
+    responses(
+        (status = 200, description = "The page.", body = String, content_type = "text/html"),
+        (status = 404, description = "No such study.", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "The study has not succeeded.", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[get("/v1/studies/{study}/report")]
+async fn get_report(
+    caller: Authorised<Viewer>,
+    context: web::Data<Context>,
+    study: web::Path<String>,
+) -> ApiResult<HttpResponse> {
+    let comparison = app::results::parsed_comparison(&context, &caller, &study).await?;
+    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(comparison.to_html()))
+}
+
+/// A figure of the comparison, for embedding.
+#[utoipa::path(
+    tag = "results",
+    params(
+        ("study" = String, Path, description = "The study's id."),
+        ("name" = String, Path, description = "The figure's name.", example = "wait-by-user-1")
+    ),
+    responses(
+        (status = 200, description = "The figure.", body = String, content_type = "image/svg+xml"),
+        (status = 404, description = "No such study or figure.", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "The study has not succeeded.", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[get("/v1/studies/{study}/figures/{name}.svg")]
+async fn get_figure(
+    caller: Authorised<Viewer>,
+    context: web::Data<Context>,
+    path: web::Path<(String, String)>,
+) -> ApiResult<HttpResponse> {
+    let (study, name) = path.into_inner();
+    let comparison = app::results::parsed_comparison(&context, &caller, &study).await?;
+    let svg = figure::svg(&comparison, &name).ok_or_else(|| ApiError::not_found("figure", &name))?;
+    Ok(HttpResponse::Ok().content_type("image/svg+xml").body(svg))
+}
+
+/// The schedule file of one replication (CSV).
+#[utoipa::path(
+    tag = "results",
+    params(
+        ("study" = String, Path, description = "The study's id."),
+        ("scenario" = String, Path, description = "`baseline` or a scenario's name."),
+        ("replication" = u32, Path, description = "From 0.")
+    ),
+    responses(
+        (status = 200, description = "The schedule file.", body = String, content_type = "text/csv"),
+        (status = 404, description = "No such study, scenario or replication, or it is not done.", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[get("/v1/studies/{study}/scenarios/{scenario}/replications/{replication}/schedule")]
+async fn get_schedule(
+    caller: Authorised<Viewer>,
+    context: web::Data<Context>,
+    path: web::Path<(String, String, u32)>,
+) -> ApiResult<HttpResponse> {
+    let (study, scenario, replication) = path.into_inner();
+    let stream = app::results::schedule(&context, &caller, &study, &scenario, replication).await?;
+    // After an error the status is sent already: the body breaks off, so that nobody takes half a file for whole.
+    let chunks = stream.inspect_err(|error| tracing::error!(%error, "a schedule could not be read to its end"));
+    Ok(HttpResponse::Ok().content_type("text/csv; charset=utf-8").streaming(chunks))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn the_first_offered_format_is_taken() {
+        assert_eq!(format("text/csv").unwrap(), Format::Csv);
+        assert_eq!(format("text/html, application/json;q=0.9").unwrap(), Format::Json);
+        assert_eq!(format("*/*").unwrap(), Format::Json);
+        assert_eq!(format("image/png").unwrap_err().code(), Code::NotAcceptable);
+    }
+}

@@ -1,0 +1,67 @@
+//! What runs, and how it stops.
+
+use std::net::SocketAddr;
+
+use actix_web::dev::Server;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+/// A running service. Stops when [`Running::stop`] is awaited; dropping it leaves it to the runtime.
+pub struct Running {
+    /// Where REST and pages are served.
+    pub http: SocketAddr,
+    /// Where gRPC is served.
+    pub grpc: SocketAddr,
+    /// Where metrics are served.
+    pub metrics: SocketAddr,
+    token: CancellationToken,
+    parts: JoinSet<&'static str>,
+}
+
+impl Running {
+    pub(super) fn new(http: SocketAddr, grpc: SocketAddr, metrics: SocketAddr) -> Self {
+        Self { http, grpc, metrics, token: CancellationToken::new(), parts: JoinSet::new() }
+    }
+
+    /// Cancelled when the service shall stop.
+    pub fn token(&self) -> CancellationToken {
+        self.token.clone()
+    }
+
+    pub(super) fn run(&mut self, name: &'static str, part: impl Future<Output = ()> + Send + 'static) {
+        self.parts.spawn(async move {
+            part.await;
+            name
+        });
+    }
+
+    /// Runs an HTTP server; asks it to end gracefully when the service shall stop.
+    pub(super) fn run_http(&mut self, name: &'static str, server: Server) {
+        let (handle, token) = (server.handle(), self.token.clone());
+        self.run(name, async move {
+            let mut server = std::pin::pin!(server);
+            let ended = tokio::select! {
+                ended = &mut server => ended,
+                () = token.cancelled() => tokio::join!(server, handle.stop(true)).0,
+            };
+            if let Err(error) = ended {
+                tracing::error!(%error, part = name, "a listener ended");
+            }
+        });
+    }
+
+    /// Waits until any part ends by itself, which none should; gives its name.
+    pub async fn ended(&mut self) -> &'static str {
+        match self.parts.join_next().await {
+            Some(Ok(name)) => name,
+            Some(Err(_)) => "a part that panicked",
+            None => "everything",
+        }
+    }
+
+    /// Takes no more requests, lets those under way end, hands running tasks back, and returns once all is quiet.
+    pub async fn stop(mut self) {
+        self.token.cancel();
+        while self.parts.join_next().await.is_some() {}
+    }
+}

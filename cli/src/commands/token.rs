@@ -1,0 +1,117 @@
+//! `foresite token`: API tokens, made next to the database.
+
+use anyhow::{Context, bail};
+use clap::{Args, Subcommand};
+use foresite_api::app::tokens::{self, NewToken};
+use foresite_api::config::Config;
+use foresite_api::rest::views::token::{IssuedToken, TokenView};
+use foresite_api::startup::Storage;
+use foresite_store::ids::{TenantId, TokenId};
+use foresite_store::state::Role;
+use jiff::Timestamp;
+use jiff::ToSpan;
+
+use crate::exit::Exit;
+use crate::service;
+
+/// Make, list and revoke API tokens; needs access to the database, no token.
+#[derive(Debug, Args)]
+pub(crate) struct Token {
+    #[command(subcommand)]
+    verb: Verb,
+    /// Whose tokens.
+    #[arg(long, global = true, default_value = "default")]
+    tenant: String,
+    /// Print JSON.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Make a token; its secret is printed once.
+    Create {
+        /// What people call it.
+        #[arg(long, default_value = "cli")]
+        name: String,
+        /// viewer (reads), operator (uploads, starts, cancels) or admin (manages tokens).
+        #[arg(long, default_value = "operator", value_parser = role)]
+        role: Role,
+        /// Days until it ends; never where not given.
+        #[arg(long, value_name = "N")]
+        days: Option<u32>,
+    },
+    /// List all tokens, without their secrets.
+    List,
+    /// End a token at once.
+    Revoke {
+        /// Its id.
+        id: String,
+    },
+}
+
+fn role(word: &str) -> Result<Role, String> {
+    Role::parse(word).ok_or_else(|| "write viewer, operator or admin".to_owned())
+}
+
+impl Token {
+    /// Does what the verb says.
+    pub(crate) fn execute(self) -> anyhow::Result<Exit> {
+        let config = match service::settings() {
+            Ok(config) => config,
+            Err(exit) => return Ok(exit),
+        };
+        let tenant = TenantId::parse(&self.tenant)
+            .with_context(|| format!("'{}' is no tenant: 1 to 64 letters, digits, '.', '_', '-'", self.tenant))?;
+        service::runtime()?.block_on(self.run(&config, &tenant))
+    }
+
+    async fn run(self, config: &Config, tenant: &TenantId) -> anyhow::Result<Exit> {
+        let store = Storage::open(config).await?.store;
+        match self.verb {
+            Verb::Create { name, role, days } => {
+                let expires_at = days
+                    .map(|days| {
+                        Timestamp::now().checked_add((i64::from(days) * 24).hours()).map(Timestamp::as_millisecond)
+                    })
+                    .transpose()
+                    .context("--days is too large")?;
+                let (row, secret) = tokens::issue(&store, tenant, NewToken { name, role, expires_at }).await?;
+                let issued = IssuedToken::new(row, &secret);
+                if self.json {
+                    println!("{}", serde_json::to_string_pretty(&issued)?);
+                } else {
+                    // Alone on standard output, so that a shell can take it.
+                    eprintln!(
+                        "token {} of tenant {tenant}, role {}; shown only now:",
+                        issued.token.id, issued.token.role
+                    );
+                    println!("{}", issued.secret);
+                }
+            }
+            Verb::List => {
+                let found: Vec<TokenView> = store.list_tokens(tenant).await?.into_iter().map(TokenView::from).collect();
+                if self.json {
+                    println!("{}", serde_json::to_string_pretty(&found)?);
+                } else {
+                    for token in found {
+                        let state = match (&token.revoked_at, &token.expires_at) {
+                            (Some(at), _) => format!("revoked {at}"),
+                            (None, Some(at)) => format!("ends {at}"),
+                            (None, None) => "does not end".to_owned(),
+                        };
+                        println!("{}  {:<8}  {}  {state}", token.id, token.role, token.name);
+                    }
+                }
+            }
+            Verb::Revoke { id } => {
+                let parsed = TokenId::parse(&id).with_context(|| format!("'{id}' is no token's id"))?;
+                if !store.revoke_token(tenant, &parsed, Timestamp::now().as_millisecond()).await? {
+                    bail!("tenant {tenant} has no token {id}");
+                }
+                eprintln!("revoked {id}");
+            }
+        }
+        Ok(Exit::Done)
+    }
+}

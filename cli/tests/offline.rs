@@ -1,0 +1,150 @@
+//! The offline commands as a shell sees them: exit codes, standard output, files.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn example(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/micro").join(name).to_string_lossy().into_owned()
+}
+
+fn foresite(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_foresite")).args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A study on the example's files, in a folder of its own.
+fn study(folder: &Path, rest: &str) -> PathBuf {
+    for name in ["slurm.conf", "gres.conf", "sacctmgr.cfg", "sacct.txt"] {
+        fs::copy(example(name), folder.join(name)).unwrap();
+    }
+    let path = folder.join("study.yaml");
+    let head = "name: test\nsite: {slurm_conf: slurm.conf, accounts: sacctmgr.cfg}\n\
+                trace: {file: sacct.txt, timezone: UTC}\nreplications: 2\n";
+    fs::write(&path, format!("{head}{rest}")).unwrap();
+    path
+}
+
+const EXCLUSIVE: &str =
+    "scenarios: [{name: Not shared!, changes: [{node_sharing: {partition: normal, mode: exclusive}}]}]\n";
+
+#[test]
+fn run_prints_json_and_writes_every_shape_of_the_comparison() {
+    let folder = tempfile::tempdir().unwrap();
+    let study = study(folder.path(), EXCLUSIVE);
+    let out = folder.path().join("out");
+    let output =
+        foresite(&["run", study.to_str().unwrap(), "--json", "--out", out.to_str().unwrap(), "--threads", "2"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout), fs::read_to_string(out.join("comparison.json")).unwrap());
+    for name in ["comparison.csv", "comparison.md", "report.html", "junit.xml", "figures/wait-by-user-1.svg"] {
+        assert!(out.join(name).is_file(), "{name}");
+    }
+    let schedule = fs::read_to_string(out.join("schedules/1-not-shared/1.csv")).unwrap();
+    assert_eq!(schedule.lines().count(), 251);
+    let one = foresite(&["run", study.to_str().unwrap(), "--json", "--threads", "1"]);
+    assert_eq!(one.stdout, output.stdout);
+}
+
+#[test]
+fn a_breached_gate_is_exit_code_99_only_where_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let gates = "gates: [{metric: wait_seconds.mean, max_increase: 1s}]\n";
+    let path = study(folder.path(), &format!("{EXCLUSIVE}{gates}"));
+    assert_eq!(foresite(&["run", path.to_str().unwrap(), "--gate"]).status.code(), Some(99));
+    let output = foresite(&["run", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stdout).contains("BREACHED"));
+}
+
+#[test]
+fn wrong_studies_are_exit_code_2_with_every_fault_and_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path =
+        study(folder.path(), "scenarios: [{name: a, changes: [{node_sharing: {partition: nope, mode: cores}}]}]\n");
+    let output = foresite(&["run", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("study.yaml:5 ") && said.contains("partition nope is not in slurm.conf; it has normal"),
+        "{said}"
+    );
+    fs::remove_file(folder.path().join("sacct.txt")).unwrap();
+    fs::remove_file(folder.path().join("sacctmgr.cfg")).unwrap();
+    let said = text(&foresite(&["run", path.to_str().unwrap()]).stderr);
+    assert!(said.contains("sacct.txt") && said.contains("sacctmgr.cfg") && said.contains("2 errors"), "{said}");
+    let nothing = foresite(&["run", "gone.yaml", "--json"]);
+    assert_eq!(nothing.status.code(), Some(2));
+    assert!(text(&nothing.stdout).contains("\"diagnostics\""));
+}
+
+#[test]
+fn simulate_writes_schedule_and_summary_the_same_for_the_same_seed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let (slurm_conf, accounts, trace) = (example("slurm.conf"), example("sacctmgr.cfg"), example("sacct.txt"));
+    let run = |schedule: &str, more: &[&str]| {
+        let mut arguments = vec!["simulate", "--slurm-conf", &slurm_conf, "--accounts", &accounts, "--trace", &trace];
+        let (schedule, summary) = (path(schedule), path("summary.json"));
+        arguments.extend(["--timezone", "UTC", "--schedule", &schedule, "--summary", &summary]);
+        arguments.extend(more);
+        let output = foresite(&arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        fs::read(schedule).unwrap()
+    };
+    let first = run("a.csv", &["--seed", "7"]);
+    assert!(first == run("b.csv", &["--seed", "7"]));
+    assert!(first != run("c.csv", &["--seed", "7", "--scheduler", "fcfs"]));
+    run("d.csv", &["--boot-offset", "300", "--set", "SchedulerParameters.bf_max_job_user=2"]);
+    let summary: serde_json::Value = serde_json::from_slice(&fs::read(path("summary.json")).unwrap()).unwrap();
+    assert_eq!(summary["jobs"], 250);
+    assert!(summary["engine"]["peak_rss_bytes"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_standard_workload_log_needs_no_slurm_conf() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.swf");
+    let rows: String = (1..=20)
+        .map(|job| {
+            format!("{job} {} 0 100 {} -1 -1 {} 200 -1 1 1 1 1 1 -1 -1 -1\n", job * 10, job % 4 + 1, job % 4 + 1)
+        })
+        .collect();
+    fs::write(&log, format!("; Version: 2.2\n; MaxNodes: 4\n; MaxProcs: 4\n; UnixStartTime: 1000\n{rows}")).unwrap();
+    let schedule = folder.path().join("s.csv");
+    let output = foresite(&[
+        "simulate",
+        "--trace",
+        log.to_str().unwrap(),
+        "--scheduler",
+        "easy",
+        "--schedule",
+        schedule.to_str().unwrap(),
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let header = "job_id,user,account,partition,qos,submit,eligible,start,end,state,nodes,cpus,node_list,started_by";
+    assert!(fs::read_to_string(schedule).unwrap().starts_with(header));
+}
+
+#[test]
+fn check_recognises_files_and_lists_faults() {
+    let files = [example("slurm.conf"), example("sacctmgr.cfg"), example("sacct.txt")];
+    let output = foresite(&["check", &files[0], &files[1], &files[2]]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stdout).contains("micro: 10 nodes, 120 CPUs"), "{}", text(&output.stdout));
+    for file in &files {
+        assert_eq!(foresite(&["check", file, "--json"]).status.code(), Some(0), "{file}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let conf = folder.path().join("slurm.conf");
+    fs::write(&conf, fs::read_to_string(example("slurm.conf")).unwrap() + "PriorityWeightAgee=1\n").unwrap();
+    let output = foresite(&["check", conf.to_str().unwrap(), "--json"]);
+    assert_eq!(output.status.code(), Some(2));
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["checked"][0]["diagnostics"][0]["line"], 26);
+    assert_eq!(foresite(&["check", &example("study.yaml")]).status.code(), Some(0));
+}

@@ -1,0 +1,87 @@
+//! What a worker tells its child process, and where both find files.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// What to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Task {
+    /// Simulate replications `from..to` of a scenario (0 is the baseline).
+    Replicate {
+        /// Which scenario.
+        scenario: usize,
+        /// First replication.
+        from: u32,
+        /// One past the last.
+        to: u32,
+    },
+    /// Compare all schedules.
+    Summarize,
+}
+
+/// A whole order: one line of JSON on the child's standard input.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskSpec {
+    /// What to do.
+    pub task: Task,
+    /// The normalised study document, JSON.
+    pub document: String,
+    /// Names of the files it may read; file number N lies at [`TaskFolder::input`]`(N)`.
+    pub inputs: Vec<String>,
+    /// The folder all files lie in.
+    pub folder: PathBuf,
+    /// Address space the child may have, in bytes.
+    pub memory_limit_bytes: Option<u64>,
+}
+
+/// Where files lie in a task's folder. Names come from numbers alone, so that no name of a user's file can lead elsewhere.
+#[derive(Clone, Copy, Debug)]
+pub struct TaskFolder<'a>(pub &'a Path);
+
+impl TaskFolder<'_> {
+    /// An input file.
+    pub fn input(self, number: usize) -> PathBuf {
+        self.0.join(format!("input-{number}"))
+    }
+
+    /// A replication's schedule file, compressed with zstd.
+    pub fn schedule(self, scenario: usize, replication: u32) -> PathBuf {
+        self.0.join(format!("schedule-{scenario}-{replication}.csv.zst"))
+    }
+
+    /// A replication's summary file.
+    pub fn summary(self, scenario: usize, replication: u32) -> PathBuf {
+        self.0.join(format!("summary-{scenario}-{replication}.json"))
+    }
+
+    /// The comparison document.
+    pub fn comparison(self) -> PathBuf {
+        self.0.join("comparison.json")
+    }
+}
+
+/// Why a task gave no result.
+#[derive(Debug, thiserror::Error)]
+pub enum TaskError {
+    /// The input is wrong; another attempt would find the same. One line per fault.
+    #[error("{0}")]
+    Input(String),
+    /// Files could not be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// What happened.
+        source: std::io::Error,
+    },
+}
+
+impl TaskError {
+    pub(crate) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::File { path, source }
+    }
+}

@@ -1,0 +1,113 @@
+//! One attempt at a task: inputs into a folder, child process, results into the object store.
+
+use foresite_formats::summary_file::Summary;
+use foresite_store::StoreError;
+use foresite_store::objects::ObjectHash;
+use foresite_store::state::TaskKind;
+use foresite_store::studies::Study;
+use foresite_store::tasks::{Claimed, NewReplication};
+
+use super::{Worker, process};
+use crate::task::{Task, TaskFolder, TaskSpec};
+
+/// What a finished attempt has to show; its objects are stored, its rows not yet.
+pub(super) enum Produced {
+    Replications(Vec<(NewReplication, Summary)>),
+    Comparison(ObjectHash),
+}
+
+/// Why an attempt gave nothing.
+#[derive(Debug)]
+pub(super) enum AttemptError {
+    /// Another attempt may do better.
+    Retry(String),
+    /// None can.
+    Fatal(String),
+}
+
+impl From<StoreError> for AttemptError {
+    fn from(error: StoreError) -> Self {
+        let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
+        Self::Retry(format!("{error}{cause}"))
+    }
+}
+
+impl From<std::io::Error> for AttemptError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Retry(format!("a local file failed: {error}"))
+    }
+}
+
+/// Makes one attempt. Dropping the future kills the child and removes the folder.
+pub(super) async fn make(worker: &Worker, claimed: &Claimed) -> Result<Produced, AttemptError> {
+    let scratch = tempfile::Builder::new().prefix("foresite-task-").tempdir_in(&worker.settings.scratch)?;
+    let folder = TaskFolder(scratch.path());
+    let task = task_of(claimed)?;
+    let inputs = claimed.study.input_files()?;
+    for (number, file) in inputs.iter().enumerate() {
+        worker.objects.fetch(&file.object, &folder.input(number)).await?;
+    }
+    if task == Task::Summarize {
+        fetch_schedules(worker, &claimed.study, folder).await?;
+    }
+    let spec = TaskSpec {
+        task,
+        document: claimed.study.document.clone(),
+        inputs: inputs.into_iter().map(|file| file.name).collect(),
+        folder: scratch.path().to_owned(),
+        memory_limit_bytes: worker.settings.memory_limit_bytes,
+    };
+    process::run(&worker.settings, &spec).await?;
+    match task {
+        Task::Replicate { scenario, from, to } => {
+            let mut results = Vec::new();
+            for replication in from..to {
+                results.push(replication_result(worker, folder, scenario, replication).await?);
+            }
+            Ok(Produced::Replications(results))
+        }
+        Task::Summarize => {
+            let stored = worker.objects.put_file(&folder.comparison()).await?;
+            Ok(Produced::Comparison(stored.hash))
+        }
+    }
+}
+
+fn task_of(claimed: &Claimed) -> Result<Task, AttemptError> {
+    let row = &claimed.task;
+    let number = |number: i64| {
+        u32::try_from(number).map_err(|_| AttemptError::Fatal(format!("task {} has an impossible number", row.id)))
+    };
+    Ok(match row.kind {
+        TaskKind::Replicate => Task::Replicate {
+            scenario: number(row.scenario)? as usize,
+            from: number(row.replication_from)?,
+            to: number(row.replication_to)?,
+        },
+        TaskKind::Summarize => Task::Summarize,
+    })
+}
+
+async fn fetch_schedules(worker: &Worker, study: &Study, folder: TaskFolder<'_>) -> Result<(), AttemptError> {
+    for row in worker.store.study_replications(&study.id).await? {
+        let (Ok(scenario), Ok(replication)) = (usize::try_from(row.scenario), u32::try_from(row.replication)) else {
+            return Err(AttemptError::Fatal(format!("study {} has an impossible replication", study.id)));
+        };
+        worker.objects.fetch(&row.schedule_object, &folder.schedule(scenario, replication)).await?;
+    }
+    Ok(())
+}
+
+async fn replication_result(
+    worker: &Worker,
+    folder: TaskFolder<'_>,
+    scenario: usize,
+    replication: u32,
+) -> Result<(NewReplication, Summary), AttemptError> {
+    let stored = worker.objects.put_file(&folder.schedule(scenario, replication)).await?;
+    let text = tokio::fs::read_to_string(folder.summary(scenario, replication)).await?;
+    let summary: Summary = serde_json::from_str(&text)
+        .map_err(|error| AttemptError::Retry(format!("the child wrote a summary that cannot be read: {error}")))?;
+    let row = NewReplication { replication: i64::from(replication), schedule_object: stored.hash, summary: text };
+    Ok((row, summary))
+}

@@ -1,0 +1,11 @@
+DROP TABLE audit;
+DROP TABLE study_events;
+DROP TABLE idempotency_keys;
+DROP TABLE replications;
+DROP TABLE tasks;
+DROP TABLE studies;
+DROP TABLE traces;
+DROP TABLE configs;
+DROP TABLE sites;
+DROP TABLE api_tokens;
+DROP TABLE tenants;

@@ -1,0 +1,129 @@
+//! Studies: the unit users ask for.
+//!
+//! ```text
+//! queued ──claim──> running ──last summary──> succeeded
+//!   │                 │ └──a task failed for the last time──> failed
+//!   └──cancel──> cancelled <──tasks stopped── cancelling <──cancel── running
+//! ```
+
+mod cancel;
+mod create;
+mod locked;
+
+use diesel::prelude::*;
+
+use crate::connection::{Store, execute, first, load};
+use crate::error::StoreError;
+use crate::files::{StoredFile, files_from_json};
+use crate::ids::{StudyId, TenantId};
+use crate::objects::ObjectHash;
+use crate::page::{Page, clamp};
+use crate::schema::studies;
+use crate::state::StudyState;
+use crate::time::UnixMillis;
+
+pub use cancel::CancelOutcome;
+pub use create::{CreateOutcome, Idempotency, NewStudy};
+pub(crate) use locked::LockedStudy;
+
+/// A study's row.
+#[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable, Insertable)]
+#[diesel(table_name = studies)]
+pub struct Study {
+    /// Its id.
+    pub id: StudyId,
+    /// Whose it is.
+    pub tenant: TenantId,
+    /// Its name from the document.
+    pub name: String,
+    /// The study document as JSON, normalised: it names files of `inputs`, never ids.
+    pub document: String,
+    /// The files it reads, as [`crate::files_to_json`] writes them; read them with [`Study::input_files`].
+    pub inputs: String,
+    /// SHA-256 over document, inputs and engine version: equal hashes have equal comparisons.
+    pub input_hash: String,
+    /// Version of the engine it is run with.
+    pub engine_version: String,
+    /// Where it stands.
+    pub state: StudyState,
+    /// Replications whose results are stored.
+    pub replications_done: i64,
+    /// Replications of all scenarios, baseline included.
+    pub replications_total: i64,
+    /// Number of its last event.
+    pub last_event: i64,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// The comparison document (JSON), once it succeeded.
+    pub comparison_object: Option<ObjectHash>,
+    /// Who asked for it.
+    pub created_by: String,
+    /// When.
+    pub created_at: UnixMillis,
+    /// When its first task started.
+    pub started_at: Option<UnixMillis>,
+    /// When it entered its final state.
+    pub finished_at: Option<UnixMillis>,
+}
+
+impl Study {
+    /// The files it reads.
+    pub fn input_files(&self) -> Result<Vec<StoredFile>, StoreError> {
+        files_from_json("studies.inputs", &self.inputs)
+    }
+}
+
+impl Store {
+    /// A tenant's study.
+    pub async fn study(&self, tenant: &TenantId, id: &StudyId) -> Result<Option<Study>, StoreError> {
+        let mut conn = self.read().await?;
+        let query = studies::table.filter(studies::tenant.eq(tenant)).filter(studies::id.eq(id));
+        Ok(first!(&mut conn, query.select(Study::as_select()))?)
+    }
+
+    /// A tenant's studies, newest first, older than `before`; only those in `state` if one is named.
+    pub async fn list_studies(
+        &self,
+        tenant: &TenantId,
+        state: Option<StudyState>,
+        before: Option<&StudyId>,
+        limit: i64,
+    ) -> Result<Page<Study, StudyId>, StoreError> {
+        let mut conn = self.read().await?;
+        let rows = load!(&mut conn, {
+            let mut query = studies::table.filter(studies::tenant.eq(tenant)).into_boxed();
+            if let Some(state) = state {
+                query = query.filter(studies::state.eq(state));
+            }
+            if let Some(before) = before {
+                query = query.filter(studies::id.lt(before));
+            }
+            query.order(studies::id.desc()).limit(clamp(limit) + 1).select(Study::as_select())
+        })?;
+        Ok(Page::new(rows, limit, |study: &Study| study.id.clone()))
+    }
+
+    /// The newest succeeded study with these very inputs, whose comparison can be given again.
+    pub async fn succeeded_twin(&self, tenant: &TenantId, input_hash: &str) -> Result<Option<Study>, StoreError> {
+        let mut conn = self.read().await?;
+        let query = studies::table.filter(studies::tenant.eq(tenant)).filter(studies::input_hash.eq(input_hash));
+        let query = query.filter(studies::state.eq(StudyState::Succeeded)).order(studies::id.desc()).limit(1);
+        Ok(first!(&mut conn, query.select(Study::as_select()))?)
+    }
+
+    /// The state of a study, for the worker that runs one of its tasks.
+    pub async fn study_state(&self, id: &StudyId) -> Result<Option<StudyState>, StoreError> {
+        let mut conn = self.read().await?;
+        Ok(first!(&mut conn, studies::table.filter(studies::id.eq(id)).select(studies::state))?)
+    }
+
+    /// Removes a study in a final state with everything that belongs to it (objects stay until nothing points to them);
+    /// `false` if there is none, or if it is not final: cancel it first.
+    pub async fn delete_study(&self, tenant: &TenantId, id: &StudyId) -> Result<bool, StoreError> {
+        let mut conn = self.begin().await?;
+        let ended: Vec<_> = StudyState::ALL.iter().copied().filter(|state| state.is_final()).collect();
+        let row = studies::table.filter(studies::tenant.eq(tenant)).filter(studies::id.eq(id));
+        let deleted = execute!(&mut conn, diesel::delete(row.filter(studies::state.eq_any(ended))));
+        conn.finish(deleted.map(|rows| rows > 0).map_err(StoreError::from)).await
+    }
+}

@@ -1,0 +1,20 @@
+//! Tenants come into being with their first token or upload.
+
+use diesel::prelude::*;
+
+use crate::connection::{Store, execute};
+use crate::error::StoreError;
+use crate::ids::TenantId;
+use crate::schema::tenants;
+use crate::time::UnixMillis;
+
+impl Store {
+    /// Makes the tenant's row if there is none.
+    pub async fn ensure_tenant(&self, tenant: &TenantId, now: UnixMillis) -> Result<(), StoreError> {
+        let mut conn = self.begin().await?;
+        let row = (tenants::id.eq(tenant), tenants::created_at.eq(now));
+        let inserted =
+            execute!(&mut conn, diesel::insert_into(tenants::table).values(row).on_conflict(tenants::id).do_nothing());
+        conn.finish(inserted.map(|_| ()).map_err(StoreError::from)).await
+    }
+}

@@ -1,0 +1,82 @@
+//! Traces: recorded history of a site. Never changed, only added.
+
+use diesel::prelude::*;
+
+use crate::connection::{Store, execute, first, load};
+use crate::error::StoreError;
+use crate::ids::{SiteId, TenantId, TraceId};
+use crate::objects::ObjectHash;
+use crate::page::{Page, clamp};
+use crate::schema::traces;
+use crate::time::UnixMillis;
+
+/// A trace's row.
+#[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable, Insertable)]
+#[diesel(table_name = traces)]
+pub struct Trace {
+    /// Its id.
+    pub id: TraceId,
+    /// Whose it is.
+    pub tenant: TenantId,
+    /// The site it was recorded at.
+    pub site: SiteId,
+    /// What people call it: mostly the file's name.
+    pub name: String,
+    /// Its bytes as they were uploaded (compressed or not).
+    pub object: ObjectHash,
+    /// Size of the object in bytes.
+    pub bytes: i64,
+    /// What is in it: a JSON object.
+    pub summary: String,
+    /// What the reader said about it: a JSON array of diagnostics.
+    pub diagnostics: String,
+    /// Who uploaded it.
+    pub created_by: String,
+    /// When.
+    pub created_at: UnixMillis,
+}
+
+impl Store {
+    /// Stores a trace; its site must exist and its bytes be an object already.
+    pub async fn create_trace(&self, trace: &Trace) -> Result<(), StoreError> {
+        let mut conn = self.begin().await?;
+        let inserted = execute!(&mut conn, diesel::insert_into(traces::table).values(trace));
+        conn.finish(inserted.map(|_| ()).map_err(StoreError::from)).await
+    }
+
+    /// A tenant's trace of a site.
+    pub async fn trace(&self, tenant: &TenantId, site: &SiteId, id: &TraceId) -> Result<Option<Trace>, StoreError> {
+        let mut conn = self.read().await?;
+        let query = traces::table.filter(traces::tenant.eq(tenant)).filter(traces::site.eq(site));
+        Ok(first!(&mut conn, query.filter(traces::id.eq(id)).select(Trace::as_select()))?)
+    }
+
+    /// A site's traces, newest first, older than `before`.
+    pub async fn list_traces(
+        &self,
+        tenant: &TenantId,
+        site: &SiteId,
+        before: Option<&TraceId>,
+        limit: i64,
+    ) -> Result<Page<Trace, TraceId>, StoreError> {
+        let mut conn = self.read().await?;
+        let rows = load!(&mut conn, {
+            let query = traces::table.filter(traces::tenant.eq(tenant)).filter(traces::site.eq(site));
+            let mut query = query.into_boxed();
+            if let Some(before) = before {
+                query = query.filter(traces::id.lt(before));
+            }
+            query.order(traces::id.desc()).limit(clamp(limit) + 1).select(Trace::as_select())
+        })?;
+        Ok(Page::new(rows, limit, |trace: &Trace| trace.id.clone()))
+    }
+
+    /// Forgets a trace (its object stays until nothing points to it); `false` if there is none.
+    /// Studies keep their own list of files and are not touched.
+    pub async fn delete_trace(&self, tenant: &TenantId, site: &SiteId, id: &TraceId) -> Result<bool, StoreError> {
+        let mut conn = self.begin().await?;
+        let row = traces::table.filter(traces::tenant.eq(tenant)).filter(traces::site.eq(site));
+        let deleted = execute!(&mut conn, diesel::delete(row.filter(traces::id.eq(id))));
+        conn.finish(deleted.map(|rows| rows > 0).map_err(StoreError::from)).await
+    }
+}

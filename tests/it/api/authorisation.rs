@@ -1,0 +1,137 @@
+//! Every route of the OpenAPI document × every kind of caller. A new route is covered by being documented.
+
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::foresite::{Place, Service, expect, jwt, text_of, token};
+
+struct Operation {
+    method: Method,
+    path: String,
+    is_public: bool,
+}
+
+fn operations() -> Vec<Operation> {
+    let document: Value = serde_json::from_str(foresite_api::openapi::json()).unwrap();
+    let mut found = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let Ok(method) = Method::from_bytes(method.to_uppercase().as_bytes()) else { continue };
+            if !["GET", "POST", "PUT", "PATCH", "DELETE"].contains(&method.as_str()) {
+                continue;
+            }
+            found.push(Operation { method, path: path.clone(), is_public: operation.get("security").is_none() });
+        }
+    }
+    found
+}
+
+/// The smallest role that may, by the rule of the house: tokens are for admins, reading for viewers, the rest for operators.
+fn role_below(operation: &Operation) -> Option<&'static str> {
+    match (operation.path.starts_with("/v1/tokens"), operation.method == Method::GET) {
+        (true, _) => Some("operator"),
+        (false, true) => None,
+        (false, false) => Some("viewer"),
+    }
+}
+
+/// Things of tenant `ours`, so that a stranger is refused because of the tenant and nothing else.
+struct Things {
+    site: String,
+    config: String,
+    trace: String,
+    study: String,
+    token: String,
+}
+
+fn things(service: &Service) -> Things {
+    let admin = token("ours", "admin");
+    let document = service.example_study(&admin);
+    let issued = service.post(&admin, "/v1/tokens").json(&serde_json::json!({"name": "n", "role": "viewer"})).send();
+    Things {
+        site: text_of(&document["site"], "site"),
+        config: text_of(&document["site"], "config"),
+        trace: text_of(&document["trace"], "trace"),
+        study: service.submit(&admin, &document),
+        token: text_of(&expect(issued.unwrap(), 201)["token"], "id"),
+    }
+}
+
+fn call(
+    service: &Service,
+    operation: &Operation,
+    things: &Things,
+    bearer: Option<&str>,
+) -> reqwest::blocking::Response {
+    let path = operation
+        .path
+        .replace("{site}", &things.site)
+        .replace("{config}", &things.config)
+        .replace("{trace}", &things.trace)
+        .replace("{study}", &things.study)
+        .replace("{token}", &things.token)
+        .replace("{scenario}", "baseline")
+        .replace("{replication}", "0")
+        .replace("{name}", "wait-by-user-1");
+    assert!(!path.contains('{'), "{path}: give the new parameter a value here");
+    let query = if path.ends_with("/traces") { "?name=sacct.txt" } else { "" };
+    let query = if operation.method == Method::POST { query } else { "" };
+    let mut request = service.http.request(operation.method.clone(), format!("{}{path}{query}", service.url));
+    if operation.method == Method::POST {
+        let kind = if path.ends_with("/configs") { "application/x-tar" } else { "application/json" };
+        request = request.header("content-type", kind).body("{}");
+    }
+    if let Some(bearer) = bearer {
+        request = request.bearer_auth(bearer);
+    }
+    request.send().unwrap()
+}
+
+#[test]
+fn every_route_refuses_whom_it_must() {
+    let place = Place::embedded();
+    let service = place.serve();
+    let things = things(&service);
+    let mut n_routes = 0;
+    for operation in operations() {
+        let name = format!("{} {}", operation.method, operation.path);
+        if operation.is_public {
+            assert!(["/healthz", "/readyz"].contains(&operation.path.as_str()), "{name} is public");
+            assert_eq!(call(&service, &operation, &things, None).status(), 200, "{name}");
+            continue;
+        }
+        n_routes += 1;
+        let refusals = [
+            (None, "unauthenticated"),
+            (Some("not-a-token".to_owned()), "unauthenticated"),
+            (Some(format!("fs_{}", "0".repeat(64))), "unauthenticated"),
+            (Some(jwt("ours", "admin", 3600)), "token_expired"),
+        ];
+        for (bearer, code) in refusals {
+            let problem = expect(call(&service, &operation, &things, bearer.as_deref()), 401);
+            assert_eq!(problem["code"], code, "{name} with {bearer:?}");
+            assert_eq!(text_of(&problem, "trace_id").len(), 32, "{name}");
+        }
+        if let Some(role) = role_below(&operation) {
+            let problem = expect(call(&service, &operation, &things, Some(&token("ours", role))), 403);
+            assert_eq!(problem["code"], "forbidden", "{name} as {role}");
+        }
+        if operation.path.contains('{') {
+            let problem = expect(call(&service, &operation, &things, Some(&token("theirs", "admin"))), 404);
+            assert_eq!(problem["code"], "not_found", "{name} as a stranger");
+        }
+    }
+    assert!(n_routes >= 20, "{n_routes} routes");
+}
+
+#[test]
+fn a_revoked_or_expired_api_token_opens_nothing() {
+    let place = Place::embedded();
+    let service = place.serve();
+    let secret = place.must(&["token", "create", "--role", "admin"]).trim().to_owned();
+    let listed = expect(service.get(&secret, "/v1/tokens").send().unwrap(), 200);
+    assert!(!listed.to_string().contains(&secret), "the list shows a secret");
+    let id = text_of(&listed["items"][0], "id");
+    place.must(&["token", "revoke", &id]);
+    assert_eq!(expect(service.get(&secret, "/v1/sites").send().unwrap(), 401)["code"], "unauthenticated");
+}

@@ -1,0 +1,101 @@
+//! Wrong input: the right status, a message that names file, line, field and cure, and nothing stored.
+
+use serde_json::{Value, json};
+
+use crate::foresite::{Place, Service, example, expect, text_of, token};
+
+fn count(service: &Service, token: &str, path: &str) -> usize {
+    expect(service.get(token, path).send().unwrap(), 200)["items"].as_array().unwrap().len()
+}
+
+fn one_error<'a>(problem: &'a Value, code: &str) -> &'a Value {
+    assert_eq!(problem["code"], code, "{problem}");
+    let errors = problem["errors"].as_array().unwrap();
+    assert!(!errors.is_empty(), "{problem}");
+    &errors[0]
+}
+
+#[test]
+fn a_slurm_conf_with_an_unknown_parameter_is_refused_and_not_stored() {
+    let place = Place::embedded();
+    let service = place.serve();
+    let operator = token("t", "operator");
+    let site = service.site(&operator);
+    let text = std::fs::read_to_string(example("slurm.conf")).unwrap();
+    let line = text.lines().count() + 1;
+    let files = [("slurm.conf".to_owned(), format!("{text}\nSchedulerTypo=sched/backfill\n").into_bytes())];
+    let line = if text.ends_with('\n') { line + 1 } else { line };
+    let problem = expect(service.config_of(&operator, &site, &files), 422);
+    let error = one_error(&problem, "invalid_config");
+    assert_eq!(error["file"], "slurm.conf");
+    assert_eq!(error["line"], json!(line), "{problem}");
+    assert!(error.to_string().contains("SchedulerTypo"), "{problem}");
+    assert!(!text_of(error, "cure").is_empty(), "{problem}");
+    assert_eq!(count(&service, &operator, &format!("/v1/sites/{site}/configs")), 0);
+}
+
+#[test]
+fn a_torn_trace_line_is_refused_and_not_stored() {
+    let place = Place::embedded();
+    let service = place.serve();
+    let operator = token("t", "operator");
+    let site = service.site(&operator);
+    let text = std::fs::read_to_string(example("sacct.txt")).unwrap();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let half = lines[7].len() / 2;
+    lines[7].truncate(half);
+    let problem = expect(service.trace(&operator, &site, lines.join("\n").into_bytes()), 422);
+    let error = one_error(&problem, "invalid_trace");
+    assert_eq!((&error["file"], &error["line"]), (&json!("sacct.txt"), &json!(8)), "{problem}");
+    assert!(!text_of(error, "cure").is_empty(), "{problem}");
+    assert_eq!(count(&service, &operator, &format!("/v1/sites/{site}/traces")), 0);
+}
+
+#[test]
+fn a_study_with_faults_gets_all_of_them_and_is_not_stored() {
+    let place = Place::embedded();
+    let service = place.serve();
+    let operator = token("t", "operator");
+    let mut document = service.example_study(&operator);
+    document["scenarios"] =
+        json!([{"name": "x", "changes": [{"node_sharing": {"partition": "nowhere", "mode": "exclusive"}}]}]);
+    let problem = expect(service.post(&operator, "/v1/studies").json(&document).send().unwrap(), 422);
+    let error = one_error(&problem, "invalid_study");
+    assert!(text_of(error, "message").contains("nowhere"), "{problem}");
+    assert!(text_of(error, "pointer").starts_with("/scenarios/0/changes/0"), "{problem}");
+    assert!(!text_of(error, "cure").is_empty(), "{problem}");
+
+    document["site"]["config"] = json!("00000000-0000-7000-8000-000000000000");
+    document["trace"]["trace"] = json!("nothing");
+    let problem = expect(service.post(&operator, "/v1/studies").json(&document).send().unwrap(), 422);
+    let pointers: Vec<&Value> = problem["errors"].as_array().unwrap().iter().map(|error| &error["pointer"]).collect();
+    assert_eq!(pointers, [&json!("/site/config"), &json!("/trace/trace")], "{problem}");
+    assert_eq!(count(&service, &operator, "/v1/studies"), 0);
+}
+
+#[test]
+fn another_tenants_files_cannot_be_studied() {
+    let place = Place::embedded();
+    let service = place.serve();
+    let document = service.example_study(&token("ours", "operator"));
+    let problem =
+        expect(service.post(&token("theirs", "operator"), "/v1/studies").json(&document).send().unwrap(), 422);
+    assert_eq!(problem["errors"].as_array().unwrap().len(), 2, "{problem}");
+}
+
+#[test]
+fn submit_lists_the_services_faults_and_ends_with_2() {
+    let place = Place::embedded();
+    let service = place.serve();
+    let text =
+        std::fs::read_to_string(example("study.yaml")).unwrap().replace("partition: normal", "partition: nowhere");
+    for name in ["slurm.conf", "gres.conf", "sacctmgr.cfg", "sacct.txt"] {
+        std::fs::copy(example(name), place.folder().join(name)).unwrap();
+    }
+    std::fs::write(place.folder().join("study.yaml"), text).unwrap();
+    let operator = token("t", "operator");
+    let output = place.run(&["submit", "study.yaml", "--server", &service.url, "--token", &operator]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("study.yaml") && said.contains("nowhere"), "{said}");
+}

@@ -1,0 +1,65 @@
+//! Probes, metrics, problem documents of what is no route, draining.
+
+use crate::foresite::{Place, expect, token};
+
+#[test]
+fn probes_documentation_and_metrics_answer_without_a_token() {
+    let place = Place::embedded();
+    let service = place.serve();
+    for path in ["/healthz", "/readyz", "/docs", "/openapi.json", "/sign-in", "/assets/foresite.css"] {
+        assert_eq!(service.http.get(format!("{}{path}", service.url)).send().unwrap().status(), 200, "{path}");
+    }
+    let text = service.http.get(&service.metrics).send().unwrap().text().unwrap();
+    for name in
+        ["foresite_http_request_seconds", "foresite_queue_depth", "foresite_studies", "process_resident_memory_bytes"]
+    {
+        assert!(text.contains(name), "{name} is not in\n{text}");
+    }
+    assert!(text.contains("route=\"/healthz\""), "{text}");
+}
+
+#[test]
+fn what_is_no_route_is_a_problem_document_too() {
+    let place = Place::embedded();
+    let service = place.serve();
+    let answer = service.get(&token("t", "viewer"), "/v1/nothing").send().unwrap();
+    assert_eq!(answer.headers()["content-type"], "application/problem+json");
+    assert_eq!(expect(answer, 404)["code"], "not_found");
+    let answer = service.post(&token("t", "operator"), "/v1/sites").json(&serde_json::json!({"nome": "x"})).send();
+    let problem = expect(answer.unwrap(), 422);
+    assert_eq!(problem["code"], "invalid_field");
+    assert!(problem["detail"].as_str().unwrap().contains("nome"), "{problem}");
+    let huge = service.post(&token("t", "operator"), "/v1/studies").body(vec![b' '; 2 << 20]).send().unwrap();
+    assert_eq!(expect(huge, 413)["code"], "payload_too_large");
+}
+
+#[test]
+fn sigterm_ends_the_service_in_order() {
+    let place = Place::embedded();
+    let service = place.serve();
+    assert!(service.process.terminate().success());
+}
+
+#[test]
+fn wrong_settings_are_listed_all_at_once() {
+    let place = Place::embedded().with("FORESITE_HTTP_LISTEN", "nowhere").with("FORESITE_REDIS_URL", "http://x");
+    let output = place.run(&["serve"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("FORESITE_HTTP_LISTEN") && said.contains("FORESITE_REDIS_URL"), "{said}");
+}
+
+#[test]
+fn an_open_event_stream_does_not_keep_a_stopping_service() {
+    let place = Place::embedded();
+    let service = place.serve();
+    let operator = token("t", "operator");
+    let mut document = service.example_study(&operator);
+    document["replications"] = serde_json::json!(500);
+    let study = service.submit(&operator, &document);
+    let events = service.get(&operator, &format!("/v1/studies/{study}/events")).send().unwrap();
+    let begin = std::time::Instant::now();
+    assert!(service.process.terminate().success());
+    assert!(begin.elapsed() < std::time::Duration::from_secs(15), "{:?}", begin.elapsed());
+    assert!(events.text().unwrap().contains("queued"));
+}

@@ -1,0 +1,77 @@
+//! The life of a study over HTTP.
+
+use crate::foresite::{Place, expect, offline_comparison, text_of, token};
+
+#[test]
+fn a_study_is_accepted_once_watched_read_in_every_form_and_deleted() {
+    let place = Place::embedded();
+    let service = place.serve();
+    let operator = token("t", "operator");
+    let document = service.example_study(&operator);
+    let send = |key: &str, document: &serde_json::Value| {
+        service.post(&operator, "/v1/studies").header("idempotency-key", key).json(document).send().unwrap()
+    };
+    let accepted = send("one", &document);
+    let location = accepted.headers()["location"].to_str().unwrap().to_owned();
+    let study = text_of(&expect(accepted, 202), "id");
+    assert_eq!(location, format!("/v1/studies/{study}"));
+    assert_eq!(text_of(&expect(send("one", &document), 202), "id"), study);
+    let mut other = document.clone();
+    other["seed"] = serde_json::json!(2);
+    assert_eq!(expect(send("one", &other), 422)["code"], "idempotency_key_reused");
+
+    let events = service.get(&operator, &format!("{location}/events")).send().unwrap().text().unwrap();
+    assert!(events.contains("event: state\ndata: {\"state\":\"queued\"}"), "{events}");
+    assert!(events.contains("{\"state\":\"succeeded\"}"), "{events}");
+    let last = events.lines().filter_map(|line| line.strip_prefix("id: ")).next_back().unwrap().to_owned();
+    let rest = service.get(&operator, &format!("{location}/events")).header("last-event-id", &last);
+    assert!(!rest.send().unwrap().text().unwrap().contains("id: "), "events after the last one");
+
+    let comparison = format!("{location}/comparison");
+    assert_eq!(service.comparison(&operator, &study), offline_comparison());
+    let csv = service.get(&operator, &comparison).header("accept", "text/csv").send().unwrap();
+    assert!(csv.headers()["content-type"].to_str().unwrap().starts_with("text/csv"));
+    let tag = service.get(&operator, &comparison).send().unwrap().headers()["etag"].clone();
+    let same = service.get(&operator, &comparison).header("if-none-match", tag).send().unwrap();
+    assert_eq!(same.status(), 304);
+    let image = service.get(&operator, &comparison).header("accept", "image/png").send().unwrap();
+    assert_eq!(expect(image, 406)["code"], "not_acceptable");
+    for (path, kind) in [("report", "text/html"), ("figures/wait-by-user-1.svg", "image/svg+xml")] {
+        let answer = service.get(&operator, &format!("{location}/{path}")).send().unwrap();
+        assert_eq!(answer.status(), 200, "{path}");
+        assert!(answer.headers()["content-type"].to_str().unwrap().starts_with(kind), "{path}");
+    }
+    let path = format!("{location}/scenarios/two%20controllers/replications/9/schedule");
+    let schedule = service.get(&operator, &path).send().unwrap().text().unwrap();
+    assert!(schedule.starts_with("job_id,user,account,partition,qos,submit,"), "{schedule}");
+
+    assert_eq!(
+        expect(service.post(&operator, &format!("{location}/cancel")).send().unwrap(), 409)["code"],
+        "study_ended"
+    );
+    let delete = || service.http.delete(format!("{}{location}", service.url)).bearer_auth(&operator).send().unwrap();
+    assert_eq!(delete().status(), 204);
+    assert_eq!(expect(delete(), 404)["code"], "not_found");
+}
+
+#[test]
+fn a_cancelled_study_stays_cancelled_and_has_no_comparison() {
+    let place = Place::embedded();
+    let service = place.serve();
+    let operator = token("t", "operator");
+    let mut document = service.example_study(&operator);
+    document["replications"] = serde_json::json!(500);
+    let study = service.submit(&operator, &document);
+    let path = format!("/v1/studies/{study}");
+    let busy = service.get(&operator, &format!("{path}/comparison")).send().unwrap();
+    assert_eq!(expect(busy, 409)["code"], "study_not_succeeded");
+    let active = service.http.delete(format!("{}{path}", service.url)).bearer_auth(&operator).send().unwrap();
+    assert_eq!(expect(active, 409)["code"], "study_active");
+    for _ in 0..2 {
+        let now = expect(service.post(&operator, &format!("{path}/cancel")).send().unwrap(), 200);
+        assert!(["cancelling", "cancelled"].contains(&now["state"].as_str().unwrap()), "{now}");
+    }
+    foresite_tests::servers::wait_until("cancelled", std::time::Duration::from_secs(30), || {
+        expect(service.get(&operator, &path).send().unwrap(), 200)["state"] == "cancelled"
+    });
+}

@@ -1,0 +1,4 @@
+//! The same study by every door gives the same bytes, whatever happens to the workers.
+
+mod embedded;
+mod pool;
