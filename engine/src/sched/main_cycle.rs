@@ -83,6 +83,8 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
             break;
         }
         if scratch.blocked.contains(&record.partition) {
+            // slurmctld stamps the skipped job as changed, which keeps backfill cycles coming.
+            controller.timers.changed(controller.now);
             if scratch.blocked.len() == n_partitions {
                 // Every partition is blocked: the rest of the queue cannot start.
                 break;

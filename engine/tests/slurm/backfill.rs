@@ -1,0 +1,177 @@
+//! Backfill: conservative, whole-node plans and their limits (slurm-semantics 3).
+
+use crate::schedule::expect;
+
+/// Job 2 needs half of the node at +10 min; its plan hides all of it, so job 3 waits though its core would do no harm.
+#[test]
+fn a_plan_hides_whole_nodes() {
+    expect(
+        "node n1 cores=4
+         job 1 n=3 run=590 t=10
+         job 2 at=10 n=2 run=100 t=10
+         job 3 at=10 n=1 run=100 t=60
+         job 4 at=10 n=1 run=100 t=5",
+        "1  0   0..4        +590  COMPLETED  n1  *
+         2  10  1.end+0..4  +100  COMPLETED  n1  *
+         3  10  1.end+0..4  +100  COMPLETED  n1  *
+         4  10  10..41      +100  COMPLETED  n1  backfill",
+    );
+}
+
+#[test]
+fn a_lower_job_starts_only_if_its_limit_ends_before_the_plan() {
+    expect(
+        "node n[1-2] cores=4
+         job 1 n=4 run=590 t=10
+         job 2 at=10 N=2 n=8 run=50 t=10
+         job 3 at=10 n=4 run=290 t=5
+         job 4 at=10 n=4 run=10 t=15",
+        "1  0   0..4        +590  COMPLETED  n1     *
+         2  10  1.end+0..4  +50   COMPLETED  n1,n2  *
+         3  10  10..41      +290  COMPLETED  n2     backfill
+         4  10  2.end+0..4  +10   COMPLETED  n1     *",
+    );
+}
+
+#[test]
+fn plans_trust_limits_not_run_times() {
+    expect(
+        "node n[1-2] cores=4
+         job 1 n=4 run=100 t=60
+         job 2 at=10 N=2 n=8 run=50 t=10
+         job 3 at=10 n=4 run=1700 t=30",
+        "1  0   0..4        +100   COMPLETED  n1     *
+         2  10  3.end+0..4  +50    COMPLETED  n1,n2  *
+         3  10  10..41      +1700  COMPLETED  n2     backfill",
+    );
+}
+
+/// Not only the head's plan is protected: job 5 would delay job 4, the second in the queue.
+#[test]
+fn every_tested_job_is_planned() {
+    expect(
+        "node n[1-3] cores=4
+         job 1 n=4 w=n1 run=590 t=10
+         job 2 n=4 w=n2 run=1190 t=20
+         job 3 at=10 n=4 w=n1 run=100 t=30
+         job 4 at=10 N=2 n=8 w=n2,n3 run=100 t=30
+         job 5 at=10 n=4 x=n1 run=100 t=30
+         job 6 at=10 n=4 x=n1 run=500 t=15",
+        "1  0   0..4        +590   COMPLETED  n1     *
+         2  0   0..4        +1190  COMPLETED  n2     *
+         3  10  1.end+0..4  +100   COMPLETED  n1     *
+         4  10  2.end+0..4  +100   COMPLETED  n2,n3  *
+         5  10  4.end+0..4  +100   COMPLETED  n2     *
+         6  10  10..41      +500   COMPLETED  n3     backfill",
+    );
+}
+
+#[test]
+fn a_cycle_tests_as_many_jobs_of_a_user_as_allowed() {
+    expect(
+        "node n[1-2] cores=4
+         set bf_max_job_user=1
+         job 1 user=h n=4 run=590 t=10
+         job 2 at=10 user=h N=2 n=8 run=50 t=10
+         job 3 at=10 user=a run=30 t=1
+         job 4 at=10 user=a run=30 t=1
+         job 5 at=10 user=b run=30 t=1",
+        "1  0   0..4           +590  COMPLETED  n1     *
+         2  10  1.end+0..4     +50   COMPLETED  n1,n2  *
+         3  10  10..41         +30   COMPLETED  n2     backfill
+         4  10  3.start+30..32 +30   COMPLETED  n2     backfill
+         5  10  3.start+0..32  +30   COMPLETED  n2     backfill",
+    );
+}
+
+#[test]
+fn a_cycle_tests_as_many_jobs_as_allowed() {
+    let scenario = |most: u32| {
+        format!(
+            "node n[1-2] cores=4
+             set bf_max_job_test={most}
+             job 1 n=4 run=590 t=10
+             job 2 at=10 N=2 run=50 t=10
+             job 3 at=10 run=30 t=1"
+        )
+    };
+    expect(
+        &scenario(1),
+        "1  0   0..4        +590  COMPLETED  n1     *
+         2  10  1.end+0..4  +50   COMPLETED  n1,n2  *
+         3  10  2.start+0..4  +30   COMPLETED  n1     *",
+    );
+    expect(
+        &scenario(2),
+        "1  0   0..4        +590  COMPLETED  n1     *
+         2  10  1.end+0..4  +50   COMPLETED  n1,n2  *
+         3  10  10..41      +30   COMPLETED  n2     backfill",
+    );
+}
+
+/// Beyond the window nothing is planned, so the big job is passed by.
+#[test]
+fn no_plan_is_made_beyond_the_window() {
+    let scenario = |window: u32| {
+        format!(
+            "node n[1-2] cores=4
+             set bf_window={window}
+             job 1 n=4 run=590 t=10
+             job 2 at=10 N=2 n=8 run=50 t=10
+             job 3 at=10 n=4 run=1000 t=60"
+        )
+    };
+    expect(
+        &scenario(5),
+        "1  0   0..4        +590   COMPLETED  n1     *
+         2  10  3.end+0..4  +50    COMPLETED  n1,n2  *
+         3  10  10..41      +1000  COMPLETED  n2     backfill",
+    );
+    expect(
+        &scenario(1440),
+        "1  0   0..4        +590   COMPLETED  n1     *
+         2  10  1.end+0..4  +50    COMPLETED  n1,n2  *
+         3  10  2.end+0..4  +1000  COMPLETED  n1     *",
+    );
+}
+
+#[test]
+fn a_cycle_starts_as_many_jobs_as_allowed_and_the_next_comes_an_interval_later() {
+    expect(
+        "node n1 cores=4
+         set sched_interval=off bf_max_job_start=1 bf_interval=40
+         job 1 run=300 t=10
+         job 2 run=300 t=10",
+        "1  0  0..41           +300  COMPLETED  n1  backfill
+         2  0  1.start+40..42  +300  COMPLETED  n1  backfill",
+    );
+}
+
+/// Only the first job of the partition is planned: job 4 may run in job 3's way, not in job 2's.
+#[test]
+fn as_many_jobs_of_a_partition_are_planned_as_allowed() {
+    let scenario = |reserve: u32| {
+        format!(
+            "node n[1-3] cores=4
+             set bf_job_part_count_reserve={reserve}
+             job 1 n=4 w=n1 run=590 t=10
+             job 2 at=10 n=4 w=n1 run=100 t=10
+             job 3 at=10 N=3 n=12 run=100 t=10
+             job 4 at=10 n=4 w=n2 run=2000 t=60"
+        )
+    };
+    expect(
+        &scenario(1),
+        "1  0   0..4        +590   COMPLETED  n1        *
+         2  10  1.end+0..4  +100   COMPLETED  n1        *
+         3  10  4.end+0..4  +100   COMPLETED  n1,n2,n3  *
+         4  10  10..41      +2000  COMPLETED  n2        backfill",
+    );
+    expect(
+        &scenario(0),
+        "1  0   0..4        +590   COMPLETED  n1        *
+         2  10  1.end+0..4  +100   COMPLETED  n1        *
+         3  10  2.end+0..4  +100   COMPLETED  n1,n2,n3  *
+         4  10  3.end+0..4  +2000  COMPLETED  n2        *",
+    );
+}

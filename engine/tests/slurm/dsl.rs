@@ -1,0 +1,459 @@
+//! A scenario in a few lines of text. One thing a line, options as `key=value` or a bare word; `#` begins a comment.
+//!
+//! ```text
+//! node n[1-4] cores=4 sockets=2 threads=1 memory=16000 weight=1 features=a,b gres=gpu:2   # in node order
+//! partition p nodes=n[1-2],n4 tier=1 max=60 default=30 over=exclusive      # without one: `p` over all nodes
+//! license matlab:2
+//! set select=core memory bf_interval=30 ...                                # see `set`
+//! qos normal priority=10 max_jobs_per_user=1 grp_cpu=8                     # `normal` is always there
+//! account a parent=root shares=1 grp_cpu=8
+//! user bob account=a shares=1 usage=0                                      # unknown users of jobs get account root
+//! job 1 at=0 run=300 t=10 n=1 N=1-2 c=1 p=p user=bob qos=normal ...        # see `job`
+//! boot 600                                                                 # controller start before first submit
+//! ```
+//!
+//! A job's name is `7`, `7_1` (task), `7+0` (component); `array=1-4%2` makes tasks. Times are seconds after
+//! [`T0`], limits (`t`, `max`, `default`) minutes. Without `at` a job comes at 0, without `t` its limit is 60 minutes.
+
+use std::sync::Arc;
+
+use foresite_engine::association::{Association, AssociationTree, Limits, Qos, Shares};
+use foresite_engine::cluster::{
+    Cluster, GresType, MemoryDefault, Node, OverSubscribe, Partition, PartitionState, Tres,
+};
+use foresite_engine::ids::{AssociationId, FeatureId, GresId, LicenseId, NodeId, PartitionId, QosId, RequestId, UserId};
+use foresite_engine::job::{
+    Dependencies, DependencyKind, FeatureExpr, GresRequest, GresScope, Job, JobExtra, JobName, JobPart, Memory, Request,
+    Sharing, TimeLimit, Workload,
+};
+use foresite_engine::node_set::NodeSet;
+use foresite_engine::policy::{ConsumableUnit, Policy, Scheduler};
+use foresite_engine::scenario::Scenario;
+
+/// What time 0 of a scenario is: a midnight, so a whole number of minutes.
+pub const T0: i64 = 1_699_920_000;
+
+/// A scenario and when its controller starts.
+pub struct Parsed {
+    pub scenario: Scenario,
+    pub boot_offset: Option<u32>,
+}
+
+/// One line: its words after the first, with options split.
+struct Line<'a> {
+    text: &'a str,
+    name: &'a str,
+    options: Vec<(&'a str, &'a str)>,
+}
+
+impl Line<'_> {
+    fn number<T: std::str::FromStr>(&self, value: &str) -> T {
+        value.parse().unwrap_or_else(|_| panic!("not a number: {value} in: {}", self.text))
+    }
+
+    fn unknown(&self, key: &str) -> ! {
+        panic!("unknown option {key} in: {}", self.text)
+    }
+}
+
+/// Reads a scenario.
+pub fn parse(text: &str) -> Parsed {
+    let mut cluster = Cluster::default();
+    let mut policy = Policy::default();
+    policy.select.linear = false;
+    policy.select.unit = ConsumableUnit::Core;
+    let mut associations = AssociationTree::default();
+    let mut qos = vec![Qos { name: "normal".to_owned(), ..Qos::default() }];
+    let mut workload = Workload::default();
+    let mut boot_offset = None;
+    for line in text.lines().map(|line| line.split('#').next().unwrap().trim()).filter(|line| !line.is_empty()) {
+        let mut words = line.split_whitespace();
+        let kind = words.next().unwrap();
+        let mut rest: Vec<&str> = words.collect();
+        let name = if kind == "set" { "" } else { rest.remove(0) };
+        let options = rest.into_iter().map(|word| word.split_once('=').unwrap_or((word, ""))).collect();
+        let line = Line { text: line, name, options };
+        match kind {
+            "node" => node(&line, &mut cluster),
+            "partition" => partition(&line, &mut cluster, &qos),
+            "license" => {
+                let (name, count) = line.name.split_once(':').unwrap();
+                cluster.licenses.push((name.to_owned(), line.number(count)));
+            }
+            "set" => set(&line, &mut policy),
+            "qos" => add_qos(&line, &cluster, &mut qos),
+            "account" | "user" => association(&line, kind == "user", &cluster, &mut associations),
+            "boot" => boot_offset = Some(line.number(line.name)),
+            "job" => job(&line, &mut cluster, &mut associations, &qos, &mut workload),
+            other => panic!("unknown kind of line: {other}"),
+        }
+    }
+    // Submit order, ties by name; stable, so tasks stay in order.
+    workload.jobs.sort_by_key(|job| (job.submit, job.name));
+    workload.trace_order = (0..workload.jobs.len()).map(foresite_engine::ids::JobId::new).collect();
+    let scenario = Scenario { cluster, associations, qos, policy, workload: Arc::new(workload) };
+    scenario.validate().unwrap();
+    Parsed { scenario, boot_offset }
+}
+
+/// `n[1-3],n5` → n1 n2 n3 n5.
+fn host_list(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for part in text.split(',') {
+        match part.split_once('[') {
+            Some((prefix, range)) => {
+                let (first, last) = range.trim_end_matches(']').split_once('-').unwrap();
+                let range = first.parse::<u32>().unwrap()..=last.parse().unwrap();
+                names.extend(range.map(|number| format!("{prefix}{number}")));
+            }
+            None => names.push(part.to_owned()),
+        }
+    }
+    names
+}
+
+fn nodes_named(cluster: &Cluster, list: &str) -> Vec<NodeId> {
+    host_list(list).iter().map(|name| cluster.node_named(name).unwrap_or_else(|| panic!("no node {name}"))).collect()
+}
+
+/// The position of `value`, appended if it is new.
+fn intern<T: PartialEq>(values: &mut Vec<T>, value: T) -> usize {
+    values.iter().position(|other| *other == value).unwrap_or_else(|| {
+        values.push(value);
+        values.len() - 1
+    })
+}
+
+fn node(line: &Line<'_>, cluster: &mut Cluster) {
+    let mut node = Node {
+        name: String::new(),
+        sockets: 1,
+        cores_per_socket: 1,
+        threads_per_core: 1,
+        cpus: 1,
+        memory_mb: 16_000,
+        weight: 1,
+        features: Vec::new(),
+        gres: Vec::new(),
+        config_record: cluster.nodes.len() as u32,
+        schedulable: true,
+    };
+    let mut cores = 1;
+    for &(key, value) in &line.options {
+        match key {
+            "cores" => cores = line.number(value),
+            "sockets" => node.sockets = line.number(value),
+            "threads" => node.threads_per_core = line.number(value),
+            "memory" => node.memory_mb = line.number(value),
+            "weight" => node.weight = line.number(value),
+            "down" => node.schedulable = false,
+            "features" => {
+                for feature in value.split(',') {
+                    node.features.push(FeatureId::new(intern(&mut cluster.features, feature.to_owned())));
+                }
+            }
+            "gres" => {
+                let (name, count) = value.split_once(':').unwrap();
+                let gres = intern(&mut cluster.gres, GresType { name: name.to_owned(), kind: None });
+                node.gres.resize(gres + 1, 0);
+                node.gres[gres] = line.number(count);
+            }
+            other => line.unknown(other),
+        }
+    }
+    node.features.sort_unstable();
+    node.cores_per_socket = cores / node.sockets;
+    node.cpus = cores * node.threads_per_core;
+    cluster.nodes.extend(host_list(line.name).into_iter().map(|name| Node { name, ..node.clone() }));
+}
+
+fn partition(line: &Line<'_>, cluster: &mut Cluster, qos: &[Qos]) {
+    let n_nodes = cluster.nodes.len();
+    let mut partition = Partition::new(line.name, n_nodes);
+    partition.is_default = cluster.partitions.is_empty();
+    partition.nodes = NodeSet::full(n_nodes);
+    for &(key, value) in &line.options {
+        match key {
+            "nodes" => partition.nodes = NodeSet::from_nodes(n_nodes, nodes_named(cluster, value)),
+            "tier" => partition.priority_tier = line.number(value),
+            "job_factor" => partition.priority_job_factor = line.number(value),
+            "max" => partition.max_time = Some(line.number(value)),
+            "default" => partition.default_time = Some(line.number(value)),
+            "max_nodes" => partition.max_nodes = Some(line.number(value)),
+            "min_nodes" => partition.min_nodes = line.number(value),
+            "max_cpus_per_node" => partition.max_cpus_per_node = Some(line.number(value)),
+            "mem_per_cpu" => partition.default_memory = Some(MemoryDefault::PerCpu(line.number(value))),
+            "mem_per_node" => partition.default_memory = Some(MemoryDefault::PerNode(line.number(value))),
+            "allow_accounts" => partition.allow_accounts = value.split(',').map(str::to_owned).collect(),
+            "qos" => partition.qos = qos.iter().position(|qos| qos.name == value).map(QosId::new),
+            "exclusive_user" => partition.exclusive_user = true,
+            "down" => partition.state = PartitionState::Down,
+            "over" => partition.over_subscribe = match value {
+                "exclusive" => OverSubscribe::Exclusive,
+                "no" => OverSubscribe::No,
+                other => line.unknown(other),
+            },
+            other => line.unknown(other),
+        }
+    }
+    cluster.partitions.push(partition);
+}
+
+fn set(line: &Line<'_>, policy: &mut Policy) {
+    let (main, backfill, priority) = (&mut policy.main, &mut policy.backfill, &mut policy.priority);
+    for &(key, value) in &line.options {
+        let off = value == "off";
+        match key {
+            "builtin" => policy.scheduler = Scheduler::SlurmBuiltin,
+            "select" => match value {
+                "linear" => policy.select.linear = true,
+                "cpu" => policy.select.unit = ConsumableUnit::Cpu,
+                "core" => policy.select.unit = ConsumableUnit::Core,
+                "socket" => policy.select.unit = ConsumableUnit::Socket,
+                other => line.unknown(other),
+            },
+            "memory" => policy.select.memory = true,
+            "lln" => policy.select.least_loaded_nodes = true,
+            "mem_per_cpu" => policy.select.default_memory = Some(MemoryDefault::PerCpu(line.number(value))),
+            "mem_per_node" => policy.select.default_memory = Some(MemoryDefault::PerNode(line.number(value))),
+            "epilog" => policy.epilog = true,
+            "over_time_limit" => policy.over_time_limit = Some(line.number(value)),
+            "enforce" => policy.enforce.limits = value == "limits",
+            "default_queue_depth" => main.default_queue_depth = line.number(value),
+            "partition_job_depth" => main.partition_job_depth = line.number(value),
+            "sched_max_job_start" => main.sched_max_job_start = line.number(value),
+            "batch_sched_delay" => main.batch_sched_delay = line.number(value),
+            "assoc_limit_stop" => main.assoc_limit_stop = true,
+            "sched_interval" => main.sched_interval = (!off).then(|| line.number(value)),
+            "bf_interval" => backfill.interval = (!off).then(|| line.number(value)),
+            "bf_window" => backfill.window = line.number(value),
+            "bf_max_job_test" => backfill.max_job_test = line.number(value),
+            "bf_max_job_user" => backfill.max_job_user = line.number(value),
+            "bf_max_job_part" => backfill.max_job_part = line.number(value),
+            "bf_max_job_start" => backfill.max_job_start = line.number(value),
+            "bf_min_prio_reserve" => backfill.min_prio_reserve = line.number(value),
+            "bf_min_age_reserve" => backfill.min_age_reserve = line.number(value),
+            "bf_job_part_count_reserve" => backfill.job_part_count_reserve = line.number(value),
+            "bf_max_job_array_resv" => backfill.max_job_array_resv = line.number(value),
+            "multifactor" => priority.multifactor = true,
+            "weight_age" => priority.weight_age = line.number(value),
+            "weight_fairshare" => priority.weight_fairshare = line.number(value),
+            "weight_job_size" => priority.weight_job_size = line.number(value),
+            "weight_partition" => priority.weight_partition = line.number(value),
+            "weight_qos" => priority.weight_qos = line.number(value),
+            "max_age" => priority.max_age = line.number(value),
+            "half_life" => priority.decay_half_life = line.number(value),
+            "favor_small" => priority.favor_small = true,
+            other => line.unknown(other),
+        }
+    }
+}
+
+/// One option of an association or a QOS that is a limit; false if it is none.
+fn limit(line: &Line<'_>, limits: &mut Limits, cluster: &Cluster, key: &str, value: &str) -> bool {
+    match key {
+        "grp_jobs" => limits.grp_jobs = Some(line.number(value)),
+        "grp_cpu" => limits.grp_tres.push((Tres::Cpu, line.number(value))),
+        "grp_node" => limits.grp_tres.push((Tres::Node, line.number(value))),
+        "grp_gpu" => {
+            let gpu = cluster.gres.iter().position(|gres| gres.name == "gpu").unwrap();
+            limits.grp_tres.push((Tres::Gres(GresId::new(gpu)), line.number(value)));
+        }
+        "grp_cpu_run_mins" => limits.grp_tres_run_mins.push((Tres::Cpu, line.number(value))),
+        "max_jobs" => limits.max_jobs = Some(line.number(value)),
+        "max_jobs_per_user" => limits.max_jobs_per_user = Some(line.number(value)),
+        "max_jobs_per_account" => limits.max_jobs_per_account = Some(line.number(value)),
+        "max_cpu_per_user" => limits.max_tres_per_user.push((Tres::Cpu, line.number(value))),
+        "max_cpu_per_job" => limits.max_tres_per_job.push((Tres::Cpu, line.number(value))),
+        "max_wall" => limits.max_wall = Some(line.number(value)),
+        _ => return false,
+    }
+    true
+}
+
+fn add_qos(line: &Line<'_>, cluster: &Cluster, all: &mut Vec<Qos>) {
+    let mut qos = Qos { name: line.name.to_owned(), ..Qos::default() };
+    for &(key, value) in &line.options {
+        match key {
+            "priority" => qos.priority = line.number(value),
+            "usage_factor" => qos.usage_factor = Some(line.number(value)),
+            _ if limit(line, &mut qos.limits, cluster, key, value) => {}
+            other => line.unknown(other),
+        }
+    }
+    match all.iter_mut().find(|other| other.name == qos.name) {
+        Some(same) => *same = qos,
+        None => all.push(qos),
+    }
+}
+
+fn association(line: &Line<'_>, is_user: bool, cluster: &Cluster, tree: &mut AssociationTree) {
+    let (mut parent, mut account) = ("root", line.name);
+    if let Some((_, value)) = line.options.iter().find(|(key, _)| matches!(*key, "parent" | "account")) {
+        parent = value;
+    }
+    if is_user {
+        account = parent;
+    }
+    let parent = tree.find(parent, None).unwrap_or_else(|| panic!("no account {parent}"));
+    let mut row = Association::new(account, is_user.then(|| line.name.to_owned()), Some(parent));
+    for &(key, value) in &line.options {
+        match key {
+            "parent" | "account" => {}
+            "shares" if value == "parent" => row.shares = Shares::Parent,
+            "shares" => row.shares = Shares::Count(line.number(value)),
+            "usage" => row.initial_usage = line.number(value),
+            _ if limit(line, &mut row.limits, cluster, key, value) => {}
+            other => line.unknown(other),
+        }
+    }
+    tree.rows.push(row);
+}
+
+/// `a`, `a&b`, `a|b`, `[a|b]`.
+fn features(cluster: &Cluster, text: &str) -> FeatureExpr {
+    let parts = |text: &str, by: char| text.split(by).map(|part| features(cluster, part)).collect();
+    if let Some(inner) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
+        FeatureExpr::MatchingOr(parts(inner, '|'))
+    } else if text.contains('|') {
+        FeatureExpr::Or(parts(text, '|'))
+    } else if text.contains('&') {
+        FeatureExpr::And(parts(text, '&'))
+    } else {
+        match cluster.features.iter().position(|feature| feature == text) {
+            Some(feature) => FeatureExpr::Has(FeatureId::new(feature)),
+            None => FeatureExpr::Unknown(text.to_owned()),
+        }
+    }
+}
+
+/// `afterok:1,after:2+5`, `singleton`, `afterany:1?afterany:2`.
+fn dependencies(line: &Line<'_>, text: &str) -> Dependencies {
+    let any = text.contains('?');
+    let one = |part: &str| {
+        let (kind, rest) = part.split_once(':').unwrap_or((part, "0"));
+        let (job, minutes) = rest.split_once('+').unwrap_or((rest, "0"));
+        let kind = match kind {
+            "after" => DependencyKind::After(line.number(minutes)),
+            "afterany" => DependencyKind::AfterAny,
+            "afterok" => DependencyKind::AfterOk,
+            "afternotok" => DependencyKind::AfterNotOk,
+            "aftercorr" => DependencyKind::AfterCorr,
+            "singleton" => DependencyKind::Singleton,
+            other => line.unknown(other),
+        };
+        (kind, line.number(job))
+    };
+    Dependencies { any, on: text.split([',', '?']).map(one).collect() }
+}
+
+fn job(
+    line: &Line<'_>,
+    cluster: &mut Cluster,
+    tree: &mut AssociationTree,
+    qos: &[Qos],
+    workload: &mut Workload,
+) {
+    if cluster.partitions.is_empty() {
+        partition(&Line { text: "", name: "p", options: Vec::new() }, cluster, qos);
+    }
+    let (id, part) = match (line.name.split_once('_'), line.name.split_once('+')) {
+        (Some((id, task)), _) => (id, JobPart::Task(line.number(task))),
+        (_, Some((id, component))) => (id, JobPart::Component(line.number(component))),
+        _ => (line.name, JobPart::Whole),
+    };
+    let mut request = Request::serial(PartitionId(0));
+    let mut extra = JobExtra::default();
+    let mut job = Job {
+        name: JobName { id: line.number(id), part },
+        submit: T0,
+        release: T0,
+        cancelled_at: i64::MAX,
+        run_time: 0,
+        estimate: 0,
+        time_limit: Some(TimeLimit::Minutes(60)),
+        run_time_is_bound: false,
+        succeeded: true,
+        user: UserId(0),
+        association: AssociationId(0),
+        qos: QosId(0),
+        request: RequestId(0),
+        nice: 0,
+        extra: None,
+    };
+    let (mut user, mut tasks) = ("u", 1..=0);
+    for &(key, value) in &line.options {
+        match key {
+            "at" => job.submit = T0 + line.number::<i64>(value),
+            "run" => job.run_time = line.number(value),
+            "t" if value == "none" => job.time_limit = None,
+            "t" => job.time_limit = Some(TimeLimit::Minutes(line.number(value))),
+            "cancel" => job.cancelled_at = T0 + line.number::<i64>(value),
+            "fails" => job.succeeded = false,
+            "nice" => job.nice = line.number(value),
+            "user" => user = value,
+            "qos" => job.qos = QosId::new(qos.iter().position(|qos| qos.name == value).expect("a known QOS")),
+            "p" => {
+                let known = |name: &str| cluster.partition_named(name).unwrap_or_else(|| panic!("no partition {name}"));
+                request.partitions = value.split(',').map(known).collect();
+            }
+            "n" => request.tasks = line.number(value),
+            "c" => request.cpus_per_task = line.number(value),
+            "N" => {
+                let (min, max) = value.split_once('-').unwrap_or((value, value));
+                request.min_nodes = line.number(min);
+                request.max_nodes = Some(line.number(max));
+            }
+            "per_node" => request.ntasks_per_node = Some(line.number(value)),
+            "mem" if value == "0" => request.memory = Memory::WholeNode,
+            "mem" => request.memory = Memory::PerNode(line.number(value)),
+            "mem_per_cpu" => request.memory = Memory::PerCpu(line.number(value)),
+            "C" => request.features = features(cluster, value),
+            "gres" => {
+                let (name, count) = value.split_once(':').unwrap();
+                let gres = cluster.gres.iter().position(|gres| gres.name == name).expect("a known GRES");
+                let count = line.number(count);
+                request.gres.push(GresRequest { gres: GresId::new(gres), count, scope: GresScope::PerNode });
+            }
+            "exclusive" if value == "user" => request.sharing = Sharing::ExclusiveUser,
+            "exclusive" => request.sharing = Sharing::Exclusive,
+            "w" => request.required_nodes = nodes_named(cluster, value),
+            "x" => request.excluded_nodes = nodes_named(cluster, value),
+            "contiguous" => request.contiguous = true,
+            "L" => {
+                let (name, count) = value.split_once(':').unwrap();
+                let license = cluster.licenses.iter().position(|(other, _)| other == name).expect("a known licence");
+                request.licenses.push((LicenseId::new(license), line.number(count)));
+            }
+            "begin" => extra.begin = Some(T0 + line.number::<i64>(value)),
+            "dep" => extra.dependencies = Some(dependencies(line, value)),
+            "name" => extra.job_name = Some(value.to_owned()),
+            "array" => {
+                let (range, most) = value.split_once('%').unwrap_or((value, ""));
+                let (first, last) = range.split_once('-').unwrap();
+                tasks = line.number(first)..=line.number(last);
+                extra.array_task_limit = (!most.is_empty()).then(|| line.number(most));
+            }
+            other => line.unknown(other),
+        }
+    }
+    job.release = job.submit;
+    request.tasks = request.tasks.max(request.min_nodes);
+    request.min_cpus = request.tasks * request.cpus_per_task;
+    job.request = RequestId::new(intern(&mut workload.requests, request));
+    job.user = UserId::new(intern(&mut workload.users, user.to_owned()));
+    job.association = match tree.rows.iter().position(|row| row.user.as_deref() == Some(user)) {
+        Some(row) => AssociationId::new(row),
+        None => {
+            tree.rows.push(Association::new("root", Some(user.to_owned()), Some(AssociationTree::ROOT)));
+            AssociationId::new(tree.rows.len() - 1)
+        }
+    };
+    job.extra = (extra != JobExtra::default()).then(|| Box::new(extra));
+    if tasks.is_empty() {
+        workload.jobs.push(job);
+    } else {
+        let task = |task| Job { name: JobName { part: JobPart::Task(task), ..job.name }, ..job.clone() };
+        workload.jobs.extend(tasks.map(task));
+    }
+}

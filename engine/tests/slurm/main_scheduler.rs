@@ -1,0 +1,183 @@
+//! The main scheduler: strict order, blocking, triggers and depth (slurm-semantics 1).
+
+use crate::schedule::expect;
+
+#[test]
+fn a_job_that_does_not_fit_blocks_its_partition() {
+    expect(
+        "node n[1-2] cores=4
+         set bf_interval=off
+         job 1 n=4 run=300 t=10
+         job 2 N=2 run=100 t=5
+         job 3 run=50 t=1",
+        "1  0  0..4        +300  COMPLETED  n1     main
+         2  0  1.end+0..4  +100  COMPLETED  n1,n2  main
+         3  0  2.start+0   +50   COMPLETED  n1     main",
+    );
+}
+
+#[test]
+fn a_blocked_partition_leaves_others_alone() {
+    expect(
+        "node n[1-2] cores=4
+         partition a nodes=n1
+         partition b nodes=n2
+         set bf_interval=off
+         job 1 p=a n=4 run=300 t=10
+         job 2 p=a n=4 run=100 t=5
+         job 3 p=b run=50 t=1",
+        "1  0  0..4        +300  COMPLETED  n1  main
+         2  0  1.end+0..4  +100  COMPLETED  n1  main
+         3  0  0..4        +50   COMPLETED  n2  main",
+    );
+}
+
+#[test]
+fn the_nodes_of_a_blocked_partition_serve_no_overlapping_partition() {
+    expect(
+        "node n[1-3] cores=4
+         partition high nodes=n[1-2] tier=2
+         partition low  nodes=n[1-2] tier=1
+         partition wide nodes=n[2-3] tier=1
+         set bf_interval=off
+         job 1 p=low n=4 run=300 t=10
+         job 2 at=10 p=high N=2 run=100 t=5
+         job 3 at=10 p=low run=50 t=1
+         job 4 at=10 p=wide run=50 t=1",
+        "1  0   0..4        +300  COMPLETED  n1     main
+         2  10  1.end+0..4  +100  COMPLETED  n1,n2  main
+         3  10  2.start+0   +50   COMPLETED  n1     main
+         4  10  10..14      +50   COMPLETED  n3     main",
+    );
+}
+
+#[test]
+fn a_higher_tier_goes_first_though_it_came_later() {
+    expect(
+        "node n1 cores=4
+         partition low tier=1
+         partition high tier=2
+         job 1 p=low n=4 run=300 t=10
+         job 2 at=10 p=low n=4 run=100 t=5
+         job 3 at=20 p=high n=4 run=100 t=5",
+        "1  0   0..4        +300  COMPLETED  n1  *
+         2  10  3.end+0..4  +100  COMPLETED  n1  *
+         3  20  1.end+0..4  +100  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn a_job_of_two_partitions_takes_the_one_that_has_room() {
+    expect(
+        "node n[1-2] cores=4
+         partition a nodes=n1
+         partition b nodes=n2
+         job 1 p=a n=4 run=300 t=10
+         job 2 at=10 p=a,b n=4 run=100 t=5",
+        "1  0   0..4    +300  COMPLETED  n1  *
+         2  10  10..14  +100  COMPLETED  n2  *",
+    );
+}
+
+/// Records of a blocked partition consume depth: limit 3 tests four records, so the fifth waits for the full run.
+#[test]
+fn the_queue_depth_tests_one_record_more_than_it_says() {
+    let scenario = |depth: u32| {
+        format!(
+            "node n[1-2] cores=4
+             partition a nodes=n1
+             partition b nodes=n2
+             set bf_interval=off sched_interval=600 default_queue_depth={depth}
+             boot 60
+             job 1 p=a n=4 run=2000 t=60
+             job 2 at=10 p=a n=4 run=10
+             job 3 at=10 p=a n=4 run=10
+             job 4 at=10 p=a n=4 run=10
+             job 5 at=10 p=a n=4 run=10
+             job 6 at=10 p=b run=50"
+        )
+    };
+    let expected = |start: &str| {
+        format!(
+            "1  0   0..4  +2000  COMPLETED  n1  main
+             2  10  *     *      COMPLETED  n1  main
+             3  10  *     *      COMPLETED  n1  main
+             4  10  *     *      COMPLETED  n1  main
+             5  10  *     *      COMPLETED  n1  main
+             6  10  {start}  +50  COMPLETED  n2  main"
+        )
+    };
+    // The timer began when the controller did, 30 to 60 s before.
+    expect(&scenario(3), &expected("540..572"));
+    expect(&scenario(4), &expected("10..14"));
+}
+
+#[test]
+fn a_job_that_waits_for_named_nodes_keeps_those_and_lets_the_partition_go_on() {
+    expect(
+        "node n[1-2] cores=4
+         set bf_interval=off
+         job 1 n=4 w=n1 run=300 t=10
+         job 2 at=10 n=2 w=n1 run=100 t=5
+         job 3 at=10 n=1 run=50 t=1",
+        "1  0   0..4        +300  COMPLETED  n1  main
+         2  10  1.end+0..4  +100  COMPLETED  n1  main
+         3  10  10..14      +50   COMPLETED  n2  main",
+    );
+}
+
+/// Recorded (tiny): a job held back by its feature blocks the partition even for jobs that want other nodes.
+#[test]
+fn a_job_behind_a_blocked_feature_is_left_to_backfill() {
+    expect(
+        "node n1 cores=4 features=old
+         node n2 cores=4 features=new
+         job 1 n=4 C=new run=300 t=10
+         job 2 at=10 n=4 C=new run=100 t=5
+         job 3 at=10 n=4 C=old run=50 t=5",
+        "1  0   0..4        +300  COMPLETED  n2  *
+         2  10  1.end+0..4  +100  COMPLETED  n2  *
+         3  10  10..41      +50   COMPLETED  n1  backfill",
+    );
+}
+
+#[test]
+fn builtin_never_starts_a_job_before_an_earlier_one() {
+    expect(
+        "node n[1-2] cores=4
+         set builtin
+         job 1 n=4 run=300 t=10
+         job 2 at=10 N=2 run=100 t=5
+         job 3 at=10 run=50 t=1",
+        "1  0   0..4        +300  COMPLETED  n1     main
+         2  10  1.end+0..4  +100  COMPLETED  n1,n2  main
+         3  10  2.start+0   +50   COMPLETED  n1     main",
+    );
+}
+
+#[test]
+fn without_the_main_scheduler_backfill_starts_everything() {
+    expect(
+        "node n1 cores=4
+         set sched_interval=off
+         job 1 n=4 run=300 t=10
+         job 2 n=4 run=100 t=5",
+        "1  0  0..31        +300  COMPLETED  n1  backfill
+         2  0  1.end+0..31  +100  COMPLETED  n1  backfill",
+    );
+}
+
+/// The second job finds the node given away in the same run; a run that starts one job at most leaves it to the next.
+#[test]
+fn a_run_starts_no_more_jobs_than_allowed() {
+    expect(
+        "node n1 cores=4
+         set bf_interval=off sched_max_job_start=1
+         job 1 run=300 t=10
+         job 2 run=300 t=10
+         job 3 at=20 run=300 t=10",
+        "1  0   0..4      +300  COMPLETED  n1  main
+         2  0   1..61     +300  COMPLETED  n1  main
+         3  20  20..81    +300  COMPLETED  n1  main",
+    );
+}
