@@ -113,9 +113,10 @@ impl Shape {
             min_cpus_per_node = min_cpus_per_node.max(asked.div_ceil(most) as u32);
         }
         let tasks = request.tasks.max(1);
-        let mut min_nodes = request.min_nodes.max(1).max(partition.min_nodes);
+        let min_nodes = request.min_nodes.max(1).max(partition.min_nodes);
+        let mut spread = min_nodes;
         if let Some(per_node) = request.ntasks_per_node {
-            min_nodes = min_nodes.max(tasks.div_ceil(per_node.max(1)));
+            spread = spread.max(tasks.div_ceil(per_node.max(1)));
             min_cpus_per_node = min_cpus_per_node.max(per_node.min(tasks).saturating_mul(cpus_per_task));
         }
         let asked_max = request.max_nodes.or(partition.max_nodes).unwrap_or(500_000);
@@ -149,7 +150,7 @@ impl Shape {
         } else {
             Strategy::Consecutive
         };
-        let gres = per_node_gres(request, tasks, min_nodes);
+        let gres = per_node_gres(request, tasks, spread);
         let mut shape = Self {
             eligible: NodeSet::empty(n_nodes),
             min_nodes,

@@ -239,7 +239,7 @@ impl Controller<'_> {
     pub(crate) fn job_ends(&mut self, id: JobId, killed: bool) {
         let now = seconds(self.now);
         let job = &self.scenario.workload.jobs[id.index()];
-        let (succeeded, bound) = (job.succeeded, job.run_time_is_bound);
+        let succeeded = job.succeeded;
         let association = job.association;
         let Some(live) = self.live.get_mut(id) else { return };
         live.phase = Phase::Completing;
@@ -265,7 +265,7 @@ impl Controller<'_> {
         let charged_seconds = self.usage.charge_of(slice, self.usage_factor(id));
         self.limits_end(id, slice, charged_seconds, expected_end - (now - slice));
         self.records[id.index()].end = Some(now);
-        let over_limit = killed || (bound && now > expected_end) || now > expected_end;
+        let over_limit = killed || now > expected_end;
         let state = match (over_limit, succeeded) {
             (true, _) => JobState::Timeout,
             (false, true) => JobState::Completed,

@@ -51,7 +51,7 @@ impl Timers {
     /// Timers of a controller that starts `boot_offset` seconds before the first submission.
     pub(crate) fn new(policy: &Policy, draws: Draws, first_submit: i64) -> Self {
         let mut offset = Stream::new(draws.seed, Purpose::BootOffset, 0);
-        let drawn = 300_000 + offset.below(300_000) as i64;
+        let drawn = 300_000 + offset.below(60_000) as i64;
         let boot = first_submit * SECOND - draws.boot_offset.map_or(drawn, |given| i64::from(given) * SECOND);
         let mut phase = Stream::new(draws.seed, Purpose::Tick, 0);
         // The daemon comes up in this order: backfill's thread, then the background loop and the priority thread
@@ -93,11 +93,15 @@ impl Timers {
 
     /// When a job submitted in second `submit` arrives: somewhere in that second.
     pub(crate) fn arrival(&self, submit: i64, index: usize) -> i64 {
-        // One mixing step instead of a stream a job (splitmix64's finaliser).
-        let mut x = self.arrival_seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        submit * SECOND + self.millisecond(index as u64)
+    }
+
+    /// A draw in 0..1000 for an entity: one mixing step instead of a stream a job (splitmix64's finaliser).
+    fn millisecond(&self, entity: u64) -> i64 {
+        let mut x = self.arrival_seed.wrapping_add((entity + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        submit * SECOND + ((x ^ (x >> 31)) % 1000) as i64
+        ((x ^ (x >> 31)) % 1000) as i64
     }
 
     /// The next timer.

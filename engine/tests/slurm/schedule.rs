@@ -17,7 +17,7 @@ use crate::dsl::{self, T0};
 const SEEDS: u64 = 12;
 
 /// One replication's schedule, a row a job in submit order.
-pub fn rows(scenario: &Scenario, outcome: &Outcome) -> Vec<[String; 7]> {
+pub(crate) fn rows(scenario: &Scenario, outcome: &Outcome) -> Vec<[String; 7]> {
     let time = |time: Option<i64>| time.map_or("-".to_owned(), |time| (time - T0).to_string());
     let row = |index: usize| {
         let record = &outcome.records[index];
@@ -37,7 +37,7 @@ pub fn rows(scenario: &Scenario, outcome: &Outcome) -> Vec<[String; 7]> {
 }
 
 /// Rows as aligned text.
-pub fn text(rows: &[[String; 7]]) -> String {
+pub(crate) fn text(rows: &[[String; 7]]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..7).map(width).collect();
     let line = |row: &[String; 7]| {
@@ -48,7 +48,7 @@ pub fn text(rows: &[[String; 7]]) -> String {
 }
 
 /// Simulates one replication of a scenario's text.
-pub fn run(text: &str, seed: u64) -> (Scenario, Outcome) {
+pub(crate) fn run(text: &str, seed: u64) -> (Scenario, Outcome) {
     let parsed = dsl::parse(text);
     let draws = Draws { seed, boot_offset: parsed.boot_offset };
     let outcome = simulate(&parsed.scenario, draws, &mut Unobserved).unwrap();
@@ -57,12 +57,15 @@ pub fn run(text: &str, seed: u64) -> (Scenario, Outcome) {
 
 /// Asserts that the scenario's schedule is as expected, whatever the seed.
 #[track_caller]
-pub fn expect(scenario: &str, expected: &str) {
+pub(crate) fn expect(scenario: &str, expected: &str) {
     for seed in 0..SEEDS {
         let (parsed, outcome) = run(scenario, seed);
         let actual = rows(&parsed, &outcome);
-        let wanted: Vec<Vec<&str>> =
-            expected.lines().map(|line| line.split_whitespace().collect()).filter(|row: &Vec<&str>| !row.is_empty()).collect();
+        let wanted: Vec<Vec<&str>> = expected
+            .lines()
+            .map(|line| line.split_whitespace().collect())
+            .filter(|row: &Vec<&str>| !row.is_empty())
+            .collect();
         let mismatch = if wanted.len() == actual.len() {
             actual.iter().zip(&wanted).find_map(|(actual_row, wanted)| difference(&actual, actual_row, wanted))
         } else {
@@ -83,7 +86,8 @@ fn difference(all: &[[String; 7]], actual: &[String; 7], wanted: &[&str]) -> Opt
         let agrees = wanted[column] == "*"
             || actual[column] == wanted[column]
             || (is_time && within(all, &actual[2], &actual[column], wanted[column]));
-        (!agrees).then(|| format!("job {}: {} is {}, not {}", actual[0], columns[column], actual[column], wanted[column]))
+        (!agrees)
+            .then(|| format!("job {}: {} is {}, not {}", actual[0], columns[column], actual[column], wanted[column]))
     })
 }
 
@@ -109,7 +113,7 @@ fn in_range(actual: &str, origin: &str, bounds: &str) -> bool {
 
 /// Asserts that `actual` is the content of `golden/<name>.txt`; `UPDATE_EXPECT=1` rewrites the file instead.
 #[track_caller]
-pub fn expect_file(name: &str, actual: &str) {
+pub(crate) fn expect_file(name: &str, actual: &str) {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/slurm/golden").join(format!("{name}.txt"));
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         std::fs::write(&path, actual).unwrap();

@@ -158,7 +158,8 @@ impl RequestBuilder<'_> {
         });
         let spread = options.ntasks_per_node.map_or(1, |per_node| tasks.div_ceil(per_node.max(1)));
         let mut shape = Shape {
-            min_nodes: asked_nodes.max(spread),
+            // Slurm stores -N as given: --ntasks-per-node spreads the tasks at selection only (observed: ub-micro).
+            min_nodes: asked_nodes,
             max_nodes: options.nodes.map(|nodes| nodes.1.max(spread)),
             tasks,
             cpus_per_task,

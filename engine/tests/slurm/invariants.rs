@@ -1,0 +1,230 @@
+//! What holds for every cluster, workload and seed. Scenarios are generated as text, so a failure can be read.
+
+use foresite_engine::ids::JobId;
+use foresite_engine::job::{JobPart, Memory, Sharing};
+use foresite_engine::outcome::{JobState, Outcome};
+use foresite_engine::policy::ConsumableUnit;
+use foresite_engine::scenario::Scenario;
+use proptest::prelude::*;
+
+use crate::schedule::run;
+
+const MEMORY: u64 = 8000;
+
+/// One of the given words.
+fn word(words: &'static [&'static str]) -> impl Strategy<Value = String> {
+    prop::sample::select(words).prop_map(str::to_owned)
+}
+
+/// One job of a cluster of `n_nodes` nodes of four cores and two GPUs, always feasible.
+fn job(n_nodes: u32) -> impl Strategy<Value = String> {
+    let size = prop_oneof![
+        3 => (1..=4u32).prop_map(|tasks| format!("N=1 n={tasks}")),
+        1 => (1..=2u32).prop_map(|cpus| format!("N=1 n=2 c={cpus}")),
+        // One task a node, so that what each node gives is known.
+        2 => (2..=n_nodes.max(2)).prop_map(move |nodes| {
+            let nodes = nodes.min(n_nodes);
+            format!("N={nodes} n={nodes} per_node=1")
+        }),
+    ];
+    (
+        (0..1500u32, 1..900u32, 1..15u32),
+        size,
+        word(&["", "", "mem=1000", "mem=5000", "mem_per_cpu=900", "mem=0"]),
+        word(&["", "", "", "exclusive", "exclusive=user"]),
+        word(&["", "", "gres=gpu:1", "gres=gpu:2"]),
+        word(&["", "", "", "L=lic:1", "L=lic:2", "begin=700", "dep=afterany:1", "dep=singleton name=x", "cancel=1600"]),
+        word(&["user=a", "user=b", "user=c"]),
+        word(&["p=p", "p=p", "p=q", "p=p,q"]),
+    )
+        .prop_map(|((at, run, limit), size, memory, sharing, gres, extra, user, partition)| {
+            format!("at={at} run={run} t={limit} {size} {memory} {sharing} {gres} {extra} {user} {partition}")
+        })
+}
+
+/// A whole scenario.
+fn scenario() -> impl Strategy<Value = String> {
+    let jobs = (1..=5u32).prop_flat_map(|nodes| (Just(nodes), prop::collection::vec(job(nodes), 1..40)));
+    (
+        jobs,
+        word(&[
+            "select=core",
+            "select=core memory",
+            "select=cpu memory mem_per_cpu=1000",
+            "select=socket",
+            "select=linear",
+        ]),
+        word(&["", "epilog", "builtin", "bf_max_job_user=2", "multifactor weight_job_size=100 weight_fairshare=50"]),
+        1..4u32,
+        1..4u32,
+        word(&["", "array=1-6%2", "array=1-6"]),
+    )
+        .prop_map(|((nodes, jobs), select, policy, per_user, group, array)| {
+            let mut text = format!(
+                "node n[1-{nodes}] cores=4 sockets=2 memory={MEMORY} gres=gpu:2\n\
+                 partition p\npartition q tier=2\n\
+                 license lic:2\n\
+                 qos normal max_jobs_per_user={per_user}\n\
+                 account x grp_jobs={group}\nuser a account=x\nuser b account=x\nuser c\n\
+                 set enforce=limits {select} {policy}\n\
+                 job 1 run=100 t=5 user=c {array}\n"
+            );
+            for (index, job) in jobs.iter().enumerate() {
+                text += &format!("job {} {job}\n", index + 2);
+            }
+            text
+        })
+}
+
+/// What a job holds of each of its nodes: CPUs, memory, GPUs.
+fn share(scenario: &Scenario, outcome: &Outcome, index: usize) -> (u64, u64, u64) {
+    let record = &outcome.records[index];
+    let request = &scenario.workload.requests[scenario.workload.jobs[index].request.index()];
+    let select = &scenario.policy.select;
+    let cpus = u64::from(record.cpus / record.n_nodes);
+    let memory = match request.memory {
+        _ if !select.memory => 0,
+        Memory::PerNode(mb) => mb,
+        Memory::PerCpu(mb) => mb * cpus,
+        Memory::Default if select.default_memory.is_some() => 1000 * cpus,
+        _ => MEMORY,
+    };
+    let whole = select.linear || request.sharing == Sharing::Exclusive;
+    let gpus = if whole { 2 } else { request.gres.first().map_or(0, |gres| u64::from(gres.count)) };
+    (cpus, memory, gpus)
+}
+
+/// Jobs that hold nodes in second `at`.
+fn running(outcome: &Outcome, at: i64) -> Vec<usize> {
+    let holds = |index: &usize| {
+        let record = &outcome.records[*index];
+        record.start.is_some_and(|start| start <= at) && record.end.is_some_and(|end| at < end)
+    };
+    (0..outcome.records.len()).filter(holds).collect()
+}
+
+/// Capacity, exclusivity, limits and licences in one second.
+fn check_second(scenario: &Scenario, outcome: &Outcome, at: i64) {
+    let running = running(outcome, at);
+    let jobs = &scenario.workload.jobs;
+    let request = |index: usize| &scenario.workload.requests[jobs[index].request.index()];
+    for (node, capacity) in scenario.cluster.nodes.iter().enumerate() {
+        let on_node: Vec<usize> = running
+            .iter()
+            .copied()
+            .filter(|&index| outcome.nodes(JobId::new(index)).any(|other| other.index() == node))
+            .collect();
+        let shares: Vec<_> = on_node.iter().map(|&index| share(scenario, outcome, index)).collect();
+        assert!(
+            shares.iter().map(|share| share.0).sum::<u64>() <= u64::from(capacity.cpus),
+            "CPUs at {at}: {on_node:?}"
+        );
+        assert!(shares.iter().map(|share| share.1).sum::<u64>() <= MEMORY, "memory at {at}: {on_node:?}");
+        assert!(shares.iter().map(|share| share.2).sum::<u64>() <= 2, "GPUs at {at}: {on_node:?}");
+        if scenario.policy.select.unit == ConsumableUnit::Socket && !scenario.policy.select.linear {
+            assert!(on_node.len() <= 2, "sockets at {at}: {on_node:?}");
+        }
+        for &index in &on_node {
+            let alone = scenario.policy.select.linear || request(index).sharing == Sharing::Exclusive;
+            assert!(!alone || on_node.len() == 1, "whole node at {at}: {on_node:?}");
+            let same_user = on_node.iter().all(|&other| jobs[other].user == jobs[index].user);
+            assert!(request(index).sharing != Sharing::ExclusiveUser || same_user, "one user at {at}: {on_node:?}");
+        }
+    }
+    let count = |which: &dyn Fn(usize) -> bool| running.iter().filter(|&&index| which(index)).count() as u32;
+    for user in 0..scenario.workload.users.len() {
+        let most = scenario.qos[0].limits.max_jobs_per_user.unwrap();
+        assert!(count(&|index| jobs[index].user.index() == user) <= most, "jobs of user {user} at {at}");
+    }
+    let account = scenario.associations.find("x", None).unwrap();
+    let in_account = |index: usize| scenario.associations.rows[jobs[index].association.index()].parent == Some(account);
+    let most = scenario.associations.rows[account.index()].limits.grp_jobs.unwrap();
+    assert!(count(&in_account) <= most, "jobs of the account at {at}");
+    let limited = |index: usize| jobs[index].extra.as_ref().is_some_and(|extra| extra.array_task_limit.is_some());
+    assert!(count(&limited) <= 2, "tasks of the array at {at}");
+    let licences: u32 = running.iter().flat_map(|&index| &request(index).licenses).map(|(_, count)| count).sum();
+    assert!(licences <= 2, "licences at {at}");
+}
+
+/// Each job by itself.
+fn check_job(scenario: &Scenario, outcome: &Outcome, index: usize) {
+    let (job, record) = (&scenario.workload.jobs[index], &outcome.records[index]);
+    let name = job.name;
+    if record.state == JobState::Cancelled {
+        assert!(record.start.is_none() && record.end == Some(job.cancelled_at.max(job.submit)), "{name}: {record:?}");
+        return;
+    }
+    let (Some(eligible), Some(start), Some(end)) = (record.eligible, record.start, record.end) else {
+        panic!("{name} never ran: {record:?}")
+    };
+    assert!(job.submit <= eligible && eligible <= start && start <= end, "{name}: {record:?}");
+    let request = &scenario.workload.requests[job.request.index()];
+    assert_eq!(record.n_nodes, request.min_nodes, "{name}");
+    assert!(record.cpus >= request.min_cpus, "{name}: {record:?}");
+    let Some(foresite_engine::job::TimeLimit::Minutes(limit)) = job.time_limit else { panic!("every job has a limit") };
+    let (elapsed, limit, run) = (end - start, i64::from(limit) * 60, i64::from(job.run_time));
+    match record.state {
+        JobState::Completed => assert!(elapsed == run && run <= limit, "{name}: {record:?}"),
+        JobState::Timeout => assert!((limit..=limit + 31).contains(&elapsed) && run >= limit, "{name}: {record:?}"),
+        other => panic!("{name} is {other:?}"),
+    }
+    let Some(extra) = &job.extra else { return };
+    assert!(extra.begin.is_none_or(|begin| start >= begin), "{name} began too early");
+    if extra.dependencies.as_ref().is_some_and(|dependencies| dependencies.on.iter().any(|&(_, id)| id == 1)) {
+        let first = scenario.workload.jobs.iter().zip(&outcome.records).filter(|(other, _)| other.name.id == 1);
+        assert!(
+            first.into_iter().all(|(_, other)| other.end.is_some_and(|end| end <= start)),
+            "{name} came before job 1"
+        );
+    }
+    assert!(name.part == JobPart::Whole || name.id == 1);
+}
+
+fn check(text: &str, seed: u64) {
+    let (scenario, outcome) = run(text, seed);
+    for index in 0..outcome.records.len() {
+        check_job(&scenario, &outcome, index);
+    }
+    // What is held changes only when a job starts.
+    for start in outcome.records.iter().filter_map(|record| record.start) {
+        check_second(&scenario, &outcome, start);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_is_handed_out_twice_and_every_job_runs(text in scenario(), seed in 0u64..1000) {
+        check(&text, seed);
+    }
+
+    #[test]
+    fn one_seed_gives_one_outcome(text in scenario(), seed in 0u64..1000) {
+        let (_, first) = run(&text, seed);
+        let (_, second) = run(&text, seed);
+        prop_assert_eq!(first, second);
+    }
+
+    /// With one node, so that no job can be planned on a node that is still completing while a later one starts beside.
+    #[test]
+    fn equal_jobs_start_in_order_of_submission(
+        submits in prop::collection::vec(0..600u32, 2..30),
+        tasks in 1..=4u32,
+        runs in prop::collection::vec(1..300u32, 30),
+        seed in 0u64..1000,
+    ) {
+        let mut submits = submits;
+        submits.sort_unstable();
+        let jobs: String = submits
+            .iter()
+            .zip(&runs)
+            .enumerate()
+            .map(|(index, (at, run))| format!("job {} at={at} run={run} t=5 n={tasks}\n", index + 1))
+            .collect();
+        let (_, outcome) = run(&format!("node n1 cores=4\n{jobs}"), seed);
+        let starts: Vec<Option<i64>> = outcome.records.iter().map(|record| record.start).collect();
+        prop_assert!(starts.iter().all(Option::is_some));
+        prop_assert!(starts.is_sorted(), "{:?}", starts);
+    }
+}

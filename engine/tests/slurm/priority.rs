@@ -1,0 +1,145 @@
+//! Who goes first (slurm-semantics 2.2, 4). Each scenario lets jobs queue behind a first one that fills the node.
+
+use crate::schedule::expect;
+
+/// Jobs 2 and 3 wait for the node; 3 came later and goes first.
+const LAST_COMES_FIRST: &str = "1  0   0..4        +200  COMPLETED  n1  *
+                                2  10  3.end+0..4  +100  COMPLETED  n1  *
+                                3  20  1.end+0..4  +100  COMPLETED  n1  *";
+
+/// In the order of submission.
+const FIRST_COMES_FIRST: &str = "1  0   0..4        +200  COMPLETED  n1  *
+                                 2  10  1.end+0..4  +100  COMPLETED  n1  *
+                                 3  20  2.end+0..4  +100  COMPLETED  n1  *";
+
+fn queue(settings: &str, second: &str, third: &str) -> String {
+    format!(
+        "node n1 cores=4
+         {settings}
+         job 1 n=4 run=200 t=10
+         job 2 at=10 n=4 run=100 t=10 {second}
+         job 3 at=20 n=4 run=100 t=10 {third}"
+    )
+}
+
+#[test]
+fn without_multifactor_jobs_go_in_order_of_submission() {
+    expect(&queue("qos high priority=10", "", "qos=high"), FIRST_COMES_FIRST);
+}
+
+#[test]
+fn equal_priorities_go_in_order_of_submission() {
+    expect(&queue("set multifactor weight_job_size=1000", "", ""), FIRST_COMES_FIRST);
+}
+
+#[test]
+fn a_higher_qos_goes_first() {
+    let settings = "qos high priority=10\nset multifactor weight_qos=1000";
+    expect(&queue(settings, "", "qos=high"), LAST_COMES_FIRST);
+    expect(&queue(settings, "qos=high", ""), FIRST_COMES_FIRST);
+}
+
+#[test]
+fn nice_lowers_the_priority() {
+    let settings = "qos normal priority=1\nset multifactor weight_qos=1000";
+    expect(&queue(settings, "nice=1", ""), LAST_COMES_FIRST);
+    expect(&queue(settings, "nice=-1", ""), FIRST_COMES_FIRST);
+}
+
+#[test]
+fn a_partitions_factor_raises_its_jobs() {
+    let settings = "partition p job_factor=1\npartition q job_factor=2\nset multifactor weight_partition=1000";
+    expect(&queue(settings, "", "p=q"), LAST_COMES_FIRST);
+}
+
+#[test]
+fn larger_jobs_go_first_with_a_size_weight_unless_small_is_favoured() {
+    let scenario = |favor: &str| {
+        format!(
+            "node n1 cores=4
+             set multifactor weight_job_size=1000 {favor}
+             job 1 n=4 run=200 t=10
+             job 2 at=10 n=3 run=100 t=10
+             job 3 at=20 n=4 run=100 t=10"
+        )
+    };
+    expect(&scenario(""), LAST_COMES_FIRST);
+    expect(&scenario("favor_small"), FIRST_COMES_FIRST);
+}
+
+#[test]
+fn who_has_used_less_of_an_equal_share_goes_first() {
+    let settings = "user a usage=1000\nuser b usage=10\nuser u usage=100\nset multifactor weight_fairshare=1000";
+    expect(&queue(settings, "user=a", "user=b"), LAST_COMES_FIRST);
+    expect(&queue(settings, "user=b", "user=a"), FIRST_COMES_FIRST);
+}
+
+#[test]
+fn who_has_more_shares_may_use_more() {
+    let settings = "user a usage=100 shares=1\nuser b usage=150 shares=10\nset multifactor weight_fairshare=1000";
+    expect(&queue(settings, "user=a", "user=b"), LAST_COMES_FIRST);
+}
+
+/// Fair tree: accounts are ranked first, so every user of the lighter account stands before the heavier account's.
+#[test]
+fn accounts_are_ranked_before_their_users() {
+    let settings = "account x
+         account y
+         user a account=x usage=10
+         user a2 account=x usage=5000
+         user b account=y usage=1000
+         set multifactor weight_fairshare=1000";
+    expect(&queue(settings, "user=a", "user=b"), LAST_COMES_FIRST);
+}
+
+/// What runs is charged at the priority step, every 5 min: job 1 of user a, running for 290 s by then, puts b first.
+#[test]
+fn running_jobs_are_charged_at_priority_steps() {
+    let scenario = |run: u32| {
+        format!(
+            "node n1 cores=4
+             user a
+             user b
+             set multifactor weight_fairshare=1000
+             boot 0
+             job 1 at=0 user=a n=4 run={run} t=10
+             job 2 at=10 user=a n=4 run=100 t=10
+             job 3 at=20 user=b n=4 run=100 t=10"
+        )
+    };
+    let schedule = |run: u32, second: &str, third: &str| {
+        format!(
+            "1  0   0..34     +{run}  COMPLETED  n1  *
+             2  10  {second}  +100    COMPLETED  n1  *
+             3  20  {third}   +100    COMPLETED  n1  *"
+        )
+    };
+    expect(&scenario(250), &schedule(250, "1.end+0..4", "2.end+0..4"));
+    expect(&scenario(400), &schedule(400, "3.end+0..4", "1.end+0..4"));
+}
+
+/// A point of priority a second of age, 50 points of QOS. Job 2 is 269 s older than job 3, but before the first
+/// step (300 to 330 s) its priority is still that of its submission.
+#[test]
+fn age_grows_in_steps_of_the_calculation_period() {
+    let scenario = |run: u32| {
+        format!(
+            "node n1 cores=4
+             qos high priority=1
+             set multifactor weight_age=10000 max_age=10000 weight_qos=50
+             boot 0
+             job 1 at=0 n=4 run={run} t=10
+             job 2 at=1 n=4 run=100 t=10
+             job 3 at=250 n=4 run=100 t=10 qos=high"
+        )
+    };
+    let schedule = |run: u32, second: &str, third: &str| {
+        format!(
+            "1  0    0..34     +{run}  COMPLETED  n1  *
+             2  1    {second}  +100    COMPLETED  n1  *
+             3  250  {third}   +100    COMPLETED  n1  *"
+        )
+    };
+    expect(&scenario(255), &schedule(255, "3.end+0..4", "1.end+0..4"));
+    expect(&scenario(400), &schedule(400, "1.end+0..4", "2.end+0..4"));
+}

@@ -1,0 +1,213 @@
+//! Node selection seen from outside (slurm-semantics 6).
+
+use crate::schedule::{expect, rows, run};
+
+/// The nodes each job gets when all start at once or wait, by seed 1.
+fn nodes(scenario: &str) -> Vec<String> {
+    let (parsed, outcome) = run(scenario, 1);
+    rows(&parsed, &outcome).into_iter().map(|row| row[5].clone()).collect()
+}
+
+/// Two jobs that must not, or may, run at the same time on one node.
+#[track_caller]
+fn share_a_node(scenario: &str, together: bool) {
+    let second = if together { "0..4" } else { "1.end+0..4" };
+    expect(scenario, &format!("1  0  0..4  +100  COMPLETED  n1  *\n2  0  {second}  +100  COMPLETED  n1  *"));
+}
+
+#[test]
+fn lighter_nodes_are_filled_first() {
+    let found = nodes(
+        "node n1 cores=4 weight=10
+         node n2 cores=4 weight=1
+         job 1 n=4 run=100
+         job 2 n=4 run=100",
+    );
+    assert_eq!(found, ["n2", "n1"]);
+}
+
+#[test]
+fn lighter_nodes_are_preferred_even_where_a_heavier_one_fits_tighter() {
+    let found = nodes(
+        "node n1 cores=2 weight=10
+         node n2 cores=8 weight=1
+         job 1 n=2 run=100",
+    );
+    assert_eq!(found, ["n2"]);
+}
+
+#[test]
+fn constraints_choose_among_features() {
+    let found = nodes(
+        "node n1 cores=4 features=a
+         node n2 cores=4 features=b
+         node n3 cores=4 features=a,b
+         node n4 cores=4 features=b
+         job 1 at=0 C=b run=10
+         job 2 at=100 C=a&b run=10
+         job 3 at=200 N=4 C=a|b run=10
+         job 4 at=300 N=3 C=[a|b] run=10
+         job 5 at=400 C=none run=10",
+    );
+    assert_eq!(found, ["n2", "n3", "n1,n2,n3,n4", "n2,n3,n4", "-"]);
+}
+
+#[test]
+fn a_range_of_nodes_gets_as_many_as_there_are() {
+    let found = nodes(
+        "node n[1-4] cores=4
+         job 1 n=4 w=n4 run=300
+         job 2 at=10 N=2-4 exclusive run=50
+         job 3 at=100 N=2-3 run=50",
+    );
+    assert_eq!(found, ["n4", "n1,n2,n3", "n1,n2,n3"]);
+}
+
+#[test]
+fn tasks_without_a_node_count_spread_only_as_far_as_needed() {
+    let found = nodes(
+        "node n[1-4] cores=4
+         job 1 n=4 run=50
+         job 2 at=100 n=6 run=50
+         job 3 at=200 n=3 c=2 run=50
+         job 4 at=300 n=4 per_node=2 run=50",
+    );
+    assert_eq!(found, ["n1", "n1,n2", "n1,n2", "n1,n2"]);
+}
+
+#[test]
+fn excluded_nodes_are_avoided_and_listed_nodes_taken() {
+    let found = nodes(
+        "node n[1-4] cores=4
+         job 1 x=n1,n2 run=50
+         job 2 at=100 w=n4 N=2 run=50",
+    );
+    assert_eq!(found[0], "n3");
+    assert!(found[1].split(',').any(|node| node == "n4") && found[1].split(',').count() == 2, "{}", found[1]);
+}
+
+#[test]
+fn contiguous_waits_for_neighbours() {
+    let scenario = |contiguous: &str| {
+        format!(
+            "node n[1-3] cores=4
+             job 1 n=4 w=n2 run=300 t=10
+             job 2 at=10 N=2 {contiguous} run=50 t=5"
+        )
+    };
+    expect(
+        &scenario(""),
+        "1  0   0..4    +300  COMPLETED  n2     *
+         2  10  10..14  +50   COMPLETED  n1,n3  *",
+    );
+    expect(
+        &scenario("contiguous"),
+        "1  0   0..4        +300  COMPLETED  n2     *
+         2  10  1.end+0..4  +50   COMPLETED  n1,n2  *",
+    );
+}
+
+#[test]
+fn least_loaded_nodes_come_first_where_asked_for() {
+    let scenario = |set: &str| {
+        format!(
+            "node n[1-2] cores=4
+             {set}
+             job 1 w=n1 run=300
+             job 2 at=10 run=50"
+        )
+    };
+    assert_eq!(nodes(&scenario(""))[1], "n1");
+    assert_eq!(nodes(&scenario("set lln"))[1], "n2");
+}
+
+#[test]
+fn cores_are_shared_out_and_used_once() {
+    share_a_node("node n1 cores=4\njob 1 n=2 run=100 t=10\njob 2 n=2 run=100 t=10", true);
+    share_a_node("node n1 cores=4\njob 1 n=2 run=100 t=10\njob 2 n=3 run=100 t=10", false);
+}
+
+#[test]
+fn a_core_goes_out_with_all_its_threads_a_cpu_alone() {
+    let jobs = "job 1 n=1 run=100 t=10\njob 2 n=1 run=100 t=10";
+    share_a_node(&format!("node n1 cores=1 threads=2\nset select=core\n{jobs}"), false);
+    share_a_node(&format!("node n1 cores=1 threads=2\nset select=cpu\n{jobs}"), true);
+}
+
+#[test]
+fn a_socket_goes_out_whole() {
+    expect(
+        "node n1 cores=4 sockets=2
+         set select=socket
+         job 1 run=100 t=10
+         job 2 run=200 t=10
+         job 3 run=100 t=10",
+        "1  0  0..4        +100  COMPLETED  n1  *
+         2  0  0..4        +200  COMPLETED  n1  *
+         3  0  1.end+0..4  +100  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn whole_nodes_are_never_shared() {
+    let jobs = "job 1 n=1 run=100 t=10\njob 2 n=1 run=100 t=10";
+    share_a_node(&format!("node n1 cores=4\nset select=linear\n{jobs}"), false);
+    share_a_node(&format!("node n1 cores=4\npartition p over=exclusive\n{jobs}"), false);
+    share_a_node("node n1 cores=4\njob 1 exclusive run=100 t=10\njob 2 run=100 t=10", false);
+    share_a_node("node n1 cores=4\njob 1 run=100 t=10\njob 2 exclusive run=100 t=10", false);
+}
+
+#[test]
+fn an_exclusive_job_takes_an_idle_node_not_a_shared_one() {
+    let found = nodes("node n[1-2] cores=4\njob 1 run=300\njob 2 at=10 exclusive run=50");
+    assert_eq!(found, ["n1", "n2"]);
+}
+
+#[test]
+fn exclusive_user_shares_a_node_with_the_same_user_only() {
+    expect(
+        "node n1 cores=4
+         job 1 user=alice exclusive=user run=200 t=10
+         job 2 user=alice run=100 t=10
+         job 3 user=bob run=100 t=10",
+        "1  0  0..4        +200  COMPLETED  n1  *
+         2  0  0..4        +100  COMPLETED  n1  *
+         3  0  1.end+0..4  +100  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn memory_is_shared_out_where_it_is_consumed() {
+    let node = "node n1 cores=4 memory=4000";
+    let jobs = |first: &str, second: &str| format!("job 1 {first} run=100 t=10\njob 2 {second} run=100 t=10");
+    share_a_node(&format!("{node}\nset memory\n{}", jobs("mem=2000", "mem=2000")), true);
+    share_a_node(&format!("{node}\nset memory\n{}", jobs("mem=2000", "mem=2001")), false);
+    share_a_node(&format!("{node}\nset memory\n{}", jobs("mem_per_cpu=1000 n=2", "mem_per_cpu=1000 n=2")), true);
+    share_a_node(&format!("{node}\nset memory\n{}", jobs("mem_per_cpu=1000 n=3", "mem=2000")), false);
+    share_a_node(&format!("{node}\nset memory\n{}", jobs("mem=0", "mem=1")), false);
+    share_a_node(&format!("{node}\nset memory mem_per_cpu=1000\n{}", jobs("n=2", "n=2")), true);
+    share_a_node(&format!("{node}\nset memory mem_per_node=3000\n{}", jobs("n=2", "n=2")), false);
+    share_a_node(
+        &format!("{node}\npartition p mem_per_cpu=500\nset memory mem_per_node=3000\n{}", jobs("n=2", "n=2")),
+        true,
+    );
+    // Without CR_*_Memory a node only has to be large enough.
+    share_a_node(&format!("{node}\n{}", jobs("mem=3000", "mem=3000")), true);
+}
+
+#[test]
+fn generic_resources_are_counted_on_each_node() {
+    expect(
+        "node n1 cores=8 gres=gpu:2
+         job 1 gres=gpu:1 run=100 t=10
+         job 2 gres=gpu:1 run=200 t=10
+         job 3 gres=gpu:1 run=100 t=10
+         job 4 gres=gpu:3 run=100 t=10
+         job 5 run=50 t=1",
+        "1  0  0..4         +100  COMPLETED  n1  *
+         2  0  0..4         +200  COMPLETED  n1  *
+         3  0  1.end+0..4   +100  COMPLETED  n1  *
+         4  -  -            -     PENDING    -   -
+         5  0  0..31        +50   COMPLETED  n1  *",
+    );
+}

@@ -1,0 +1,176 @@
+//! What keeps a job from being eligible, and how jobs end (slurm-semantics 2.4, 2.5, 7.4; oracle FACTS).
+
+use crate::schedule::expect;
+
+#[test]
+fn the_time_limit_is_enforced_by_a_scan_every_thirty_seconds() {
+    expect(
+        "node n1 cores=4
+         job 1 run=1000 t=5
+         job 2 run=301 t=5
+         job 3 run=299 t=5",
+        "1  0  0..4  +300..331  TIMEOUT    n1  *
+         2  0  0..4  +300..301  TIMEOUT    n1  *
+         3  0  0..4  +299       COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn over_time_limit_adds_minutes() {
+    expect(
+        "node n1 cores=4
+         set over_time_limit=2
+         job 1 run=1000 t=5
+         job 2 run=400 t=5",
+        "1  0  0..4  +420..451  TIMEOUT  n1  *
+         2  0  0..4  +400       TIMEOUT  n1  *",
+    );
+}
+
+#[test]
+fn jobs_over_their_limits_end_in_the_same_scan() {
+    expect(
+        "node n1 cores=4
+         job 1 run=1000 t=5
+         job 2 at=30 run=1000 t=5
+         job 3 at=60 run=1000 t=5",
+        "1  0   0..4    +300..331    TIMEOUT  n1  *
+         2  30  30..34  1.end+0..61  TIMEOUT  n1  *
+         3  60  60..64  2.end+0..61  TIMEOUT  n1  *",
+    );
+}
+
+#[test]
+fn no_limit_asked_for_is_the_partitions_default() {
+    expect(
+        "node n1 cores=4
+         partition p default=5 max=60
+         job 1 run=1000 t=none",
+        "1  0  0..4  +300..331  TIMEOUT  n1  *",
+    );
+}
+
+#[test]
+fn a_cancelled_job_leaves_the_queue_and_its_plan_goes_with_it() {
+    expect(
+        "node n[1-2] cores=4
+         job 1 n=4 run=590 t=10
+         job 2 at=10 N=2 n=8 run=50 t=10 cancel=100
+         job 3 at=10 n=4 run=50 t=60",
+        "1  0   0..4      +590  COMPLETED  n1  *
+         2  10  -         100   CANCELLED  -   -
+         3  10  100..131  +50   COMPLETED  n2  *",
+    );
+}
+
+#[test]
+fn a_begin_time_makes_the_job_eligible_then() {
+    expect(
+        "node n1 cores=4
+         job 1 begin=100 run=50 t=10",
+        "1  100  100..161  +50  COMPLETED  n1  *",
+    );
+}
+
+/// Satisfied when the other has left COMPLETING; discovered at the next queue build, started then or by backfill.
+#[test]
+fn dependencies_are_released_by_how_the_other_ended() {
+    expect(
+        "node n1 cores=8
+         job 1 run=100 t=10
+         job 2 run=100 t=10 fails
+         job 3 dep=afterok:1 run=10
+         job 4 dep=afterok:2 run=10
+         job 5 dep=afternotok:1 run=10
+         job 6 dep=afternotok:2 run=10
+         job 7 dep=afterany:1,afterany:2 run=10
+         job 8 dep=afterok:2?afterok:1 run=10
+         job 9 dep=afterok:99 run=10",
+        "1  0           0..4         +100  COMPLETED  n1  *
+         2  0           0..4         +100  FAILED     n1  *
+         3  1.end+0..4  1.end+0..31  +10   COMPLETED  n1  *
+         4  -           -            -     PENDING    -   -
+         5  -           -            -     PENDING    -   -
+         6  2.end+0..4  2.end+0..31  +10   COMPLETED  n1  *
+         7  2.end+0..4  2.end+0..31  +10   COMPLETED  n1  *
+         8  1.end+0..4  1.end+0..31  +10   COMPLETED  n1  *
+         9  0           0..4         +10   COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn a_job_killed_by_its_limit_did_not_end_well() {
+    expect(
+        "node n1 cores=8
+         job 1 run=1000 t=1
+         job 2 dep=afterok:1 run=10
+         job 3 dep=afternotok:1 run=10",
+        "1  0           0..4         +60..91  TIMEOUT    n1  *
+         2  -           -            -        PENDING    -   -
+         3  1.end+0..4  1.end+0..31  +10      COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn after_waits_for_the_start_and_minutes_from_it() {
+    expect(
+        "node n1 cores=8
+         job 1 run=1000 t=60
+         job 2 dep=after:1+5 run=10
+         job 3 dep=after:1 run=10",
+        "1  0                0..4             +1000  COMPLETED  n1  *
+         2  1.start+300..361  1.start+300..392  +10  COMPLETED  n1  *
+         3  1.start+0..61     1.start+0..92     +10  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn singletons_of_a_name_run_one_after_the_other() {
+    expect(
+        "node n1 cores=8
+         job 1 user=a name=x run=100 t=10
+         job 2 user=a name=x dep=singleton run=100 t=10
+         job 3 user=b name=x dep=singleton run=100 t=10
+         job 4 user=a name=y dep=singleton run=100 t=10",
+        "1  0           0..4         +100  COMPLETED  n1  *
+         2  1.end+0..4  1.end+0..31  +100  COMPLETED  n1  *
+         3  0           0..4         +100  COMPLETED  n1  *
+         4  0           0..4         +100  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn an_array_runs_as_many_tasks_as_it_allows() {
+    expect(
+        "node n1 cores=8
+         job 1 array=1-5%2 run=100 t=10
+         job 2 run=100 t=10",
+        "1_1  0             0..4            +100  COMPLETED  n1  *
+         1_2  0             0..4            +100  COMPLETED  n1  *
+         1_3  1_1.end+0..4  1_1.end+0..31   +100  COMPLETED  n1  *
+         1_4  1_2.end+0..31  1_2.end+0..31  +100  COMPLETED  n1  *
+         1_5  1_3.end+0..31  1_3.end+0..31  +100  COMPLETED  n1  *
+         2    0             0..4            +100  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn array_tasks_without_a_limit_start_together() {
+    expect(
+        "node n1 cores=4
+         job 1 array=1-3 run=100 t=10",
+        "1_1  0  0..4  +100  COMPLETED  n1  *
+         1_2  0  0..4  +100  COMPLETED  n1  *
+         1_3  0  0..4  +100  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn a_node_that_is_down_serves_nobody() {
+    expect(
+        "node n1 cores=4 down
+         node n2 cores=4
+         job 1 run=100 t=10",
+        "1  0  0..4  +100  COMPLETED  n2  *",
+    );
+}
