@@ -4,6 +4,7 @@
 mod dump;
 mod edit;
 mod keys;
+mod left_out;
 mod limits;
 mod lower;
 mod table;
@@ -14,6 +15,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::slurm_conf::near::did_you_mean;
 use crate::slurm_conf::settings::Place;
 use keys::{Key, Kind, find_key};
+pub(crate) use left_out::InForce;
 
 /// Accounts, users and qualities of service of one cluster.
 #[derive(Clone, Debug)]
@@ -141,11 +143,8 @@ fn put(
         let cure = did_you_mean(name, known, "remove it");
         return Some(place.remark(Severity::Warning, shown, "unknown; left out").cure(cure));
     };
-    match key.kind {
-        Kind::Ignored => return None,
-        Kind::NotModelled if value.is_empty() => return None,
-        Kind::NotModelled => return Some(place.remark(Severity::NotModelled, key.name, "not modelled; left out")),
-        _ => {}
+    if key.kind == Kind::Ignored {
+        return None;
     }
     // Old limits by resource (GrpCPUs=4) are entries of the present ones (GrpTRES=cpu=4).
     let value = implied.map_or_else(|| value.to_owned(), |tres| format!("{tres}={value}"));

@@ -1,1 +1,124 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+//! Promises of backfill's slot table and of the queue's order (slurm-semantics 2.2, 3.3).
+
+use super::queue::{Queue, Record};
+use super::timeline::Timeline;
+use crate::ids::{JobId, NodeId, PartitionId};
+use crate::node_set::NodeSet;
+
+/// A set of a cluster of three nodes.
+fn nodes(list: &[u32]) -> NodeSet {
+    NodeSet::from_nodes(3, list.iter().map(|&node| NodeId(node)))
+}
+
+fn list(set: &NodeSet) -> String {
+    set.iter().map(|node| node.0.to_string()).collect()
+}
+
+/// A table from 0 to 1000 s with a resolution of 10 s and these plans: nodes, begin, end.
+fn table(plans: &[(&[u32], i64, i64)]) -> Timeline {
+    let mut table = Timeline::default();
+    table.reset(0, 1000, &nodes(&[0, 1, 2]), 10);
+    for &(planned, begin, end) in plans {
+        table.insert(&nodes(planned), begin, end);
+    }
+    table
+}
+
+/// `begin-end:unplanned nodes` of every slot.
+fn text(table: &Timeline) -> String {
+    let slot = |slot: &super::timeline::Slot| format!("{}-{}:{}", slot.begin, slot.end, list(&slot.nodes));
+    table.slots.iter().map(slot).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_plan_takes_its_nodes_out_for_its_time() {
+    assert_eq!(text(&table(&[])), "0-1000:012");
+    assert_eq!(text(&table(&[(&[0], 100, 200)])), "0-100:012 100-200:12 200-1000:012");
+    assert_eq!(
+        text(&table(&[(&[0], 100, 300), (&[1, 2], 200, 400)])),
+        "0-100:012 100-200:12 200-300: 300-400:0 400-1000:012"
+    );
+}
+
+#[test]
+fn a_plan_lasts_at_least_a_resolution_and_begins_in_the_table() {
+    assert_eq!(text(&table(&[(&[0], 100, 101)])), "0-100:012 100-110:12 110-1000:012");
+    assert_eq!(text(&table(&[(&[0], -50, 60)])), "0-60:12 60-1000:012");
+}
+
+#[test]
+fn what_lies_beyond_the_window_is_lost() {
+    assert_eq!(text(&table(&[(&[0], 900, 2000)])), "0-900:012 900-1000:12");
+    assert_eq!(text(&table(&[(&[0], 1000, 2000)])), "0-1000:012");
+}
+
+#[test]
+fn equal_neighbours_are_merged_but_their_records_stay_used() {
+    let table = table(&[(&[0], 100, 200), (&[0], 200, 300)]);
+    assert_eq!(text(&table), "0-100:012 100-300:12 300-1000:012");
+    assert_eq!(table.records, 4);
+}
+
+/// What is unplanned throughout, and when more is.
+fn narrowed(table: &Timeline, begin: i64, end: i64) -> (String, Option<i64>) {
+    let all = nodes(&[0, 1, 2]);
+    let mut usable = all.clone();
+    let later = table.narrow(&mut usable, &all, begin, end);
+    (list(&usable), later)
+}
+
+#[test]
+fn a_job_may_use_the_nodes_unplanned_for_all_of_its_time() {
+    let table = table(&[(&[0], 100, 300), (&[1], 200, 400)]);
+    assert_eq!(narrowed(&table, 0, 150), ("12".to_owned(), Some(300)));
+    assert_eq!(narrowed(&table, 0, 250), ("2".to_owned(), Some(300)));
+    assert_eq!(narrowed(&table, 300, 350), ("02".to_owned(), Some(400)));
+    assert_eq!(narrowed(&table, 400, 5000), ("012".to_owned(), None));
+}
+
+#[test]
+fn a_plan_collides_only_with_its_nodes_in_its_time() {
+    let table = table(&[(&[0], 100, 200)]);
+    assert!(table.is_free(&nodes(&[0, 1]), 0, 100));
+    assert!(!table.is_free(&nodes(&[0, 1]), 0, 101));
+    assert!(!table.is_free(&nodes(&[0]), 199, 300));
+    assert!(table.is_free(&nodes(&[0]), 200, 300));
+    assert!(table.is_free(&nodes(&[1, 2]), 0, 1000));
+}
+
+/// Jobs in order, from (job, tier, priority).
+fn ordered(queue: &mut Queue) -> Vec<u32> {
+    queue.sorted(|_| true).iter().map(|record| record.job.0).collect()
+}
+
+fn queue(records: &[(u32, u32, u32)]) -> Queue {
+    let mut queue = Queue::default();
+    for &(job, tier, priority) in records {
+        queue.push(Record::new(JobId(job), PartitionId(0), tier, priority));
+    }
+    queue
+}
+
+#[test]
+fn the_queue_is_ordered_by_tier_then_priority_then_submission() {
+    let mut queue = queue(&[(0, 1, 50), (1, 1, 90), (2, 2, 1), (3, 1, 50), (4, 1, u32::MAX)]);
+    assert_eq!(ordered(&mut queue), [2, 4, 1, 0, 3]);
+    queue.push(Record::new(JobId(5), PartitionId(0), 1, 60));
+    assert_eq!(ordered(&mut queue), [2, 4, 1, 5, 0, 3]);
+}
+
+#[test]
+fn new_priorities_reorder_the_queue_within_tiers() {
+    let mut queue = queue(&[(0, 1, 50), (1, 1, 90), (2, 2, 1)]);
+    queue.reprioritise(|record| (1 + u32::from(record.job.0 == 2), 100 - record.priority()));
+    assert_eq!(ordered(&mut queue), [2, 0, 1]);
+}
+
+#[test]
+fn records_that_no_longer_wait_leave_the_queue() {
+    let mut queue = queue(&[(0, 1, 1), (1, 1, 2)]);
+    queue.mark_stale();
+    assert_eq!(queue.sorted(|record| record.job.0 != 1).len(), 1);
+    assert_eq!(ordered(&mut queue), [0]);
+}

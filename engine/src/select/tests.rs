@@ -1,13 +1,16 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
-//! Promises of node selection, as observed on real Slurm 22.05.8 (slurm-semantics 6.7 and conformance test 5).
+//! Promises of node selection, as observed on real Slurm 22.05.8 (slurm-semantics 3.4, 6.7, conformance tests 3, 5).
 
+use super::Selector;
+use super::free::{Allocation, Free};
 use super::pick::{Offer, PickScratch, choose};
 use super::shape::Shape;
+use super::will_run::{RunningJob, WillRunPolicy, earliest_start};
 use crate::cluster::{Cluster, Node, Partition};
 use crate::ids::{NodeId, PartitionId};
-use crate::job::Request;
+use crate::job::{Request, Sharing};
 use crate::node_set::NodeSet;
-use crate::policy::{ConsumableUnit, SelectPolicy};
+use crate::policy::{ConsumableUnit, SelectPolicy, SlurmVersion};
 
 fn cluster(cores: &[u32]) -> Cluster {
     let mut cluster = Cluster::default();
@@ -89,4 +92,89 @@ fn small_nodes_are_dropped_when_they_spoil_the_fit() {
 #[test]
 fn what_does_not_fit_is_refused() {
     assert_eq!(picked(&[1, 1], 3, Some((1, 2))), "none");
+}
+
+/// As [`picked`], from (CPUs, weight) a node and a change to the shape.
+fn picked_by_weight(free: &[(u32, u32)], tasks: u32, change: impl FnOnce(&mut Shape)) -> String {
+    let cores: Vec<u32> = free.iter().map(|&(cpus, _)| cpus).collect();
+    let offers: Vec<Offer> = free
+        .iter()
+        .enumerate()
+        .filter(|(_, (cpus, _))| *cpus > 0)
+        .map(|(index, &(cpus, weight))| Offer { node: NodeId::new(index), cpus, weight, total_cpus: cpus })
+        .collect();
+    let mut shape = shape(&cores, tasks, None);
+    change(&mut shape);
+    let mut chosen = Vec::new();
+    if !choose(&shape, &offers, false, &mut PickScratch::default(), &mut chosen) {
+        return "none".to_owned();
+    }
+    let text: Vec<String> = chosen.iter().map(|offer| format!("n{}:{}", offer.node.0 + 1, offer.cpus)).collect();
+    text.join(" ")
+}
+
+#[test]
+fn the_lowest_weight_dominates_tightness() {
+    assert_eq!(picked_by_weight(&[(2, 5), (4, 1), (2, 5)], 2, |_| {}), "n2:2");
+}
+
+#[test]
+fn heavier_nodes_only_make_up_what_lighter_ones_lack() {
+    assert_eq!(picked_by_weight(&[(4, 5), (4, 1), (4, 5)], 6, |_| {}), "n1:2 n2:4");
+}
+
+#[test]
+fn required_nodes_come_first_then_their_neighbours_above() {
+    let requires_third = |shape: &mut Shape| shape.required = vec![NodeId(2)];
+    assert_eq!(picked_by_weight(&[(4, 1), (4, 1), (4, 1), (4, 1)], 3, requires_third), "n3:3");
+    let requires_third = |shape: &mut Shape| shape.required = vec![NodeId(2)];
+    assert_eq!(picked_by_weight(&[(4, 1), (4, 1), (4, 1), (4, 1)], 6, requires_third), "n3:4 n4:2");
+}
+
+#[test]
+fn contiguous_nodes_stand_side_by_side() {
+    let free = [(4, 1), (0, 1), (4, 1), (4, 1)];
+    assert_eq!(picked_by_weight(&free, 8, |shape| shape.contiguous = true), "n3:4 n4:4");
+    assert_eq!(picked_by_weight(&free, 12, |shape| shape.contiguous = true), "none");
+    assert_eq!(picked_by_weight(&free, 12, |_| {}), "n1:4 n3:4 n4:4");
+}
+
+/// Five whole-node jobs that end after 10, 11, 12, 13 and 14 min; the expected start of a job of four whole nodes [min].
+fn predicted(linear: bool, version: SlurmVersion) -> (i64, String) {
+    let cluster = cluster(&[4; 5]);
+    let select = SelectPolicy { linear, unit: ConsumableUnit::Core, ..SelectPolicy::default() };
+    let mut selector = Selector::new(&cluster, &select);
+    let mut free = Free::new(&selector.geometry);
+    let mut request = Request::serial(PartitionId(0));
+    request.sharing = Sharing::Exclusive;
+    let one = Shape::new(&cluster, &select, PartitionId(0), &request);
+    let allocations: Vec<Allocation> = (0..5)
+        .map(|node| {
+            assert!(selector.fits(&free, &one, 0, &NodeSet::from_nodes(5, [NodeId(node)])));
+            let allocation = selector.allocate(&free, &one);
+            free.take(&selector.geometry, &allocation, 0);
+            allocation
+        })
+        .collect();
+    (request.min_nodes, request.max_nodes, request.tasks, request.min_cpus) = (4, Some(4), 4, 4);
+    let four = Shape::new(&cluster, &select, PartitionId(0), &request);
+    let running = allocations.iter().zip(10..).map(|(allocation, end)| RunningJob { end: end * 60, allocation });
+    let policy = WillRunPolicy { linear, window_linear: 0, version };
+    let mut future = free.clone();
+    let usable = NodeSet::full(5);
+    let start = earliest_start(&mut selector, policy, &free, &mut future, &four, 0, &usable, running, 0).unwrap();
+    let nodes: Vec<String> = selector.chosen.iter().map(|offer| (offer.node.0 + 1).to_string()).collect();
+    (start / 60, nodes.join(" "))
+}
+
+/// Conformance test 3: ends are released in groups that double in length, and the last end of the group counts.
+#[test]
+fn a_start_is_predicted_at_the_last_end_of_a_group_though_the_nodes_are_free_before() {
+    assert_eq!(predicted(false, SlurmVersion::V22_05), (14, "1 2 3 4".to_owned()));
+    assert_eq!(predicted(false, SlurmVersion::V25_05), (13, "1 2 3 4".to_owned()));
+}
+
+#[test]
+fn select_linear_releases_jobs_one_at_a_time() {
+    assert_eq!(predicted(true, SlurmVersion::V22_05), (13, "1 2 3 4".to_owned()));
 }

@@ -210,7 +210,7 @@ impl<'a> Controller<'a> {
         let idle = self.running.is_empty() && !self.backfill.in_progress();
         let seen = (self.timers.full_run_since_change || self.timers.main_off())
             && (self.timers.backfill_since_change || self.timers.backfill_off);
-        idle && (seen || self.queue.is_empty())
+        idle && (seen || (self.queue.is_empty() && !self.anyone_held())) && !self.waits_for_time()
     }
 
     /// The shape of a request in one of its partitions; made once. O(1) after the first call.

@@ -66,6 +66,29 @@ fn singleton_key(job: &Job) -> Option<(u32, String)> {
 }
 
 impl Controller<'_> {
+    /// Whether any submitted job is held back by a dependency, a begin time or an array limit.
+    pub(crate) fn anyone_held(&self) -> bool {
+        !self.waiting.held.is_empty()
+    }
+
+    /// Whether a held job waits for `after:J+minutes` of a job that has started: time alone will release it.
+    pub(crate) fn waits_for_time(&self) -> bool {
+        self.waiting.held.iter().any(|id| {
+            let extra = self.scenario.workload.jobs[id.index()].extra.as_ref();
+            let dependencies = extra.and_then(|extra| extra.dependencies.as_ref());
+            dependencies.into_iter().flat_map(|dependencies| &dependencies.on).any(|&(kind, target)| {
+                let targets = self.waiting.targets.get(&target).into_iter().flatten();
+                let all_started = |other: &JobId| {
+                    let record = &self.records[other.index()];
+                    record.start.or(record.end).is_some()
+                };
+                matches!(kind, DependencyKind::After(minutes) if minutes > 0)
+                    && self.dependency(*id, kind, target) == Met::NotYet
+                    && targets.into_iter().all(all_started)
+            })
+        })
+    }
+
     /// Whether anything but its recorded release time can keep a job from being eligible at submission.
     /// Notes the job as waiting if so.
     pub(crate) fn must_wait(&mut self, id: JobId) -> bool {

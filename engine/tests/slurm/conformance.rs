@@ -1,5 +1,5 @@
 //! The conformance tests of slurm-semantics 13 that the public engine can express, under their numbers.
-//! 3 (predicted start) is in `src/sched/tests.rs`, 14 (tied accounts) in `src/priority/tests.rs`.
+//! 3 (predicted start) is in `src/select/tests.rs`, 14 (tied accounts) in `src/priority/tests.rs`.
 
 use crate::schedule::{expect, rows, run};
 

@@ -181,3 +181,45 @@ fn a_run_starts_no_more_jobs_than_allowed() {
          3  20  20..81    +300  COMPLETED  n1  main",
     );
 }
+
+#[test]
+fn a_job_too_young_for_a_reservation_blocks_nobody() {
+    let scenario = |age: u32| {
+        format!(
+            "node n[1-2] cores=4
+             set bf_interval=off bf_min_age_reserve={age}
+             job 1 n=4 run=300 t=10
+             job 2 at=10 N=2 run=100 t=5
+             job 3 at=20 run=50 t=1"
+        )
+    };
+    expect(
+        &scenario(600),
+        "1  0   0..4        +300  COMPLETED  n1     main
+         2  10  1.end+0..4  +100  COMPLETED  n1,n2  main
+         3  20  20..24      +50   COMPLETED  n2     main",
+    );
+    expect(
+        &scenario(0),
+        "1  0   0..4        +300  COMPLETED  n1     main
+         2  10  1.end+0..4  +100  COMPLETED  n1,n2  main
+         3  20  2.start+0   +50   COMPLETED  n1     main",
+    );
+}
+
+/// Where busy nodes and a limit both hold a job back, the limit is the reason, and that blocks nobody.
+#[test]
+fn a_limit_wins_over_busy_nodes() {
+    expect(
+        "node n[1-2] cores=4
+         set bf_interval=off enforce=limits
+         account x grp_cpu=4
+         user a account=x
+         job 1 user=a n=4 run=300 t=10
+         job 2 at=10 user=a N=2 n=2 run=100 t=5
+         job 3 at=20 user=b run=50 t=1",
+        "1  0   0..4        +300  COMPLETED  n1     main
+         2  10  1.end+0..4  +100  COMPLETED  n1,n2  main
+         3  20  20..24      +50   COMPLETED  n2     main",
+    );
+}

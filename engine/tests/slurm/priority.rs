@@ -118,6 +118,25 @@ fn running_jobs_are_charged_at_priority_steps() {
     expect(&scenario(400), &schedule(400, "3.end+0..4", "1.end+0..4"));
 }
 
+/// As above, but what job 1 uses does not count.
+#[test]
+fn a_usage_factor_of_zero_charges_nothing() {
+    expect(
+        "node n1 cores=4
+         qos free usage_factor=0
+         user a
+         user b
+         set multifactor weight_fairshare=1000
+         boot 0
+         job 1 at=0 user=a qos=free n=4 run=400 t=10
+         job 2 at=10 user=a n=4 run=100 t=10
+         job 3 at=20 user=b n=4 run=100 t=10",
+        "1  0   0..34       +400  COMPLETED  n1  *
+         2  10  1.end+0..4  +100  COMPLETED  n1  *
+         3  20  2.end+0..4  +100  COMPLETED  n1  *",
+    );
+}
+
 /// A point of priority a second of age, 50 points of QOS. Job 2 is 269 s older than job 3, but before the first
 /// step (300 to 330 s) its priority is still that of its submission.
 #[test]

@@ -14,7 +14,7 @@ use foresite_engine::{Draws, simulate};
 use crate::dsl::{self, T0};
 
 /// Seeds every expectation must hold for: other tick, backfill, scan and priority phases.
-const SEEDS: u64 = 12;
+const SEEDS: u64 = 40;
 
 /// One replication's schedule, a row a job in submit order.
 pub(crate) fn rows(scenario: &Scenario, outcome: &Outcome) -> Vec<[String; 7]> {

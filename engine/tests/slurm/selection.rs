@@ -211,3 +211,48 @@ fn generic_resources_are_counted_on_each_node() {
          5  0  0..31        +50   COMPLETED  n1  *",
     );
 }
+
+/// A core is charged with both of its threads, and so with twice the memory a CPU.
+#[test]
+fn memory_a_cpu_is_charged_for_every_thread_of_a_core() {
+    let node = "node n1 cores=4 threads=2 memory=8000\nset memory";
+    share_a_node(&format!("{node}\njob 1 mem_per_cpu=4000 run=100 t=10\njob 2 mem=1 run=100 t=10"), false);
+    share_a_node(&format!("{node}\njob 1 mem_per_cpu=2000 run=100 t=10\njob 2 mem=4000 run=100 t=10"), true);
+}
+
+#[test]
+fn a_partition_may_keep_users_apart() {
+    expect(
+        "node n1 cores=4
+         partition p exclusive_user
+         job 1 user=a run=100 t=10
+         job 2 user=a run=200 t=10
+         job 3 user=b run=100 t=10",
+        "1  0  0..4        +100  COMPLETED  n1  *
+         2  0  0..4        +200  COMPLETED  n1  *
+         3  0  2.end+0..4  +100  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn a_partitions_cpus_on_a_node_are_capped_not_the_nodes() {
+    expect(
+        "node n1 cores=4
+         partition a
+         partition b max_cpus_per_node=2
+         job 1 p=a n=2 run=100 t=10
+         job 2 p=b n=1 run=200 t=10
+         job 3 p=b n=1 run=300 t=10",
+        "1  0  0..4  +100  COMPLETED  n1  *
+         2  0  0..4  +200  COMPLETED  n1  *
+         3  0  0..4  +300  COMPLETED  n1  *",
+    );
+    expect(
+        "node n1 cores=4
+         partition b max_cpus_per_node=2
+         job 1 p=b n=2 run=100 t=10
+         job 2 p=b n=1 run=200 t=10",
+        "1  0  0..4        +100  COMPLETED  n1  *
+         2  0  1.end+0..4  +200  COMPLETED  n1  *",
+    );
+}

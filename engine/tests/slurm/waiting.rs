@@ -174,3 +174,15 @@ fn a_node_that_is_down_serves_nobody() {
         "1  0  0..4  +100  COMPLETED  n2  *",
     );
 }
+
+/// Nothing else is left to happen when the minutes have passed.
+#[test]
+fn after_minutes_are_waited_for_on_an_idle_machine() {
+    expect(
+        "node n1 cores=4
+         job 1 run=10 t=10
+         job 2 dep=after:1+60 run=10 t=10",
+        "1  0                   0..4                   +10  COMPLETED  n1  *
+         2  1.start+3600..3661  1.start+3600..3692  +10  COMPLETED  n1  *",
+    );
+}

@@ -12,6 +12,8 @@ pub(super) struct Key {
     /// Old keys for one resource: the key and the resource.
     by_resource: &'static [(&'static str, &'static str)],
     pub(super) kind: Kind,
+    /// Why nothing in the engine looks at it; `None` where it is reproduced.
+    pub(super) left_out: Option<&'static str>,
 }
 
 /// What a value may be.
@@ -35,8 +37,6 @@ pub(super) enum Kind {
     Mode,
     /// No effect on scheduling.
     Ignored,
-    /// An effect that is not reproduced.
-    NotModelled,
 }
 
 impl Kind {
@@ -57,7 +57,7 @@ impl Kind {
             Self::Shares => {
                 (value.eq_ignore_ascii_case("parent") || value.parse::<u32>().is_ok(), "a number of shares or 'parent'")
             }
-            Self::Amounts | Self::Names | Self::Mode | Self::Ignored | Self::NotModelled => (true, ""),
+            Self::Amounts | Self::Names | Self::Mode | Self::Ignored => (true, ""),
         };
         if fits { Ok(()) } else { Err(format!("'{}' is not {expected}", value.chars().take(60).collect::<String>())) }
     }
@@ -76,7 +76,7 @@ pub(super) fn find_key(keys: &'static [Key], name: &str) -> Option<(&'static Key
 }
 
 const fn key(name: &'static str, kind: Kind, aliases: &'static [&'static str]) -> Key {
-    Key { name, aliases, by_resource: &[], kind }
+    Key { name, aliases, by_resource: &[], kind, left_out: None }
 }
 
 const fn amounts(
@@ -84,16 +84,28 @@ const fn amounts(
     aliases: &'static [&'static str],
     by_resource: &'static [(&'static str, &'static str)],
 ) -> Key {
-    Key { name, aliases, by_resource, kind: Kind::Amounts }
+    Key { name, aliases, by_resource, kind: Kind::Amounts, left_out: None }
 }
+
+impl Key {
+    /// Read and checked, but without effect, for this reason.
+    const fn left_out(self, reason: &'static str) -> Self {
+        Self { left_out: Some(reason), ..self }
+    }
+}
+
+const ACCEPTED: &str = "no submission is refused: a trace holds those that were accepted";
+const ACCRUE: &str = "all eligible jobs gain age";
+const NO_PREEMPTION: &str = "nobody is preempted";
+const RUN_MINUTES: &str = "the minutes that running jobs may still take are limited for groups only (GrpTRESRunMins)";
 
 /// Limits that associations and QOS share.
 macro_rules! with_common_limits {
     ($($own:expr),+ $(,)?) => {
         &[
             key("GrpJobs", Kind::Number, &[]),
-            key("GrpJobsAccrue", Kind::Number, &[]),
-            key("GrpSubmitJobs", Kind::Number, &["GrpSubmit"]),
+            key("GrpJobsAccrue", Kind::Number, &[]).left_out(ACCRUE),
+            key("GrpSubmitJobs", Kind::Number, &["GrpSubmit"]).left_out(ACCEPTED),
             key("GrpWall", Kind::Minutes, &[]),
             amounts("GrpTRES", &[], &[("GrpCPUs", "cpu"), ("GrpCPU", "cpu"), ("GrpMem", "mem"), ("GrpMemory", "mem"), ("GrpNodes", "node"), ("GrpNode", "node")]),
             amounts("GrpTRESMins", &[], &[("GrpCPUMins", "cpu")]),
@@ -102,7 +114,7 @@ macro_rules! with_common_limits {
             amounts("MaxTRESPerNode", &["MaxTRESPN"], &[]),
             amounts("MaxTRESMinsPerJob", &["MaxTRESMins", "MaxTRESMinsPJ"], &[("MaxCPUMins", "cpu"), ("MaxCPUMinsPerJob", "cpu")]),
             key("MaxWallDurationPerJob", Kind::Minutes, &["MaxWall", "MaxWallDuration", "MaxWallPJ"]),
-            key("MinPrioThreshold", Kind::Number, &["MinPrioThresh", "MinPrio"]),
+            key("MinPrioThreshold", Kind::Number, &["MinPrioThresh", "MinPrio"]).left_out("jobs of any priority get planned starts"),
             key("Priority", Kind::Number, &[]),
             key("Description", Kind::Ignored, &["Descr"]),
             key("ID", Kind::Ignored, &[]),
@@ -116,8 +128,8 @@ macro_rules! with_common_limits {
 pub(super) static ASSOCIATION: &[Key] = with_common_limits![
     key("Fairshare", Kind::Shares, &["Share", "Shares"]),
     key("MaxJobs", Kind::Number, &["MaxJobsPerUser"]),
-    key("MaxJobsAccrue", Kind::Number, &[]),
-    key("MaxSubmitJobs", Kind::Number, &["MaxSubmit"]),
+    key("MaxJobsAccrue", Kind::Number, &[]).left_out(ACCRUE),
+    key("MaxSubmitJobs", Kind::Number, &["MaxSubmit"]).left_out(ACCEPTED),
     key("DefaultQOS", Kind::Names, &["DefQOS"]),
     key("QOS", Kind::Names, &["QosLevel", "QosList"]),
     key("AdminLevel", Kind::Ignored, &["Admin"]),
@@ -137,20 +149,20 @@ pub(super) static ASSOCIATION: &[Key] = with_common_limits![
     key("RGT", Kind::Ignored, &[]),
     key("WCKeys", Kind::Ignored, &["WCKey"]),
     key("WithDeleted", Kind::Ignored, &[]),
-    key("MaxTRESRunMins", Kind::NotModelled, &["MaxCPURunMins"]),
+    key("MaxTRESRunMins", Kind::Amounts, &["MaxCPURunMins"]).left_out(RUN_MINUTES),
 ];
 
 /// Keys of a QOS.
 pub(super) static QOS: &[Key] = with_common_limits![
     key("Flags", Kind::Names, &[]),
-    key("GraceTime", Kind::Seconds, &[]),
-    key("LimitFactor", Kind::Factor, &[]),
-    key("MaxJobsAccruePerAccount", Kind::Number, &["MaxJobsAccruePA"]),
-    key("MaxJobsAccruePerUser", Kind::Number, &["MaxJobsAccruePU"]),
+    key("GraceTime", Kind::Seconds, &[]).left_out(NO_PREEMPTION),
+    key("LimitFactor", Kind::Factor, &[]).left_out("limits are not multiplied"),
+    key("MaxJobsAccruePerAccount", Kind::Number, &["MaxJobsAccruePA"]).left_out(ACCRUE),
+    key("MaxJobsAccruePerUser", Kind::Number, &["MaxJobsAccruePU"]).left_out(ACCRUE),
     key("MaxJobsPerAccount", Kind::Number, &["MaxJobsPA"]),
     key("MaxJobsPerUser", Kind::Number, &["MaxJobsPU", "MaxJobs"]),
-    key("MaxSubmitJobsPerAccount", Kind::Number, &["MaxSubmitPA", "MaxSubmitJobsPA"]),
-    key("MaxSubmitJobsPerUser", Kind::Number, &["MaxSubmitPU", "MaxSubmitJobsPU", "MaxSubmitJobs", "MaxSubmit"]),
+    key("MaxSubmitJobsPerAccount", Kind::Number, &["MaxSubmitPA", "MaxSubmitJobsPA"]).left_out(ACCEPTED),
+    key("MaxSubmitJobsPerUser", Kind::Number, &["MaxSubmitPU", "MaxSubmitJobsPU", "MaxSubmitJobs", "MaxSubmit"]).left_out(ACCEPTED),
     amounts("MaxTRESPerAccount", &["MaxTRESPA"], &[("MaxCPUsPerAccount", "cpu"), ("MaxNodesPerAccount", "node")]),
     amounts(
         "MaxTRESPerUser",
@@ -162,11 +174,11 @@ pub(super) static QOS: &[Key] = with_common_limits![
         &["MinTRES", "MinTRESPJ"],
         &[("MinCPUs", "cpu"), ("MinCPUsPerJob", "cpu"), ("MinNodes", "node")]
     ),
-    key("Preempt", Kind::Names, &[]),
-    key("PreemptExemptTime", Kind::Minutes, &[]),
-    key("PreemptMode", Kind::Mode, &[]),
+    key("Preempt", Kind::Names, &[]).left_out(NO_PREEMPTION),
+    key("PreemptExemptTime", Kind::Minutes, &[]).left_out(NO_PREEMPTION),
+    key("PreemptMode", Kind::Mode, &[]).left_out(NO_PREEMPTION),
     key("UsageFactor", Kind::Factor, &[]),
-    key("UsageThreshold", Kind::Factor, &["UsageThres"]),
-    key("MaxTRESRunMinsPerAccount", Kind::NotModelled, &["MaxTRESRunMinsPA"]),
-    key("MaxTRESRunMinsPerUser", Kind::NotModelled, &["MaxTRESRunMinsPU"]),
+    key("UsageThreshold", Kind::Factor, &["UsageThres"]).left_out("jobs of heavy users are not held"),
+    key("MaxTRESRunMinsPerAccount", Kind::Amounts, &["MaxTRESRunMinsPA"]).left_out(RUN_MINUTES),
+    key("MaxTRESRunMinsPerUser", Kind::Amounts, &["MaxTRESRunMinsPU"]).left_out(RUN_MINUTES),
 ];

@@ -6,6 +6,7 @@ use foresite_engine::association::{Association, AssociationTree, Qos, Shares};
 use foresite_engine::ids::{AssociationId, QosId};
 use foresite_engine::policy::PreemptMode;
 
+use super::left_out::flags_left_out;
 use super::limits::Reader;
 use super::{Change, Fields, QosRow, Row, Sacctmgr};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -13,10 +14,6 @@ use crate::slurm_conf::tres::TresNames;
 
 /// What sacctmgr prints for `Fairshare=parent`.
 const PARENT_SHARES: u32 = 0x7fff_ffff;
-
-/// Flags of a QOS without effect here, or with the effect named.
-const OTHER_FLAGS: [&str; 7] =
-    ["EnforceUsageThreshold", "RequiresReservation", "UsageFactorSafe", "Relative", "DenyLimit", "None", "NotSet"];
 
 /// What lowering shares.
 struct Lowering<'a> {
@@ -229,17 +226,10 @@ impl Lowering<'_> {
                 return;
             }
         }
-        let severity = if OTHER_FLAGS.iter().any(|other| other.eq_ignore_ascii_case(flag)) {
-            Severity::NotModelled
-        } else {
-            Severity::Warning
-        };
-        let message = if severity == Severity::Warning {
-            format!("'{flag}' is no flag of a QOS; left out")
-        } else {
-            format!("flag {flag} is not modelled")
-        };
-        self.remark(row, severity, "Flags", message);
+        let says_nothing = ["None", "NotSet"].iter().any(|word| word.eq_ignore_ascii_case(flag));
+        if !says_nothing && flags_left_out(flag).next().is_none() {
+            self.remark(row, Severity::Warning, "Flags", format!("'{flag}' is no flag of a QOS; left out"));
+        }
     }
 
     fn remark(&mut self, row: &QosRow, severity: Severity, field: &str, message: String) {

@@ -47,6 +47,7 @@ impl SlurmConf {
             .kind
             .check(value)
             .map_err(|fault| self.edit_error(key, fault, &format!("{}: {}", parameter.name, parameter.meaning)))?;
+        self.check_effect(&target, key, value)?;
         if let Target::Partition(name, parameter) = target {
             self.check_partition_value(key, name, parameter, value)?;
         }
@@ -102,7 +103,7 @@ impl SlurmConf {
             for record in self.nodes.iter().filter(|record| record.names.iter().any(|name| names.contains(name))) {
                 let inside: Vec<&str> =
                     record.names.iter().filter(|name| names.contains(*name)).map(String::as_str).collect();
-                let current = current(&record.settings, parameter);
+                let current = record.settings.current(parameter);
                 values.push((crate::hostlist::compress(inside), scaled(&current)?));
             }
             for (list, value) in values {
@@ -110,16 +111,50 @@ impl SlurmConf {
             }
             return Ok(());
         }
-        let current = match &target {
+        let value = scaled(&self.current(&target))?;
+        self.apply(&target, key, &value)
+    }
+
+    /// The value in force; empty for nodes, which may hold several.
+    fn current(&self, target: &Target) -> String {
+        match target {
             Target::Partition(name, parameter) => {
                 let partition = self.partitions.iter().find(|partition| partition.name == *name);
-                partition.map_or_else(String::new, |partition| current(&partition.settings, parameter))
+                partition.map_or_else(String::new, |partition| partition.settings.current(parameter))
             }
-            Target::Option(parameter) => current(self.options(parameter.scope), parameter),
-            _ => current(&self.globals, parameter),
+            Target::Option(parameter) => self.options(parameter.scope).current(parameter),
+            Target::Global(parameter) => self.globals.current(parameter),
+            Target::Node(..) => String::new(),
+        }
+    }
+
+    /// A change that the engine would not see is refused: its study would find no difference where Slurm may make one.
+    fn check_effect(&self, target: &Target, key: &str, value: &str) -> Result<(), Diagnostic> {
+        let Some((word, reason)) = target.parameter().unseen_change(&self.current(target), value) else {
+            return Ok(());
         };
-        let value = scaled(&current)?;
-        self.apply(&target, key, &value)
+        Err(self.edit_error(
+            key,
+            format!("'{word}' is not modelled: {reason}"),
+            "leave it as the file has it: the simulation would not show the change",
+        ))
+    }
+
+    /// As [`Self::check_effect`], for the options of a list that is replaced.
+    fn check_options(&self, key: &str, scope: Scope, options: &Settings) -> Result<(), Diagnostic> {
+        let before = self.options(scope);
+        let named = before.iter().chain(options.iter()).map(|setting| setting.parameter.canonical());
+        for parameter in named {
+            let Status::NotModelled(reason) = parameter.status else { continue };
+            if !parameter.kind.same(&before.current(parameter), &options.current(parameter)) {
+                return Err(self.edit_error(
+                    key,
+                    format!("'{}' is not modelled: {reason}", parameter.name),
+                    "leave it as the file has it: the simulation would not show the change",
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn options(&self, scope: Scope) -> &Settings {
@@ -209,6 +244,7 @@ impl SlurmConf {
                     if let Some(fault) = diagnostics.into_iter().next() {
                         return Err(Diagnostic { severity: crate::diagnostic::Severity::Error, ..fault });
                     }
+                    self.check_options(key, scope, &options)?;
                     match scope {
                         Scope::PreemptParameters => self.preempt_parameters = options,
                         _ => self.scheduler_parameters = options,
@@ -268,20 +304,6 @@ fn option_scope(parameter: &Parameter) -> Option<Scope> {
         "SchedulerParameters" => Some(Scope::SchedulerParameters),
         "PreemptParameters" => Some(Scope::PreemptParameters),
         _ => None,
-    }
-}
-
-/// The value in force: what is set, else the default, following defaults that are other parameters.
-fn current(settings: &Settings, parameter: &'static Parameter) -> String {
-    let mut parameter = parameter;
-    loop {
-        if let Some(setting) = settings.value(parameter) {
-            return setting.value.clone();
-        }
-        match parameter.default.strip_prefix('=').and_then(|name| find_parameter(parameter.scope, name)) {
-            Some(other) => parameter = other,
-            None => return parameter.default.to_owned(),
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Parameter;
+use super::{Parameter, find_parameter};
 use crate::diagnostic::{Diagnostic, Severity};
 
 /// Where something was written.
@@ -56,6 +56,19 @@ impl Settings {
     pub(crate) fn value(&self, parameter: &Parameter) -> Option<&Setting> {
         self.get(parameter.name)
             .or_else(|| self.0.values().find(|setting| setting.parameter.alias_of == Some(parameter.name)))
+    }
+
+    /// The value in force: what is set, else the default, following defaults that are other parameters.
+    pub(crate) fn current(&self, parameter: &'static Parameter) -> String {
+        self.value(parameter).map_or_else(|| self.default_of(parameter), |setting| setting.value.clone())
+    }
+
+    /// The value in force where a parameter is not set.
+    pub(crate) fn default_of(&self, parameter: &'static Parameter) -> String {
+        match parameter.default.strip_prefix('=').and_then(|name| find_parameter(parameter.scope, name)) {
+            Some(other) => self.current(other),
+            None => parameter.default.to_owned(),
+        }
     }
 
     /// Sets a value and gives the one it replaces.

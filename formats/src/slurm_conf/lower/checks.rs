@@ -6,16 +6,23 @@ use std::sync::Arc;
 use super::Lowering;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::slurm_conf::settings::{Setting, Settings};
-use crate::slurm_conf::{Scope, Status};
+use crate::slurm_conf::{Parameter, Scope, Status};
 
 impl Lowering<'_> {
     /// Checks all settings; a value that many records share is reported once.
     pub(super) fn check_values(&mut self) {
         let conf = self.conf;
+        let preempts = self.preempts();
         let mut seen = BTreeSet::new();
         let mut all: Vec<Diagnostic> = Vec::new();
-        let mut check =
-            |settings: &Settings| all.extend(settings.iter().filter_map(|setting| judge(setting, &mut seen)));
+        let mut check = |settings: &Settings| {
+            for setting in settings.iter() {
+                all.extend(fault(setting, &mut seen));
+                if preempts || !is_about_preemption(setting.parameter) {
+                    all.extend(left_out(setting, settings, &mut seen));
+                }
+            }
+        };
         check(&conf.globals);
         check(&conf.scheduler_parameters);
         check(&conf.preempt_parameters);
@@ -36,31 +43,44 @@ impl Lowering<'_> {
 /// What is reported once: an error per place, a remark per parameter.
 type Seen = BTreeSet<(Scope, &'static str, Option<(Arc<str>, Option<u64>)>)>;
 
-fn judge(setting: &Setting, seen: &mut Seen) -> Option<Diagnostic> {
+fn fault(setting: &Setting, seen: &mut Seen) -> Option<Diagnostic> {
     let parameter = setting.parameter;
+    let fault = parameter.kind.check(&setting.value).err()?;
+    let place = (setting.place.file.clone(), setting.place.line);
+    let is_new = seen.insert((parameter.scope, parameter.name, Some(place)));
+    is_new.then(|| {
+        let unit = if parameter.unit.is_empty() { String::new() } else { format!(" [{}]", parameter.unit) };
+        let default =
+            if parameter.default.is_empty() { String::new() } else { format!("; default {}", parameter.default) };
+        let cure = format!("{}{unit}: {}{default}", parameter.name, parameter.meaning);
+        setting.place.error(parameter.key(), fault).cure(cure)
+    })
+}
+
+/// What a setting says without effect here.
+fn left_out(setting: &Setting, settings: &Settings, seen: &mut Seen) -> Vec<Diagnostic> {
+    let parameter = setting.parameter.canonical();
+    let remark = |message: String| setting.place.remark(Severity::NotModelled, parameter.key(), message);
     match parameter.status {
-        Status::Harmless => None,
-        Status::Modelled => {
-            let fault = parameter.kind.check(&setting.value).err()?;
-            let place = (setting.place.file.clone(), setting.place.line);
-            let is_new = seen.insert((parameter.scope, parameter.name, Some(place)));
-            is_new.then(|| {
-                let unit = if parameter.unit.is_empty() { String::new() } else { format!(" [{}]", parameter.unit) };
-                let default = if parameter.default.is_empty() {
-                    String::new()
-                } else {
-                    format!("; default {}", parameter.default)
-                };
-                let cure = format!("{}{unit}: {}{default}", parameter.name, parameter.meaning);
-                setting.place.error(parameter.key(), fault).cure(cure)
-            })
-        }
+        Status::Harmless => Vec::new(),
+        // Its options are judged one by one.
+        Status::NotModelled(_) if parameter.name == "PreemptParameters" => Vec::new(),
         Status::NotModelled(reason) => {
-            let is_default = setting.value.eq_ignore_ascii_case(parameter.default)
-                || setting.value.ends_with("/none")
-                || ["", "none", "(null)", "no", "false"].iter().any(|word| setting.value.eq_ignore_ascii_case(word));
-            (!is_default && seen.insert((parameter.scope, parameter.name, None)))
-                .then(|| setting.place.remark(Severity::NotModelled, parameter.key(), reason))
+            let is_void = parameter.is_void(&setting.value, &settings.default_of(parameter));
+            let is_new = !is_void && seen.insert((parameter.scope, parameter.name, None));
+            is_new.then(|| remark(reason.to_owned())).into_iter().collect()
+        }
+        Status::Modelled => {
+            let words = parameter.left_out_words(&setting.value);
+            let new = words.into_iter().filter(|(word, _)| seen.insert((parameter.scope, word, None)));
+            new.map(|(word, reason)| remark(format!("{word}: {reason}"))).collect()
         }
     }
+}
+
+/// Whether a parameter matters only where jobs preempt one another.
+fn is_about_preemption(parameter: &Parameter) -> bool {
+    parameter.scope == Scope::PreemptParameters
+        || parameter.name == "GraceTime"
+        || (parameter.name.to_ascii_lowercase().starts_with("preempt") && parameter.name != "PreemptType")
 }

@@ -22,7 +22,7 @@ use super::SlurmConf;
 use super::settings::Place;
 use super::tres::TresNames;
 use crate::diagnostic::{Diagnostic, Severity, any_error};
-use crate::sacctmgr::Sacctmgr;
+use crate::sacctmgr::{InForce, Sacctmgr};
 use crate::site::Site;
 use values::Values;
 
@@ -87,10 +87,19 @@ impl<'a> Lowering<'a> {
             Some(accounts) => {
                 let (associations, qos, diagnostics) = accounts.lower(&mut self.tres);
                 self.diagnostics.extend(diagnostics);
+                let enforcement = self.globals().words("AccountingStorageEnforce");
+                let limits = enforcement.iter().any(|word| ["all", "limits", "safe", "2"].contains(&&*word.to_ascii_lowercase()));
+                let in_force = InForce { limits, preemption: self.preempts() };
+                self.diagnostics.extend(accounts.left_out(in_force));
                 (associations, qos)
             }
             None => (AssociationTree::default(), vec![Qos { name: "normal".to_owned(), ..Qos::default() }]),
         }
+    }
+
+    /// Whether Slurm would let some jobs preempt others.
+    fn preempts(&self) -> bool {
+        !self.globals().text("PreemptType").to_ascii_lowercase().ends_with("/none")
     }
 
     fn globals(&self) -> Values<'a> {

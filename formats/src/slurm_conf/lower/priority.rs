@@ -51,11 +51,6 @@ impl Lowering<'_> {
             no_normal_tres: all_raw || has_flag("NO_NORMAL_TRES"),
             small_relative_to_time: has_flag("SMALL_RELATIVE_TO_TIME"),
         };
-        for flag in ["TICKET_BASED", "LEVEL_BASED", "MAX_TRES_GRES"] {
-            if has_flag(flag) {
-                self.note(Severity::NotModelled, "PriorityFlags", format!("{flag} is not modelled"));
-            }
-        }
         self.without_database(&mut policy);
         policy
     }

@@ -37,9 +37,6 @@ impl Lowering<'_> {
         let memory_is_consumed =
             words.iter().any(|word| word.ends_with("MEMORY")) && (is_given || !linear) || (!linear && named.is_none());
         let topology = self.globals();
-        if topology.has_word("TopologyParam", "Dragonfly") || topology.has_word("TopologyParam", "SwitchAsNodeRank") {
-            self.note(Severity::NotModelled, "TopologyParam", "Dragonfly and SwitchAsNodeRank are not modelled");
-        }
         SelectPolicy {
             linear,
             unit,

@@ -37,7 +37,8 @@ pub(super) static MODELLED: &[Parameter] = &[
         "without slurmdbd there is no fair share and no age factor",
     ),
     modelled("ClusterName", Kind::Text, "", "cluster", "the cluster's name"),
-    modelled("CompleteWait", U16, "s", "0", "how long completing jobs hold back scheduling"),
+    modelled("CompleteWait", U16, "s", "0", "how long completing jobs hold back scheduling")
+        .left_out("completing jobs hold nothing back"),
     modelled(
         "DefMemPerCPU",
         Kind::Megabytes,
@@ -58,7 +59,8 @@ pub(super) static MODELLED: &[Parameter] = &[
         "",
         "NO",
         "whether jobs beyond a partition's limits are refused at submission",
-    ),
+    )
+    .left_out("a trace holds jobs that were accepted: none is refused at submission"),
     modelled("Epilog", Kind::Text, "", "", "a program at a job's end: it wakes the main scheduler at once"),
     modelled(
         "FairShareDampeningFactor",
@@ -74,30 +76,37 @@ pub(super) static MODELLED: &[Parameter] = &[
         "",
         "1",
         "whether batch jobs are queued again after preemption or node failure",
-    ),
+    )
+    .left_out("no job is queued again"),
     modelled("KillWait", U16, "s", "30", "between SIGTERM and SIGKILL at the time limit"),
     modelled("Licenses", Kind::Text, "", "", "licences and their totals"),
     modelled("MaxMemPerCPU", Kind::Megabytes, "MB", "0", "greatest memory per CPU; 0 is unlimited"),
-    modelled("MaxMemPerNode", Kind::Megabytes, "MB", "0", "greatest memory per node; 0 is unlimited"),
-    modelled("MessageTimeout", U16, "s", "10", "round trip of a message"),
-    modelled("MinJobAge", Kind::NATURAL, "s", "300", "how long a finished job is remembered, for dependencies"),
+    modelled("MaxMemPerNode", Kind::Megabytes, "MB", "0", "greatest memory per node; 0 is unlimited")
+        .left_out("memory per node is not limited; MaxMemPerCPU is reproduced"),
+    modelled("MessageTimeout", U16, "s", "10", "round trip of a message")
+        .left_out("messages and main scheduling cycles take no time"),
+    modelled("MinJobAge", Kind::NATURAL, "s", "300", "how long a finished job is remembered, for dependencies")
+        .left_out("ended jobs are remembered for ever"),
     modelled("OverTimeLimit", Kind::Count, "min", "0", "how far a job may exceed its time limit"),
-    modelled("PreemptExemptTime", Kind::Time, "min", "0", "how long a job runs before it may be preempted"),
+    modelled("PreemptExemptTime", Kind::Time, "min", "0", "how long a job runs before it may be preempted")
+        .left_out("nobody is preempted"),
     modelled(
         "PreemptMode",
         Kind::ListOf(&["OFF", "CANCEL", "CHECKPOINT", "GANG", "REQUEUE", "SUSPEND", "WITHIN", "PRIORITY"]),
         "",
         "OFF",
         "what happens to preempted jobs",
-    ),
-    modelled("PreemptParameters", Kind::Text, "", "", "options of preemption"),
+    )
+    .left_out("nobody is preempted"),
+    modelled("PreemptParameters", Kind::Text, "", "", "options of preemption").left_out("nobody is preempted"),
     modelled(
         "PreemptType",
         Kind::OneOf(&["preempt/none", "preempt/partition_prio", "preempt/qos"]),
         "",
         "preempt/none",
         "which jobs preempt which",
-    ),
+    )
+    .left_out("nobody is preempted"),
     modelled("PriorityCalcPeriod", Kind::Time, "min", "5", "period in which priorities are computed"),
     modelled("PriorityDecayHalfLife", Kind::Time, "min", "7-0", "half-life of recorded usage; 0 is no decay"),
     modelled("PriorityFavorSmall", Kind::YesNo, "", "NO", "whether small jobs get the greater size factor"),
@@ -124,7 +133,13 @@ pub(super) static MODELLED: &[Parameter] = &[
         "",
         "",
         "variations of the priority's computation",
-    ),
+    )
+    .but_for(&[
+        ("CALCULATE_RUNNING", "priorities of running jobs are not computed"),
+        ("LEVEL_BASED", "an option of old releases"),
+        ("MAX_TRES_GRES", "taken as MAX_TRES"),
+        ("TICKET_BASED", "an option of old releases"),
+    ]),
     modelled("PriorityMaxAge", Kind::Time, "min", "7-0", "age at which the age factor is 1"),
     modelled(
         "PriorityType",
@@ -188,8 +203,19 @@ pub(super) static MODELLED: &[Parameter] = &[
         "",
         "CR_Core_Memory",
         "what cons_tres hands out",
-    ),
-    modelled("TopologyParam", Kind::Text, "", "", "options of the topology"),
+    )
+    .but_for(&[
+        ("CR_Pack_Nodes", "tasks are not packed on fewer nodes"),
+        ("CR_NO_DIST_TOPO_BLOCK", "an option of old releases"),
+        ("ENFORCE_BINDING_GRES", "generic resources are not bound to cores"),
+        ("LL_SHARED_GRES", "generic resources are not shared"),
+        ("MULTIPLE_SHARING_GRES_PJ", "generic resources are not shared"),
+        ("ONE_TASK_PER_SHARING_GRES", "generic resources are not shared"),
+    ]),
+    modelled("TopologyParam", Kind::Text, "", "", "options of the topology").but_for(&[
+        ("Dragonfly", "nodes are near or far as in a tree"),
+        ("SwitchAsNodeRank", "nodes are taken in the order of the file"),
+    ]),
     modelled(
         "TopologyPlugin",
         Kind::OneOf(&[

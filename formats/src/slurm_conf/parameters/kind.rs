@@ -68,6 +68,21 @@ impl Kind {
         }
     }
 
+    /// Whether two values mean the same, however they are written.
+    pub(crate) fn same(&self, one: &str, other: &str) -> bool {
+        fn equal<T: PartialEq>(read: impl Fn(&str) -> Option<T>, one: &str, other: &str) -> bool {
+            read(one).is_some_and(|value| read(other) == Some(value))
+        }
+        one.eq_ignore_ascii_case(other)
+            || match self {
+                Self::Integer { .. } | Self::Count => equal(|text| text.parse::<i64>().ok(), one, other),
+                Self::Time => equal(span, one, other),
+                Self::Megabytes => equal(megabytes, one, other),
+                Self::Flag | Self::YesNo => equal(yes_no, one, other),
+                _ => false,
+            }
+    }
+
     /// The value multiplied by `factor`, rounded to what the kind can hold.
     ///
     /// # Errors

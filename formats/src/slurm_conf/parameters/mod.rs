@@ -1,6 +1,7 @@
 //! The one table of slurm.conf's parameters: it decides what is known, what is modelled, what a value may be, and what `set`
 //! and `scale` accept. Sources: slurm.conf(5) of 22.05 to 25.05, and older editions for parameters since removed.
 
+mod effect;
 mod global;
 mod harmless;
 mod kind;
@@ -58,6 +59,8 @@ pub struct Parameter {
     pub meaning: &'static str,
     /// What the simulator does with it.
     pub status: Status,
+    /// Words that a modelled parameter may hold but whose effect is not reproduced, and what happens instead.
+    pub words_left_out: &'static [(&'static str, &'static str)],
 }
 
 impl Parameter {
@@ -69,27 +72,82 @@ impl Parameter {
         default: &'static str,
         meaning: &'static str,
     ) -> Self {
-        Self { scope, name, alias_of: None, kind, unit, default, meaning, status: Status::Modelled }
+        Self {
+            scope,
+            name,
+            alias_of: None,
+            kind,
+            unit,
+            default,
+            meaning,
+            status: Status::Modelled,
+            words_left_out: &[],
+        }
     }
 
     const fn alias(scope: Scope, name: &'static str, of: &'static str, kind: Kind) -> Self {
         let meaning = "old name of another parameter";
-        Self { scope, name, alias_of: Some(of), kind, unit: "", default: "", meaning, status: Status::Modelled }
+        Self {
+            scope,
+            name,
+            alias_of: Some(of),
+            kind,
+            unit: "",
+            default: "",
+            meaning,
+            status: Status::Modelled,
+            words_left_out: &[],
+        }
     }
 
     const fn not_modelled(scope: Scope, name: &'static str, default: &'static str, reason: &'static str) -> Self {
         let status = Status::NotModelled(reason);
-        Self { scope, name, alias_of: None, kind: Kind::Text, unit: "", default, meaning: reason, status }
+        Self {
+            scope,
+            name,
+            alias_of: None,
+            kind: Kind::Text,
+            unit: "",
+            default,
+            meaning: reason,
+            status,
+            words_left_out: &[],
+        }
     }
 
     const fn harmless(scope: Scope, name: &'static str, meaning: &'static str) -> Self {
         let status = Status::Harmless;
-        Self { scope, name, alias_of: None, kind: Kind::Text, unit: "", default: "", meaning, status }
+        Self {
+            scope,
+            name,
+            alias_of: None,
+            kind: Kind::Text,
+            unit: "",
+            default: "",
+            meaning,
+            status,
+            words_left_out: &[],
+        }
+    }
+
+    /// Read and checked like a modelled one, but nothing in the engine looks at it, for this reason.
+    const fn left_out(self, reason: &'static str) -> Self {
+        Self { status: Status::NotModelled(reason), ..self }
+    }
+
+    /// Modelled but for these words of its value.
+    const fn but_for(self, words_left_out: &'static [(&'static str, &'static str)]) -> Self {
+        Self { words_left_out, ..self }
     }
 
     /// Whether `set` and `scale` accept it.
     pub fn is_modelled(&self) -> bool {
         self.status == Status::Modelled
+    }
+
+    /// The parameter under its present name.
+    pub(crate) fn canonical(&'static self) -> &'static Self {
+        self.alias_of.and_then(|name| find(self.scope, name)).unwrap_or(self)
     }
 
     /// How `set` names it.

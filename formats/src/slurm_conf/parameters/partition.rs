@@ -31,16 +31,19 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     modelled("DenyAccounts", Kind::Text, "", "", "accounts that may not use it"),
     modelled("DenyQos", Kind::Text, "", "", "qualities of service that may not use it"),
     modelled("ExclusiveUser", Kind::YesNo, "", "NO", "whether nodes are shared only by jobs of one user"),
-    modelled("GraceTime", Kind::NATURAL, "s", "0", "time between the warning and the end of a preempted job"),
+    modelled("GraceTime", Kind::NATURAL, "s", "0", "time between the warning and the end of a preempted job")
+        .left_out("nobody is preempted"),
     modelled("LLN", Kind::YesNo, "", "NO", "whether the least loaded nodes are taken first"),
     modelled("MaxCPUsPerNode", Kind::Count, "CPUs", "UNLIMITED", "CPUs of a node that this partition may use"),
     modelled("MaxMemPerCPU", Kind::Megabytes, "MB", "0", "greatest memory per CPU; 0 is the cluster's"),
-    modelled("MaxMemPerNode", Kind::Megabytes, "MB", "0", "greatest memory per node; 0 is the cluster's"),
+    modelled("MaxMemPerNode", Kind::Megabytes, "MB", "0", "greatest memory per node; 0 is the cluster's")
+        .left_out("memory per node is not limited; MaxMemPerCPU is reproduced"),
     modelled("MaxNodes", Kind::Count, "nodes", "UNLIMITED", "greatest number of nodes of a job"),
     modelled("MaxTime", Kind::Time, "min", "UNLIMITED", "greatest time limit"),
     modelled("MinNodes", Kind::Count, "nodes", "1", "least number of nodes of a job"),
     modelled("Nodes", Kind::Text, "", "", "nodes and node sets of the partition"),
-    modelled("OverSubscribe", SHARING, "", "NO", "how jobs share nodes: EXCLUSIVE, NO, YES[:n], FORCE[:n]"),
+    modelled("OverSubscribe", SHARING, "", "NO", "how jobs share nodes: EXCLUSIVE, NO, YES[:n], FORCE[:n]")
+        .but_for(&[("YES", "cores are not shared: taken as NO"), ("FORCE", "cores are not shared: taken as NO")]),
     modelled(
         "OverTimeLimit",
         Kind::Count,
@@ -54,7 +57,8 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         "",
         "",
         "what happens to its preempted jobs; default is the cluster's",
-    ),
+    )
+    .left_out("nobody is preempted"),
     modelled("Priority", U16, "", "", "old: both PriorityTier and PriorityJobFactor"),
     modelled("PriorityJobFactor", U16, "", "1", "the partition's factor in job priorities"),
     modelled("PriorityTier", U16, "", "1", "partitions of higher tiers are scheduled first"),

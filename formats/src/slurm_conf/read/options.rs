@@ -42,7 +42,7 @@ pub(in crate::slurm_conf) fn read_options(scope: Scope, list: &str, place: &Plac
         let value = match value {
             Some(value) => value.to_owned(),
             // slurmctld only looks for the option's name.
-            None if parameter.kind == Kind::Flag || !parameter.is_modelled() => "true".to_owned(),
+            None if matches!(parameter.kind, Kind::Flag | Kind::Text) => "true".to_owned(),
             None => {
                 diagnostics.push(
                     place.error(parameter.key(), "the option needs a value").cure(format!("write {name}=NUMBER")),
