@@ -140,8 +140,19 @@ impl NodeSet {
         })
     }
 
-    /// The raw words, for word-wise algorithms.
-    pub fn words(&self) -> &[u64] {
-        &self.words
+    /// The nodes in both sets, in node order. O(words + nodes found).
+    #[inline]
+    pub fn iter_common<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = NodeId> + 'a {
+        self.words.iter().zip(&other.words).enumerate().flat_map(|(index, (a, b))| {
+            let mut rest = a & b;
+            std::iter::from_fn(move || {
+                if rest == 0 {
+                    return None;
+                }
+                let bit = rest.trailing_zeros();
+                rest &= rest - 1;
+                Some(NodeId(index as u32 * 64 + bit))
+            })
+        })
     }
 }

@@ -120,17 +120,26 @@ impl Controller<'_> {
                 job_decided[index.of(*tres)] = true;
             }
         }
-        self.lineage(id).all(|at| {
+        for at in self.lineage(id) {
             let limits = &self.scenario.associations.rows[at.index()].limits;
             let group = &self.limits.associations[at.index()];
             let in_group = limits.grp_tres.iter().all(|&(tres, most)| {
                 let at = index.of(tres);
                 group_decided[at] || counts[at] == 0 || group.tres[at] + counts[at] <= most
             });
-            in_group
-                && self.per_job_fits(limits, counts, minutes, &job_decided)
-                && self.minutes_fit(limits, group, counts, minutes, &group_decided)
-        })
+            if !in_group
+                || !self.per_job_fits(limits, counts, minutes, &job_decided)
+                || !self.minutes_fit(limits, group, counts, minutes, &group_decided)
+            {
+                return false;
+            }
+            // A job's own maxima are those of the nearest row that sets them.
+            let own = limits.max_tres_per_job.iter().chain(&limits.max_tres_per_node);
+            for (tres, _) in own.chain(&limits.max_tres_mins_per_job) {
+                job_decided[index.of(*tres)] = true;
+            }
+        }
+        true
     }
 
     /// `MaxTRES`, `MaxTRESPerNode`, `MaxTRESMins` of one level.
@@ -138,11 +147,14 @@ impl Controller<'_> {
         let index = self.limits.index;
         let nodes = counts[2].max(1);
         limits.max_tres_per_job.iter().all(|&(tres, most)| decided[index.of(tres)] || counts[index.of(tres)] <= most)
-            && limits.max_tres_per_node.iter().all(|&(tres, most)| counts[index.of(tres)] <= most.saturating_mul(nodes))
+            && limits
+                .max_tres_per_node
+                .iter()
+                .all(|&(tres, most)| decided[index.of(tres)] || counts[index.of(tres)] <= most.saturating_mul(nodes))
             && limits
                 .max_tres_mins_per_job
                 .iter()
-                .all(|&(tres, most)| counts[index.of(tres)].saturating_mul(minutes) <= most)
+                .all(|&(tres, most)| decided[index.of(tres)] || counts[index.of(tres)].saturating_mul(minutes) <= most)
     }
 
     /// `GrpTRESMins` and `GrpTRESRunMins` of one level.

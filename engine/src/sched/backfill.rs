@@ -35,6 +35,26 @@ pub(crate) struct Backfill {
     /// Expected ends of running jobs as this cycle sees them, in order.
     ends: Vec<(i64, u32)>,
     counts: Counts,
+    /// When the plan in the making would first look different if only time went by [s].
+    valid_until: i64,
+    /// Whether a record of the cycle was stamped as changed.
+    stamped: bool,
+    idle: Option<IdleCycle>,
+}
+
+/// A cycle that started nothing. While nothing changes and its plan stays valid, the next one will do the same.
+///
+/// Proof: a cycle's decisions depend on the state (its version is compared) and on the time through these comparisons
+/// only: which slots a record's first try spans, whether a planned start has come, whether a running job is overdue,
+/// and where the window ends. [`Backfill::valid_until`] is the least time at which one of them turns.
+#[derive(Clone, Copy, Debug)]
+struct IdleCycle {
+    version: u64,
+    valid_until: i64,
+    stamped: bool,
+    tested: u32,
+    depth: u64,
+    max_test: bool,
 }
 
 /// A cycle between its first record and its last.
@@ -98,6 +118,9 @@ impl Backfill {
             cycle: None,
             ends: Vec::new(),
             counts: Counts::default(),
+            valid_until: i64::MAX,
+            stamped: false,
+            idle: None,
         }
     }
 
@@ -112,7 +135,10 @@ pub(crate) fn cycle(controller: &mut Controller<'_>) {
     let mut backfill = std::mem::replace(&mut controller.backfill, Backfill::new(0));
     let cycle = match backfill.cycle.take() {
         Some(cycle) => resume(controller, &mut backfill, cycle),
-        None if controller.timers.backfill_due(controller.now) => Some(begin(controller, &mut backfill)),
+        None if controller.timers.backfill_due(controller.now) => {
+            controller.discover_eligible();
+            if repeat_idle(controller, &backfill) { None } else { Some(begin(controller, &mut backfill)) }
+        }
         None => None,
     };
     if let Some(cycle) = cycle {
@@ -121,9 +147,33 @@ pub(crate) fn cycle(controller: &mut Controller<'_>) {
     controller.backfill = backfill;
 }
 
+/// If nothing has changed since a cycle that started nothing, accounts for its repetition without repeating it.
+fn repeat_idle(controller: &mut Controller<'_>, backfill: &Backfill) -> bool {
+    let Some(idle) = backfill.idle else { return false };
+    if idle.version != controller.version || seconds(controller.now) >= idle.valid_until {
+        return false;
+    }
+    let counters = &mut controller.counters;
+    counters.backfill_cycles += 1;
+    counters.backfill_tests += u64::from(idle.tested);
+    counters.backfill_depth += idle.depth;
+    if idle.max_test {
+        counters.backfill_exit_max_test += 1;
+    } else {
+        counters.backfill_exit_end += 1;
+    }
+    if idle.stamped || !backfill.planned.is_empty() {
+        controller.timers.changed(controller.now);
+    }
+    controller.timers.backfill_ended(controller.now);
+    true
+}
+
 /// Builds the table and the queue.
 fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
-    controller.discover_eligible();
+    backfill.idle = None;
+    backfill.stamped = false;
+    backfill.valid_until = i64::MAX;
     if !backfill.planned.is_empty() {
         // Clearing PLANNED flags changes node records, which keeps cycles coming.
         backfill.planned.clear();
@@ -168,8 +218,11 @@ fn collect_ends(controller: &Controller<'_>, backfill: &mut Backfill) {
         let live = controller.live.get(crate::ids::JobId(job));
         let over = live.and_then(|live| controller.scenario.cluster.partitions[live.partition.index()].over_time_limit);
         let expected = if end > now {
+            backfill.valid_until = backfill.valid_until.min(end);
             end
         } else {
+            // An overdue job's end moves with time.
+            backfill.valid_until = now;
             match over.or(policy.over_time_limit) {
                 Some(minutes) => (end + i64::from(policy.kill_wait) + i64::from(minutes) * 60).max(now + 1),
                 None => now + live.map_or(60, |live| live.limit_seconds),
@@ -206,6 +259,7 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
             // The controller's work so far is done; it sleeps, and events happen.
             cycle.resumed_ms = controller.now;
             controller.timers.backfill_at = controller.now + (policy.yield_sleep_us / 1000) as i64;
+            backfill.valid_until = i64::MIN;
             backfill.cycle = Some(cycle);
             return;
         }
@@ -218,7 +272,22 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
             break exit;
         }
     };
+    let policy = &scenario.policy;
+    let repeatable = matches!(exit, Exit::EndOfQueue | Exit::MaxTest)
+        && cycle.started == 0
+        && cycle.resumed_ms == cycle.begin_ms
+        && policy.backfill.min_age_reserve == 0
+        && policy.cost == crate::policy::CostModel::default();
+    let max_test = matches!(exit, Exit::MaxTest);
     finish(controller, backfill, &cycle, exit);
+    backfill.idle = repeatable.then_some(IdleCycle {
+        version: controller.version,
+        valid_until: backfill.valid_until,
+        stamped: backfill.stamped,
+        tested: cycle.tested,
+        depth: cycle.depth,
+        max_test,
+    });
 }
 
 /// Counts and plans the next cycle.
@@ -255,6 +324,10 @@ fn consider(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mu
     }
     let limit_stop = scenario.policy.main.assoc_limit_stop;
     if !limit_stop && !controller.limits_allow_test(id, record.partition) {
+        return Next::Record;
+    }
+    let name = scenario.workload.jobs[id.index()].name;
+    if backfill.counts.array_is_planned(name, scenario.policy.backfill.max_job_array_resv) {
         return Next::Record;
     }
     let test_only = is_test_only(controller, backfill, record);
@@ -324,12 +397,12 @@ impl Counts {
         if policy.max_job_user_part > 0 {
             Self::bump(&mut self.user_partition, pair);
         }
-        if let crate::job::JobPart::Task(_) = job.name.part {
-            let planned = self.array.entry(job.name.id).or_insert(0);
-            *planned += 1;
-            return *planned <= policy.max_job_array_resv.max(1);
-        }
         true
+    }
+
+    /// Whether a task's array has as many planned tasks as `bf_max_job_array_resv` allows.
+    fn array_is_planned(&self, name: crate::job::JobName, most: u32) -> bool {
+        matches!(name.part, crate::job::JobPart::Task(_)) && self.array.get(&name.id).is_some_and(|&n| n >= most)
     }
 }
 
@@ -360,7 +433,10 @@ fn place(
     for _ in 0..=2 * backfill.timeline.slots.len() + 8 {
         let end = try_from.max(now) + limit;
         backfill.usable.copy_from(&backfill.base);
-        let later = backfill.timeline.narrow(&mut backfill.usable, &backfill.base, try_from, end);
+        let (later, slack) = backfill.timeline.narrow(&mut backfill.usable, &backfill.base, try_from, end);
+        if try_from == now {
+            backfill.valid_until = backfill.valid_until.min(now.saturating_add(slack));
+        }
         let again = later.filter(|_| !test_only);
         backfill.usable.intersect(&shape.eligible);
         if backfill.usable.len() < shape.min_nodes as usize
@@ -388,6 +464,7 @@ fn place(
         if found < try_from {
             // slurmctld stamps the job as changed here, which keeps cycles coming every interval.
             controller.timers.changed(controller.now);
+            backfill.stamped = true;
         }
         let mut start = found.max(try_from);
         let mut later = later;
@@ -395,6 +472,7 @@ fn place(
             if controller.selector.chosen.iter().any(|offer| controller.completing.contains(offer.node)) {
                 start = now + 1;
                 later = None;
+                backfill.valid_until = now;
             } else {
                 match start_now(controller, backfill, record, shape, user) {
                     Attempt::Started => {
@@ -412,6 +490,9 @@ fn place(
                 }
             }
         }
+        if start > now {
+            backfill.valid_until = backfill.valid_until.min(start);
+        }
         if start > now && test_only {
             return Next::Record;
         }
@@ -425,6 +506,15 @@ fn place(
         let mut end = floor(start + limit);
         if scenario.policy.version >= SlurmVersion::V24_05 && end < start + limit {
             end += resolution;
+        }
+        // The window moves with time: a start beyond it comes into it, an end beyond it becomes the end of a slot.
+        let window = window_end - seconds(cycle.resumed_ms);
+        if start > window_end {
+            backfill.valid_until = backfill.valid_until.min(start - window);
+        } else if begin >= backfill.timeline.end() {
+            backfill.valid_until = now;
+        } else if end >= backfill.timeline.end() {
+            backfill.valid_until = backfill.valid_until.min(end - window);
         }
         if start > window_end {
             return Next::Record;
@@ -451,6 +541,9 @@ fn place(
             return Next::End(Exit::TableSize);
         }
         Counts::bump(&mut backfill.counts.planned_in_partition, record.partition.index());
+        if let crate::job::JobPart::Task(_) = scenario.workload.jobs[id.index()].name.part {
+            *backfill.counts.array.entry(scenario.workload.jobs[id.index()].name.id).or_insert(0) += 1;
+        }
         backfill.timeline.insert(&backfill.chosen, begin, end);
         backfill.planned.union(&backfill.chosen);
         return Next::Record;

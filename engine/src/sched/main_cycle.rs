@@ -24,6 +24,19 @@ pub(crate) struct MainScratch {
     candidates: NodeSet,
     records: Vec<Record>,
     blocked: Vec<PartitionId>,
+    /// Arrays of which a task was rejected, with the partition: Slurm keeps them in one record, so the other tasks
+    /// are passed over before anything is counted.
+    rejected_arrays: std::collections::BTreeSet<(u64, PartitionId)>,
+    /// What the last cycles that started nothing saw.
+    idle: [Option<IdleCycle>; 2],
+}
+
+/// A cycle that started nothing. While nothing changes, the next one of its kind will do the same.
+#[derive(Clone, Copy, Debug)]
+struct IdleCycle {
+    version: u64,
+    depth: u64,
+    skipped: bool,
 }
 
 impl MainScratch {
@@ -34,6 +47,8 @@ impl MainScratch {
             candidates: NodeSet::empty(n_nodes),
             records: Vec::new(),
             blocked: Vec::new(),
+            rejected_arrays: std::collections::BTreeSet::new(),
+            idle: [None; 2],
         }
     }
 }
@@ -53,9 +68,24 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         return;
     }
     let policy = &controller.scenario.policy.main;
+    let kind = usize::from(full);
+    // Ages decide only through bf_min_age_reserve; without it a decision depends on nothing but the state.
+    let timeless = controller.scenario.policy.backfill.min_age_reserve == 0;
+    if let Some(idle) = controller.main_scratch.idle[kind]
+        && idle.version == controller.version
+        && timeless
+    {
+        controller.counters.main_depth += idle.depth;
+        if idle.skipped {
+            controller.timers.changed(controller.now);
+        }
+        return;
+    }
+    let mut skipped = false;
     let mut scratch = std::mem::replace(&mut controller.main_scratch, MainScratch::new(0));
     scratch.records.clear();
     scratch.blocked.clear();
+    scratch.rejected_arrays.clear();
     let live = &controller.live;
     scratch.records.extend_from_slice(controller.queue.sorted(|record| live.is_pending(record.job)));
     controller.counters.queue_length_max = controller.counters.queue_length_max.max(scratch.records.len() as u64);
@@ -72,6 +102,10 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         if !controller.live.is_pending(record.job) {
             continue;
         }
+        let array = array_of(controller, record);
+        if array.is_some_and(|array| !scratch.rejected_arrays.insert(array)) {
+            continue;
+        }
         if let Some(seen) = per_partition.get_mut(record.partition.index()) {
             *seen += 1;
             if *seen > policy.partition_job_depth {
@@ -85,6 +119,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         if scratch.blocked.contains(&record.partition) {
             // slurmctld stamps the skipped job as changed, which keeps backfill cycles coming.
             controller.timers.changed(controller.now);
+            skipped = true;
             if scratch.blocked.len() == n_partitions {
                 // Every partition is blocked: the rest of the queue cannot start.
                 break;
@@ -92,7 +127,12 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
             continue;
         }
         match consider(controller, &mut scratch, record) {
-            Tried::Started => started += 1,
+            Tried::Started => {
+                started += 1;
+                if let Some(array) = array {
+                    scratch.rejected_arrays.remove(&array);
+                }
+            }
             Tried::Passes => {}
             Tried::Blocks => {
                 scratch.blocked.push(record.partition);
@@ -102,7 +142,14 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         }
     }
     controller.counters.main_depth += depth;
+    scratch.idle[kind] = (started == 0).then_some(IdleCycle { version: controller.version, depth, skipped });
     controller.main_scratch = scratch;
+}
+
+/// The array a record's job is a task of, with the record's partition.
+fn array_of(controller: &Controller<'_>, record: Record) -> Option<(u64, PartitionId)> {
+    let name = controller.scenario.workload.jobs[record.job.index()].name;
+    matches!(name.part, crate::job::JobPart::Task(_)).then_some((name.id, record.partition))
 }
 
 /// Tries one record.

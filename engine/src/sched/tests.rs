@@ -64,7 +64,7 @@ fn equal_neighbours_are_merged_but_their_records_stay_used() {
 fn narrowed(table: &Timeline, begin: i64, end: i64) -> (String, Option<i64>) {
     let all = nodes(&[0, 1, 2]);
     let mut usable = all.clone();
-    let later = table.narrow(&mut usable, &all, begin, end);
+    let (later, _) = table.narrow(&mut usable, &all, begin, end);
     (list(&usable), later)
 }
 

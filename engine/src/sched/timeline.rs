@@ -89,10 +89,12 @@ impl Timeline {
     }
 
     /// Narrows `usable` to the nodes unplanned in every slot of [`begin`, `end`], and says when more of `wanted`
-    /// nodes become unplanned first. O(slots × words).
-    pub(crate) fn narrow(&self, usable: &mut NodeSet, wanted: &NodeSet, begin: i64, end: i64) -> Option<i64> {
+    /// nodes become unplanned first, and by how much both times could grow without a different answer.
+    /// O(slots × words).
+    pub(crate) fn narrow(&self, usable: &mut NodeSet, wanted: &NodeSet, begin: i64, end: i64) -> (Option<i64>, i64) {
         let mut later = None;
         let first = self.slots.partition_point(|slot| slot.end <= begin);
+        let mut slack = self.slots.get(first).map_or(i64::MAX, |slot| slot.end - begin);
         for (index, slot) in self.slots.iter().enumerate().skip(first) {
             if later.is_none()
                 && let Some(next) = self.slots.get(index + 1)
@@ -101,11 +103,17 @@ impl Timeline {
                 later = Some(slot.end);
             }
             if slot.begin > end {
+                slack = slack.min(slot.begin - end);
                 break;
             }
             usable.intersect(&slot.nodes);
         }
-        later
+        (later, slack)
+    }
+
+    /// First second after the window.
+    pub(crate) fn end(&self) -> i64 {
+        self.slots.last().map_or(i64::MIN, |slot| slot.end)
     }
 
     /// Whether all of `nodes` are unplanned throughout [`begin`, `end`). O(slots × words).

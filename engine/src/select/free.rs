@@ -1,7 +1,8 @@
 //! What is free on every node, and what a running job holds.
 
 use crate::cluster::Cluster;
-use crate::ids::NodeId;
+use crate::ids::{NodeId, PartitionId};
+use crate::node_set::NodeSet;
 use crate::policy::{ConsumableUnit, SelectPolicy};
 
 /// Static geometry in the unit that is handed out.
@@ -27,6 +28,8 @@ pub(crate) struct Geometry {
     pub(crate) gres_total: Vec<Option<usize>>,
     /// Scheduling weight.
     pub(crate) weight: Vec<u32>,
+    /// Partitions with `MaxCPUsPerNode`: their use of a node is counted apart.
+    pub(crate) capped_partitions: Vec<PartitionId>,
 }
 
 impl Geometry {
@@ -50,6 +53,13 @@ impl Geometry {
                 })
                 .collect(),
             weight: Vec::new(),
+            capped_partitions: cluster
+                .partitions
+                .iter()
+                .enumerate()
+                .filter(|(_, partition)| partition.max_cpus_per_node.is_some())
+                .map(|(index, _)| PartitionId::new(index))
+                .collect(),
         };
         for node in &cluster.nodes {
             let by_cpu = select.unit == ConsumableUnit::Cpu || select.unit == ConsumableUnit::Memory;
@@ -98,6 +108,10 @@ pub(crate) struct Free {
     pub(crate) user: Vec<u32>,
     /// Jobs on the node that refuse other users' jobs.
     pub(crate) exclusive_user_jobs: Vec<u16>,
+    /// CPUs that jobs of each capped partition use, one count a capped partition and node.
+    pub(crate) capped_cpus: Vec<u32>,
+    /// Nodes with a free unit: the others cannot serve any job.
+    pub(crate) open: NodeSet,
 }
 
 /// No job on the node.
@@ -129,6 +143,8 @@ pub(crate) struct Allocation {
     pub(crate) exclusive_user: bool,
     /// Whole nodes.
     pub(crate) whole_nodes: bool,
+    /// Position of its partition among the capped ones.
+    pub(crate) cap: Option<u32>,
 }
 
 impl Allocation {
@@ -150,6 +166,8 @@ impl Free {
             jobs: vec![0; n_nodes],
             user: vec![NO_USER; n_nodes],
             exclusive_user_jobs: vec![0; n_nodes],
+            capped_cpus: vec![0; n_nodes * geometry.capped_partitions.len()],
+            open: NodeSet::full(n_nodes),
         }
     }
 
@@ -162,6 +180,8 @@ impl Free {
         self.jobs.clone_from(&other.jobs);
         self.user.clone_from(&other.user);
         self.exclusive_user_jobs.clone_from(&other.exclusive_user_jobs);
+        self.capped_cpus.clone_from(&other.capped_cpus);
+        self.open.copy_from(&other.open);
     }
 
     /// Takes an allocation out of what is free. O(nodes of the job).
@@ -176,6 +196,9 @@ impl Free {
                 self.cores[socket] -= cores;
                 self.node_cores[node] -= u32::from(cores);
             }
+            if self.node_cores[node] == 0 {
+                self.open.remove(share.node);
+            }
             assert!(self.memory[node] >= share.memory, "memory is handed out once");
             self.memory[node] -= share.memory;
             self.jobs[node] += 1;
@@ -185,6 +208,9 @@ impl Free {
                 _ => MANY_USERS,
             };
             self.exclusive_user_jobs[node] += u16::from(allocation.exclusive_user);
+            if let Some(cap) = allocation.cap {
+                self.capped_cpus[node * geometry.capped_partitions.len() + cap as usize] += share.cpus;
+            }
             self.move_gres(geometry, allocation, position, |free, held| free - held);
         }
     }
@@ -200,12 +226,18 @@ impl Free {
                 self.cores[socket] += cores;
                 self.node_cores[node] += u32::from(cores);
             }
+            if self.node_cores[node] > 0 {
+                self.open.insert(share.node);
+            }
             self.memory[node] += share.memory;
             self.jobs[node] -= 1;
             if self.jobs[node] == 0 {
                 self.user[node] = NO_USER;
             }
             self.exclusive_user_jobs[node] -= u16::from(allocation.exclusive_user);
+            if let Some(cap) = allocation.cap {
+                self.capped_cpus[node * geometry.capped_partitions.len() + cap as usize] -= share.cpus;
+            }
             self.move_gres(geometry, allocation, position, |free, held| free + held);
         }
     }

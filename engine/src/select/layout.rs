@@ -20,6 +20,7 @@ pub(crate) fn lay_out(
         gres: Vec::new(),
         exclusive_user: shape.exclusive_user,
         whole_nodes: shape.whole_nodes,
+        cap: shape.max_cpus_per_node.map(|(cap, _)| cap),
     };
     let task_cpus = if shape.whole_nodes { Vec::new() } else { tasks_over_nodes(shape, chosen) };
     let needs_gres = !shape.gres.is_empty() || (shape.whole_nodes && geometry.n_gres > 0);

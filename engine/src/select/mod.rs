@@ -51,11 +51,20 @@ impl Selector {
         }
     }
 
+    /// CPUs free on `nodes`: no request can use more of them. O(words + open nodes).
+    pub(crate) fn free_cpus(&self, free: &Free, nodes: &NodeSet) -> u64 {
+        let of_node = |node: crate::ids::NodeId| {
+            let index = node.index();
+            u64::from(free.node_cores[index]) * u64::from(self.geometry.cpus_per_core[index])
+        };
+        nodes.iter_common(&free.open).map(of_node).sum()
+    }
+
     /// Whether the request fits into what is free on `candidates`; the nodes are left in [`Selector::chosen`].
     /// O(candidates × sockets) and the cost of [`pick::choose`].
     pub(crate) fn fits(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.offers.clear();
-        for node in candidates.iter() {
+        for node in candidates.iter_common(&free.open) {
             let cpus = usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node);
             if cpus > 0 {
                 let index = node.index();

@@ -56,8 +56,8 @@ pub(crate) struct Shape {
     pub(crate) whole_nodes: bool,
     /// Nodes used by other users' jobs are unusable.
     pub(crate) exclusive_user: bool,
-    /// `MaxCPUsPerNode` of the partition.
-    pub(crate) max_cpus_per_node: Option<u32>,
+    /// `MaxCPUsPerNode` of the partition, with the partition's position among the capped ones.
+    pub(crate) max_cpus_per_node: Option<(u32, u32)>,
     /// Nodes it must get.
     pub(crate) required: Vec<NodeId>,
     /// One run of consecutive nodes only.
@@ -169,7 +169,10 @@ impl Shape {
             gres,
             whole_nodes,
             exclusive_user: partition.exclusive_user || request.sharing == Sharing::ExclusiveUser,
-            max_cpus_per_node: partition.max_cpus_per_node,
+            max_cpus_per_node: partition.max_cpus_per_node.map(|most| {
+                let before = cluster.partitions[..partition_id.index()].iter();
+                (before.filter(|other| other.max_cpus_per_node.is_some()).count() as u32, most)
+            }),
             required: request.required_nodes.clone(),
             contiguous: request.contiguous,
             strategy,

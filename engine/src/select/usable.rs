@@ -54,8 +54,8 @@ pub(crate) fn usable_cpus(
     if sockets < shape.sockets_per_node {
         return 0;
     }
-    if let Some(most) = shape.max_cpus_per_node {
-        let used = geometry.cpus[index] - free.node_cores[index] * cpus_per_core;
+    if let Some((cap, most)) = shape.max_cpus_per_node {
+        let used = free.capped_cpus[index * geometry.capped_partitions.len() + cap as usize];
         cpus = cpus.min(most.saturating_sub(used));
     }
     cpus = match shape.memory {

@@ -47,6 +47,8 @@ pub(crate) fn earliest_start<'a>(
     now: i64,
 ) -> Option<i64> {
     future.copy_from(free);
+    // No test can succeed before so many CPUs are free on the usable nodes.
+    let mut free_cpus = selector.free_cpus(free, usable);
     let mut jobs = running.clone().peekable();
     let mut window = 30;
     let mut anchor: Option<i64> = None;
@@ -58,6 +60,8 @@ pub(crate) fn earliest_start<'a>(
                 continue;
             }
             future.give_back(&selector.geometry, job.allocation);
+            let on_usable = job.allocation.shares.iter().filter(|share| usable.contains(share.node));
+            free_cpus += on_usable.map(|share| u64::from(share.cpus)).sum::<u64>();
             last_end = Some(job.end);
             let anchor_end = *anchor.get_or_insert((job.end.div_euclid(30) + 1) * 30);
             released += 1;
@@ -80,7 +84,7 @@ pub(crate) fn earliest_start<'a>(
                 }
             }
         }
-        if selector.fits(future, shape, user, usable) {
+        if free_cpus >= u64::from(shape.min_cpus) && selector.fits(future, shape, user, usable) {
             let end = if policy.version >= SlurmVersion::V25_05 {
                 end_on_chosen(selector, running, last_end)
             } else {

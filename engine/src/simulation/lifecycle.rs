@@ -110,7 +110,7 @@ impl Controller<'_> {
             }
             self.queue.push(Record::new(id, partition, tier, priority));
         }
-        self.timers.changed(self.now);
+        self.touch();
     }
 
     /// The priority tier and the priority of a job in one partition.
@@ -205,7 +205,7 @@ impl Controller<'_> {
         };
         self.events.push(end, Event::JobEnds { job: id, killed });
         self.queue.mark_stale();
-        self.timers.changed(self.now);
+        self.touch();
         self.array_task_started(id);
         self.limits_start(id);
         self.take_licenses(id);
@@ -275,12 +275,9 @@ impl Controller<'_> {
         let epilog = i64::from(self.scenario.policy.epilog_seconds) * SECOND;
         let spread = if n_nodes > 64 { 2 * n_nodes } else { 0 };
         self.events.push(self.now + COMPLETING_MS + epilog + spread, Event::NodesFree { job: id });
-        self.timers.changed(self.now);
+        self.touch();
         if killed {
             self.events.push(self.now + KILL_TO_MAIN_MS, Event::MainRequested);
-        }
-        if !self.scenario.policy.epilog {
-            self.timers.request_main(self.now);
         }
     }
 
@@ -301,13 +298,11 @@ impl Controller<'_> {
                 self.completing.remove(share.node);
             }
         }
-        self.timers.changed(self.now);
-        if self.scenario.policy.epilog {
-            if self.scenario.policy.main.defer {
-                self.timers.request_main(self.now);
-            } else {
-                self.events.push(self.now, Event::MainRequested);
-            }
+        self.touch();
+        if self.scenario.policy.epilog && !self.scenario.policy.main.defer {
+            self.events.push(self.now, Event::MainRequested);
+        } else {
+            self.timers.request_main(self.now);
         }
     }
 
@@ -322,7 +317,7 @@ impl Controller<'_> {
         self.queue.mark_stale();
         self.records[id.index()].end = Some(seconds(self.now));
         self.close(id, JobState::Cancelled);
-        self.timers.changed(self.now);
+        self.touch();
     }
 
     /// The priority thread: decay, new usage, fair-share, then every pending job's priority.
@@ -368,7 +363,7 @@ impl Controller<'_> {
             (tier, if increase_only { priority.max(record.priority()) } else { priority })
         });
         self.queue = queue;
-        self.timers.changed(self.now);
+        self.touch();
     }
 
     /// The controller's tick runs the main scheduler.

@@ -84,6 +84,8 @@ pub(crate) struct Controller<'a> {
     pub(crate) counters: SchedulerCounters,
     next_arrival: usize,
     pub(crate) finished: usize,
+    /// Counts changes of anything a scheduler's decision depends on, time apart.
+    pub(crate) version: u64,
 }
 
 /// Simulates Slurm's schedulers on a scenario.
@@ -136,6 +138,7 @@ impl<'a> Controller<'a> {
             counters: SchedulerCounters::default(),
             next_arrival: 0,
             finished: 0,
+            version: 0,
             timers,
             scenario,
         }
@@ -239,6 +242,12 @@ impl<'a> Controller<'a> {
     /// Returns what [`Controller::take_shapes`] took.
     pub(crate) fn put_shapes(&mut self, request: RequestId, shapes: Box<[Shape]>) {
         self.shapes[request.index()] = Some(shapes);
+    }
+
+    /// A job or node record has changed: decisions may differ, and backfill has a reason to look.
+    pub(crate) fn touch(&mut self) {
+        self.version += 1;
+        self.timers.changed(self.now);
     }
 
     /// The job's state word when nothing more will happen to it.

@@ -204,12 +204,15 @@ impl Controller<'_> {
         if *running < limit {
             return;
         }
-        let first = id.index();
-        // Tasks of one array are neighbours in submit order.
-        let same = |job: &&(usize, &Job)| job.1.name.id == array;
+        // Tasks of one array share their submit second, and jobs stand in submit order.
         let jobs = &self.scenario.workload.jobs;
-        let after = jobs.iter().enumerate().skip(first + 1).take_while(|(_, job)| job.submit == jobs[first].submit);
-        let siblings: Vec<JobId> = after.filter(|job| same(&job)).map(|(index, _)| JobId::new(index)).collect();
+        let submit = jobs[id.index()].submit;
+        let first = jobs.partition_point(|job| job.submit < submit);
+        let together = jobs.iter().enumerate().skip(first).take_while(|(_, job)| job.submit == submit);
+        let siblings: Vec<JobId> = together
+            .filter(|(index, job)| job.name.id == array && *index != id.index())
+            .map(|(index, _)| JobId::new(index))
+            .collect();
         for sibling in siblings {
             if self.live.is_pending(sibling) {
                 if let Some(live) = self.live.get_mut(sibling) {

@@ -175,3 +175,20 @@ fn as_many_jobs_of_a_partition_are_planned_as_allowed() {
          4  10  3.end+0..4  +2000  COMPLETED  n2        *",
     );
 }
+
+/// Five tasks come at once, but plans of two at most are kept: the cap is on what is planned, not on what starts.
+#[test]
+fn a_cycle_starts_every_task_of_an_array_that_fits() {
+    expect(
+        "node n1 cores=8
+         set sched_interval=off bf_max_job_array_resv=2
+         job 1 n=8 run=100 t=10
+         job 2 at=10 array=1-5 run=50 t=10",
+        "1    0   0..31          +100  COMPLETED  n1  backfill
+         2_1  10  1.end+0..31    +50   COMPLETED  n1  backfill
+         2_2  10  2_1.start+0    +50   COMPLETED  n1  backfill
+         2_3  10  2_1.start+0    +50   COMPLETED  n1  backfill
+         2_4  10  2_1.start+0    +50   COMPLETED  n1  backfill
+         2_5  10  2_1.start+0    +50   COMPLETED  n1  backfill",
+    );
+}

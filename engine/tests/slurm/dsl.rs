@@ -8,12 +8,14 @@
 //! qos normal priority=10 max_jobs_per_user=1 grp_cpu=8                     # `normal` is always there
 //! account a parent=root shares=1 grp_cpu=8
 //! user bob account=a shares=1 usage=0                                      # unknown users of jobs get account root
-//! job 1 at=0 run=300 t=10 n=1 N=1-2 c=1 p=p user=bob qos=normal ...        # see `job`
+//! job 1 at=0 run=300 t=10 n=1 N=1-2 c=1 p=p user=bob qos=normal ...        # see `job::add`
 //! boot 600                                                                 # controller start before first submit
 //! ```
 //!
 //! A job's name is `7`, `7_1` (task), `7+0` (component); `array=1-4%2` makes tasks. Times are seconds after
 //! [`T0`], limits (`t`, `max`, `default`) minutes. Without `at` a job comes at 0, without `t` its limit is 60 minutes.
+
+mod job;
 
 use std::sync::Arc;
 
@@ -21,13 +23,8 @@ use foresite_engine::association::{Association, AssociationTree, Limits, Qos, Sh
 use foresite_engine::cluster::{
     Cluster, GresType, MemoryDefault, Node, OverSubscribe, Partition, PartitionState, Tres,
 };
-use foresite_engine::ids::{
-    AssociationId, FeatureId, GresId, LicenseId, NodeId, PartitionId, QosId, RequestId, UserId,
-};
-use foresite_engine::job::{
-    Dependencies, DependencyKind, FeatureExpr, GresRequest, GresScope, Job, JobExtra, JobName, JobPart, Memory,
-    Request, Sharing, TimeLimit, Workload,
-};
+use foresite_engine::ids::{FeatureId, GresId, NodeId, QosId};
+use foresite_engine::job::Workload;
 use foresite_engine::node_set::NodeSet;
 use foresite_engine::policy::{ConsumableUnit, Policy, Scheduler};
 use foresite_engine::scenario::Scenario;
@@ -86,7 +83,7 @@ pub(crate) fn parse(text: &str) -> Parsed {
             "qos" => add_qos(&line, &cluster, &mut qos),
             "account" | "user" => association(&line, kind == "user", &cluster, &mut associations),
             "boot" => boot_offset = Some(line.number(line.name)),
-            "job" => job(&line, &mut cluster, &mut associations, &qos, &mut workload),
+            "job" => job::add(&line, &mut cluster, &mut associations, &qos, &mut workload),
             other => panic!("unknown kind of line: {other}"),
         }
     }
@@ -312,146 +309,4 @@ fn association(line: &Line<'_>, is_user: bool, cluster: &Cluster, tree: &mut Ass
         }
     }
     tree.rows.push(row);
-}
-
-/// `a`, `a&b`, `a|b`, `[a|b]`.
-fn features(cluster: &Cluster, text: &str) -> FeatureExpr {
-    let parts = |text: &str, by: char| text.split(by).map(|part| features(cluster, part)).collect();
-    if let Some(inner) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
-        FeatureExpr::MatchingOr(parts(inner, '|'))
-    } else if text.contains('|') {
-        FeatureExpr::Or(parts(text, '|'))
-    } else if text.contains('&') {
-        FeatureExpr::And(parts(text, '&'))
-    } else {
-        match cluster.features.iter().position(|feature| feature == text) {
-            Some(feature) => FeatureExpr::Has(FeatureId::new(feature)),
-            None => FeatureExpr::Unknown(text.to_owned()),
-        }
-    }
-}
-
-/// `afterok:1,after:2+5`, `singleton`, `afterany:1?afterany:2`.
-fn dependencies(line: &Line<'_>, text: &str) -> Dependencies {
-    let any = text.contains('?');
-    let one = |part: &str| {
-        let (kind, rest) = part.split_once(':').unwrap_or((part, "0"));
-        let (job, minutes) = rest.split_once('+').unwrap_or((rest, "0"));
-        let kind = match kind {
-            "after" => DependencyKind::After(line.number(minutes)),
-            "afterany" => DependencyKind::AfterAny,
-            "afterok" => DependencyKind::AfterOk,
-            "afternotok" => DependencyKind::AfterNotOk,
-            "aftercorr" => DependencyKind::AfterCorr,
-            "singleton" => DependencyKind::Singleton,
-            other => line.unknown(other),
-        };
-        (kind, line.number(job))
-    };
-    Dependencies { any, on: text.split([',', '?']).map(one).collect() }
-}
-
-fn job(line: &Line<'_>, cluster: &mut Cluster, tree: &mut AssociationTree, qos: &[Qos], workload: &mut Workload) {
-    if cluster.partitions.is_empty() {
-        partition(&Line { text: "", name: "p", options: Vec::new() }, cluster, qos);
-    }
-    let (id, part) = match (line.name.split_once('_'), line.name.split_once('+')) {
-        (Some((id, task)), _) => (id, JobPart::Task(line.number(task))),
-        (_, Some((id, component))) => (id, JobPart::Component(line.number(component))),
-        _ => (line.name, JobPart::Whole),
-    };
-    let mut request = Request::serial(PartitionId(0));
-    let mut extra = JobExtra::default();
-    let mut job = Job {
-        name: JobName { id: line.number(id), part },
-        submit: T0,
-        release: T0,
-        cancelled_at: i64::MAX,
-        run_time: 0,
-        estimate: 0,
-        time_limit: Some(TimeLimit::Minutes(60)),
-        run_time_is_bound: false,
-        succeeded: true,
-        user: UserId(0),
-        association: AssociationId(0),
-        qos: QosId(0),
-        request: RequestId(0),
-        nice: 0,
-        extra: None,
-    };
-    let (mut user, mut tasks) = ("u", 1..=0);
-    for &(key, value) in &line.options {
-        match key {
-            "at" => job.submit = T0 + line.number::<i64>(value),
-            "run" => job.run_time = line.number(value),
-            "t" if value == "none" => job.time_limit = None,
-            "t" => job.time_limit = Some(TimeLimit::Minutes(line.number(value))),
-            "cancel" => job.cancelled_at = T0 + line.number::<i64>(value),
-            "fails" => job.succeeded = false,
-            "nice" => job.nice = line.number(value),
-            "user" => user = value,
-            "qos" => job.qos = QosId::new(qos.iter().position(|qos| qos.name == value).expect("a known QOS")),
-            "p" => {
-                let known = |name: &str| cluster.partition_named(name).unwrap_or_else(|| panic!("no partition {name}"));
-                request.partitions = value.split(',').map(known).collect();
-            }
-            "n" => request.tasks = line.number(value),
-            "c" => request.cpus_per_task = line.number(value),
-            "N" => {
-                let (min, max) = value.split_once('-').unwrap_or((value, value));
-                request.min_nodes = line.number(min);
-                request.max_nodes = Some(line.number(max));
-            }
-            "per_node" => request.ntasks_per_node = Some(line.number(value)),
-            "mem" if value == "0" => request.memory = Memory::WholeNode,
-            "mem" => request.memory = Memory::PerNode(line.number(value)),
-            "mem_per_cpu" => request.memory = Memory::PerCpu(line.number(value)),
-            "C" => request.features = features(cluster, value),
-            "gres" => {
-                let (name, count) = value.split_once(':').unwrap();
-                let gres = cluster.gres.iter().position(|gres| gres.name == name).expect("a known GRES");
-                let count = line.number(count);
-                request.gres.push(GresRequest { gres: GresId::new(gres), count, scope: GresScope::PerNode });
-            }
-            "exclusive" if value == "user" => request.sharing = Sharing::ExclusiveUser,
-            "exclusive" => request.sharing = Sharing::Exclusive,
-            "w" => request.required_nodes = nodes_named(cluster, value),
-            "x" => request.excluded_nodes = nodes_named(cluster, value),
-            "contiguous" => request.contiguous = true,
-            "L" => {
-                let (name, count) = value.split_once(':').unwrap();
-                let license = cluster.licenses.iter().position(|(other, _)| other == name).expect("a known licence");
-                request.licenses.push((LicenseId::new(license), line.number(count)));
-            }
-            "begin" => extra.begin = Some(T0 + line.number::<i64>(value)),
-            "dep" => extra.dependencies = Some(dependencies(line, value)),
-            "name" => extra.job_name = Some(value.to_owned()),
-            "array" => {
-                let (range, most) = value.split_once('%').unwrap_or((value, ""));
-                let (first, last) = range.split_once('-').unwrap();
-                tasks = line.number(first)..=line.number(last);
-                extra.array_task_limit = (!most.is_empty()).then(|| line.number(most));
-            }
-            other => line.unknown(other),
-        }
-    }
-    job.release = job.submit;
-    request.tasks = request.tasks.max(request.min_nodes);
-    request.min_cpus = request.tasks * request.cpus_per_task;
-    job.request = RequestId::new(intern(&mut workload.requests, request));
-    job.user = UserId::new(intern(&mut workload.users, user.to_owned()));
-    job.association = match tree.rows.iter().position(|row| row.user.as_deref() == Some(user)) {
-        Some(row) => AssociationId::new(row),
-        None => {
-            tree.rows.push(Association::new("root", Some(user.to_owned()), Some(AssociationTree::ROOT)));
-            AssociationId::new(tree.rows.len() - 1)
-        }
-    };
-    job.extra = (extra != JobExtra::default()).then(|| Box::new(extra));
-    if tasks.is_empty() {
-        workload.jobs.push(job);
-    } else {
-        let task = |task| Job { name: JobName { part: JobPart::Task(task), ..job.name }, ..job.clone() };
-        workload.jobs.extend(tasks.map(task));
-    }
 }

@@ -196,19 +196,3 @@ fn a_users_own_maximum_stands_before_the_accounts() {
          2  0  -     -     PENDING    -   -",
     );
 }
-
-#[test]
-fn a_group_limit_on_nodes_counts_each_node_once() {
-    expect(
-        "node n[1-2] cores=2
-         set enforce=limits
-         account x grp_node=1
-         user a account=x
-         job 1 user=a run=100 t=10
-         job 2 user=a run=200 t=10
-         job 3 user=a run=300 t=10",
-        "1  0  0..4        +100  COMPLETED  n1  *
-         2  0  0..4        +200  COMPLETED  n1  *
-         3  0  1.end+0..4  +300  COMPLETED  n1  *",
-    );
-}

@@ -223,3 +223,44 @@ fn a_limit_wins_over_busy_nodes() {
          3  20  20..24      +50   COMPLETED  n2     main",
     );
 }
+
+/// Job 2 waits for a licence and blocks nobody, but it is all that the partition's depth looks at.
+#[test]
+fn a_run_looks_at_as_many_jobs_of_a_partition_as_allowed() {
+    expect(
+        "node n1 cores=4
+         license matlab:1
+         set bf_interval=off partition_job_depth=1
+         job 1 L=matlab:1 run=100 t=10
+         job 2 at=10 L=matlab:1 run=100 t=10
+         job 3 at=20 run=100 t=10",
+        "1  0   0..4           +100  COMPLETED  n1  main
+         2  10  1.end+0..4     +100  COMPLETED  n1  main
+         3  20  2.start+1..61  +100  COMPLETED  n1  main",
+    );
+}
+
+/// Waiting tasks are one record until they start.
+#[test]
+fn a_waiting_array_consumes_the_depth_of_one_job() {
+    expect(
+        "node n[1-2] cores=4
+         partition a nodes=n1
+         partition b nodes=n2
+         set bf_interval=off sched_interval=600 default_queue_depth=3
+         boot 60
+         job 1 p=a n=4 run=2000 t=60
+         job 2 at=10 p=a n=4 array=1-8 run=10 cancel=100
+         job 3 at=10 p=b run=50",
+        "1    0   0..4    +2000  COMPLETED  n1  main
+         2_1  10  -       100    CANCELLED  -   -
+         2_2  10  -       100    CANCELLED  -   -
+         2_3  10  -       100    CANCELLED  -   -
+         2_4  10  -       100    CANCELLED  -   -
+         2_5  10  -       100    CANCELLED  -   -
+         2_6  10  -       100    CANCELLED  -   -
+         2_7  10  -       100    CANCELLED  -   -
+         2_8  10  -       100    CANCELLED  -   -
+         3    10  10..14  +50    COMPLETED  n2  main",
+    );
+}

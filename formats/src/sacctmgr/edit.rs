@@ -1,6 +1,7 @@
 //! What-ifs: one value of a QOS or of an association.
 
 use super::keys::{ASSOCIATION, Key, Kind, QOS, find_key};
+use super::left_out::why_unseen;
 use super::{Change, Field, Fields, Sacctmgr};
 use crate::diagnostic::Diagnostic;
 use crate::slurm_conf::near::did_you_mean;
@@ -12,7 +13,9 @@ impl Sacctmgr {
     /// # Errors
     /// An unknown QOS or key (naming near ones), or a value that the key cannot have.
     pub fn set_qos(&mut self, name: &str, key: &str, value: &str) -> Result<(), Diagnostic> {
-        let field = self.checked(QOS, &format!("qos.{name}.{key}"), key, value)?;
+        let flags = self.qos.iter().find(|qos| qos.name == name).and_then(|qos| qos.fields.get("Flags"));
+        let flags = flags.map_or("", |field| field.value.as_str());
+        let field = self.checked(QOS, &format!("qos.{name}.{key}"), key, value, flags)?;
         match self.qos.iter_mut().find(|qos| qos.name == name) {
             Some(qos) => replace(&mut qos.fields, field),
             None => {
@@ -35,7 +38,7 @@ impl Sacctmgr {
         value: &str,
     ) -> Result<(), Diagnostic> {
         let who = user.map_or_else(|| account.to_owned(), |user| format!("{account}.{user}"));
-        let field = self.checked(ASSOCIATION, &format!("association.{who}.{key}"), key, value)?;
+        let field = self.checked(ASSOCIATION, &format!("association.{who}.{key}"), key, value, "")?;
         if account == "root" && user.is_none() {
             replace(&mut self.root, field);
             return Ok(());
@@ -58,7 +61,15 @@ impl Sacctmgr {
         }
     }
 
-    fn checked(&self, keys: &'static [Key], path: &str, name: &str, value: &str) -> Result<Field, Diagnostic> {
+    /// A field whose change the engine would see; `flags` are those of the QOS as it is.
+    fn checked(
+        &self,
+        keys: &'static [Key],
+        path: &str,
+        name: &str,
+        value: &str,
+        flags: &str,
+    ) -> Result<Field, Diagnostic> {
         let Some((key, implied)) = find_key(keys, name) else {
             let cure = did_you_mean(name, keys.iter().map(|key| key.name), "see sacctmgr(1)");
             return Err(self.edit_error(
@@ -67,12 +78,13 @@ impl Sacctmgr {
                 &cure,
             ));
         };
-        if matches!(key.kind, Kind::Ignored | Kind::NotModelled) {
-            return Err(self.edit_error(
-                path,
-                format!("'{}' is not modelled", key.name),
-                "leave it out: it would change nothing",
-            ));
+        if key.kind == Kind::Ignored {
+            let message = format!("'{}' has no effect on scheduling", key.name);
+            return Err(self.edit_error(path, message, "leave it out: it would change nothing"));
+        }
+        if let Some((name, reason)) = why_unseen(key, flags, value) {
+            let message = format!("'{name}' is not modelled: {reason}");
+            return Err(self.edit_error(path, message, "leave it as it is: the simulation would not show the change"));
         }
         let value = implied.map_or_else(|| value.to_owned(), |tres| format!("{tres}={value}"));
         key.kind.check(&value).map_err(|fault| self.edit_error(path, fault, "see sacctmgr(1)"))?;

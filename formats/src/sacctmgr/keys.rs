@@ -162,7 +162,8 @@ pub(super) static QOS: &[Key] = with_common_limits![
     key("MaxJobsPerAccount", Kind::Number, &["MaxJobsPA"]),
     key("MaxJobsPerUser", Kind::Number, &["MaxJobsPU", "MaxJobs"]),
     key("MaxSubmitJobsPerAccount", Kind::Number, &["MaxSubmitPA", "MaxSubmitJobsPA"]).left_out(ACCEPTED),
-    key("MaxSubmitJobsPerUser", Kind::Number, &["MaxSubmitPU", "MaxSubmitJobsPU", "MaxSubmitJobs", "MaxSubmit"]).left_out(ACCEPTED),
+    key("MaxSubmitJobsPerUser", Kind::Number, &["MaxSubmitPU", "MaxSubmitJobsPU", "MaxSubmitJobs", "MaxSubmit"])
+        .left_out(ACCEPTED),
     amounts("MaxTRESPerAccount", &["MaxTRESPA"], &[("MaxCPUsPerAccount", "cpu"), ("MaxNodesPerAccount", "node")]),
     amounts(
         "MaxTRESPerUser",

@@ -65,7 +65,17 @@ caveats! {
     /// A suspended job.
     Suspended, NotModelled, "Suspended", "were suspended for a time: the times are not recorded, the run time is without them", "";
     /// Requeued incarnations.
-    Requeued, Assumed, "JobID", "further rows of a job that was requeued: taken as its later runs", "";
+    Requeued, NotModelled, "JobID", "further rows of a job that was requeued: its first run alone is simulated", "";
+    /// A job in a reservation.
+    Reservation, NotModelled, "Reservation", "ran in a reservation: it does not exist here, they compete with all others", "";
+    /// `--deadline`.
+    Deadline, NotModelled, "SubmitLine", "had a --deadline: it cancels no job", "";
+    /// `--time-min`.
+    TimeMin, NotModelled, "SubmitLine", "allowed a shorter time limit with --time-min: the full limit is used", "";
+    /// `--prefer`.
+    Prefer, NotModelled, "SubmitLine", "preferred node features with --prefer: the preference is ignored", "";
+    /// `--switches`.
+    Switches, NotModelled, "SubmitLine", "asked for few switches with --switches: no job waits for them", "";
     /// The same row twice.
     DuplicateRow, Warning, "JobID", "rows that repeat a row: read once", "export overlapping periods once";
     /// Job ids were used again.

@@ -158,8 +158,13 @@ impl RequestBuilder<'_> {
         });
         let spread = options.ntasks_per_node.map_or(1, |per_node| tasks.div_ceil(per_node.max(1)));
         let mut shape = Shape {
-            // Slurm stores -N as given: --ntasks-per-node spreads the tasks at selection only (observed: ub-micro).
-            min_nodes: asked_nodes,
+            // Slurm 22.05 stores -N as given: --ntasks-per-node spreads the tasks at selection only (observed: ub-micro).
+            // Where the record counts the spread, the release that wrote it stored the spread.
+            min_nodes: if recorded.is_request && recorded.nodes == spread {
+                asked_nodes.max(spread)
+            } else {
+                asked_nodes
+            },
             max_nodes: options.nodes.map(|nodes| nodes.1.max(spread)),
             tasks,
             cpus_per_task,

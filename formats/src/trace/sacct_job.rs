@@ -90,6 +90,7 @@ impl RowReader<'_> {
                 release = submit;
             }
         }
+        self.name_what_is_left_out(&request, options.as_ref());
         if release > submit {
             self.log.caveat(CaveatKind::EligibleAsRelease, self.line);
         }
@@ -114,6 +115,22 @@ impl RowReader<'_> {
             extra: (extra != TraceExtra::default()).then(|| Box::new(extra)),
         };
         Some((job, request))
+    }
+
+    /// What the job asked for that the engine does not look at.
+    fn name_what_is_left_out(&mut self, request: &TraceRequest, options: Option<&Options<'_>>) {
+        let of_options = |is_there: fn(&Options<'_>) -> bool| options.is_some_and(is_there);
+        for (is_there, kind) in [
+            (!request.reservation.is_empty(), CaveatKind::Reservation),
+            (of_options(|options| !options.deadline.is_empty()), CaveatKind::Deadline),
+            (of_options(|options| options.time_min.is_some()), CaveatKind::TimeMin),
+            (of_options(|options| !options.prefer.is_empty()), CaveatKind::Prefer),
+            (request.switches.is_some(), CaveatKind::Switches),
+        ] {
+            if is_there {
+                self.log.caveat(kind, self.line);
+            }
+        }
     }
 
     /// Takes what the command line says about when the job may start; true if that replaces the recorded Eligible.

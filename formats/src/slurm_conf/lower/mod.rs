@@ -88,7 +88,9 @@ impl<'a> Lowering<'a> {
                 let (associations, qos, diagnostics) = accounts.lower(&mut self.tres);
                 self.diagnostics.extend(diagnostics);
                 let enforcement = self.globals().words("AccountingStorageEnforce");
-                let limits = enforcement.iter().any(|word| ["all", "limits", "safe", "2"].contains(&&*word.to_ascii_lowercase()));
+                let limits = enforcement
+                    .iter()
+                    .any(|word| ["all", "limits", "safe", "2"].contains(&&*word.to_ascii_lowercase()));
                 let in_force = InForce { limits, preemption: self.preempts() };
                 self.diagnostics.extend(accounts.left_out(in_force));
                 (associations, qos)

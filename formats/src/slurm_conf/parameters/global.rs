@@ -77,7 +77,7 @@ pub(super) static MODELLED: &[Parameter] = &[
         "1",
         "whether batch jobs are queued again after preemption or node failure",
     )
-    .left_out("no job is queued again"),
+    .left_out("nothing that happens here queues a job again"),
     modelled("KillWait", U16, "s", "30", "between SIGTERM and SIGKILL at the time limit"),
     modelled("Licenses", Kind::Text, "", "", "licences and their totals"),
     modelled("MaxMemPerCPU", Kind::Megabytes, "MB", "0", "greatest memory per CPU; 0 is unlimited"),

@@ -21,31 +21,27 @@ fn set_reaches_every_kind_of_parameter() {
     for (key, value) in [
         ("PriorityWeightFairshare", "200000"),
         ("SchedulerParameters.bf_max_job_user", "2"),
-        ("SchedulerParameters.bf_continue", "true"),
+        ("SchedulerParameters.assoc_limit_stop", "true"),
         ("schedulerparameters.max_job_bf", "77"),
         ("partition.normal.OverSubscribe", "EXCLUSIVE"),
         ("partition.normal.MaxTime", "2:00:00"),
         ("node.n[1-2].Weight", "99"),
-        ("PreemptParameters.youngest_first", "yes"),
     ] {
         conf.set(key, value).unwrap();
     }
     let site = lowered(&conf);
     assert_eq!(site.policy.priority.weight_fairshare, 200_000);
     let backfill = &site.policy.backfill;
-    assert_eq!(
-        (backfill.interval, backfill.max_job_user, backfill.continue_after_yield, backfill.max_job_test),
-        (Some(30), 2, true, 77)
-    );
+    assert_eq!((backfill.interval, backfill.max_job_user, backfill.max_job_test), (Some(30), 2, 77));
     assert_eq!(
         (site.cluster.partitions[0].over_subscribe, site.cluster.partitions[0].max_time),
         (OverSubscribe::Exclusive, Some(120))
     );
     let weights: Vec<u32> = site.cluster.nodes.iter().map(|node| node.weight).collect();
     assert_eq!(weights, [20, 30, 10, 10, 10, 10, 99, 99, 10, 10]);
-    assert!(site.policy.preempt.youngest_first);
-    conf.set("SchedulerParameters.bf_continue", "false").unwrap();
-    assert!(!lowered(&conf).policy.backfill.continue_after_yield);
+    assert!(site.policy.main.assoc_limit_stop);
+    conf.set("SchedulerParameters.assoc_limit_stop", "false").unwrap();
+    assert!(!lowered(&conf).policy.main.assoc_limit_stop);
     conf.set("SchedulerParameters", "defer,bf_window=60").unwrap();
     let policy = lowered(&conf).policy;
     assert!(policy.main.defer && policy.backfill.window == 60 && policy.backfill.max_job_user == 0);
@@ -112,7 +108,7 @@ fn scale_multiplies_what_is_set_or_else_the_default() {
         ("PriorityMaxAge", 0.5),
         ("SchedulerParameters.bf_interval", 10.0),
         ("SchedulerParameters.bf_max_job_test", 2.0),
-        ("SchedulerParameters.bf_max_time", 0.5),
+        ("SchedulerParameters.bf_node_space_size", 0.5),
         ("partition.normal.MaxTime", 1.5),
         ("node.n1,g1.RealMemory", 2.0),
     ] {
@@ -121,8 +117,8 @@ fn scale_multiplies_what_is_set_or_else_the_default() {
     let site = lowered(&conf);
     assert_eq!((site.policy.priority.weight_fairshare, site.policy.priority.max_age), (24_000, 7200));
     let backfill = &site.policy.backfill;
-    // bf_max_time defaults to bf_interval, which was scaled before it.
-    assert_eq!((backfill.interval, backfill.max_job_test, backfill.max_time), (Some(300), 1000, Some(150)));
+    // bf_node_space_size defaults to bf_max_job_test, which was scaled before it.
+    assert_eq!((backfill.interval, backfill.max_job_test, backfill.node_space_size), (Some(300), 1000, Some(500)));
     assert_eq!(site.cluster.partitions[0].max_time, Some(90));
     let memory: Vec<u64> = site.cluster.nodes.iter().map(|node| node.memory_mb / 1000).collect();
     assert_eq!(memory, [48, 1024, 48, 48, 48, 48, 96, 48, 48, 48]);
@@ -135,7 +131,7 @@ fn scaling_that_can_change_nothing_is_an_error() {
         fault(conf.scale("SchedulerParameters.bf_max_job_user", 2.0)),
         "slurm.conf: error: SchedulerParameters.bf_max_job_user: cannot be scaled: its value 0 is zero, so that scaling changes nothing; use set with a value"
     );
-    assert!(fault(conf.scale("SchedulerParameters.bf_continue", 2.0)).contains("it is not a number"));
+    assert!(fault(conf.scale("SchedulerParameters.defer", 2.0)).contains("it is not a number"));
     assert!(fault(conf.scale("partition.normal.MaxNodes", 2.0)).contains("is unlimited"));
     assert!(fault(conf.scale("PriorityWeightAge", f64::NAN)).contains("is not a number from 0"));
     assert!(fault(conf.scale("SchedulerParameters.bf_interval", 1000.0)).contains("30000 is not between"));

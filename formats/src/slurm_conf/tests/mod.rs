@@ -1,6 +1,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod editing;
+mod honesty;
+mod left_out;
 mod lowering;
 mod reading;
 

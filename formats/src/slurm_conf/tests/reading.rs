@@ -8,9 +8,9 @@ use super::*;
 fn every_spelling_of_a_line_is_read_as_slurmctld_reads_it() {
     let text = "\u{feff}# Größe\r\n\
         clustername = demo # the name\r\n\
-        SCHEDULERPARAMETERS=bf_continue,\\\r\n  bf_window=2880\r\n\
+        SCHEDULERPARAMETERS=defer,\\\r\n  bf_window=2880\r\n\
         Nodename=n[01-02]\tCPUS=4  Features=\"a,b\" state=UNKNOWN #Feature=c\n\
-        PartitionName=p Nodes=n[01-02] \\\n  MaxTime=2-0 Shared=FORCE:8 State=\"UP\"\n";
+        PartitionName=p Nodes=n[01-02] \\\n  MaxTime=2-0 Shared=EXCLUSIVE State=\"UP\"\n";
     let (site, said) = read_and_lower(&[("slurm.conf", text)], None);
     // slurmctld joins the value only where no blank stands between.
     assert_eq!(
@@ -20,10 +20,10 @@ fn every_spelling_of_a_line_is_read_as_slurmctld_reads_it() {
     );
     let site = site.unwrap();
     assert_eq!(site.cluster.name, "demo");
-    assert!(site.policy.backfill.continue_after_yield);
+    assert!(site.policy.main.defer);
     assert_eq!(site.cluster.features, ["a", "b"]);
     assert_eq!(site.cluster.partitions[0].max_time, Some(2880));
-    assert_eq!(site.cluster.partitions[0].over_subscribe, foresite_engine::cluster::OverSubscribe::Force(8));
+    assert_eq!(site.cluster.partitions[0].over_subscribe, foresite_engine::cluster::OverSubscribe::Exclusive);
 }
 
 #[test]

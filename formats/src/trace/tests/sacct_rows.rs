@@ -88,6 +88,27 @@ fn incarnations_after_a_requeue_are_runs_of_one_job() {
 }
 
 #[test]
+fn what_a_job_asked_for_and_does_not_get_is_counted() {
+    let count = |line: &str| {
+        let trace = trace(&with(&[("SubmitLine", line)]));
+        caveats(&trace)
+            .into_iter()
+            .map(|(kind, _)| kind)
+            .filter(|kind| *kind != CaveatKind::ScriptOptions)
+            .collect::<Vec<_>>()
+    };
+    for (option, kind) in [
+        ("--reservation=maint", CaveatKind::Reservation),
+        ("--deadline=now+7200", CaveatKind::Deadline),
+        ("--time-min=5", CaveatKind::TimeMin),
+        ("--prefer=fast", CaveatKind::Prefer),
+        ("--switches=1@10", CaveatKind::Switches),
+    ] {
+        assert_eq!(count(&format!("sbatch -N 4 -n 48 --mem=24000 {option} job.sh")), [kind], "{option}");
+    }
+}
+
+#[test]
 fn eligible_is_the_release_time_only_where_nothing_better_is_known() {
     let later = ("Eligible", "2024-01-01T00:18:00");
     let release = |line: &str, id: &str| {

@@ -1,0 +1,113 @@
+//! What Slurm would heed and the simulation does not is named, and no what-if may rest on it.
+
+use super::*;
+
+fn fault(result: Result<(), Diagnostic>) -> String {
+    result.unwrap_err().to_string()
+}
+
+#[test]
+fn values_that_would_matter_are_named() {
+    let field = |line: &str| {
+        let said = remarks(line);
+        let (_, rest) = said.split_once("not modelled: ").unwrap_or_else(|| panic!("{line}: {said:?}"));
+        rest.split(": ").next().unwrap().to_owned()
+    };
+    for line in [
+        "CompleteWait=30",
+        "EnforcePartLimits=ANY",
+        "JobRequeue=0",
+        "MaxMemPerNode=1000",
+        "MessageTimeout=60",
+        "MinJobAge=2",
+        "PreemptType=preempt/qos",
+        "PriorityFlags=CALCULATE_RUNNING",
+        "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core,CR_Pack_Nodes",
+    ] {
+        let name = line.rsplit('\n').next().unwrap().split('=').next().unwrap();
+        assert_eq!(field(line), name);
+    }
+    for option in [
+        "bf_busy_nodes",
+        "bf_continue",
+        "bf_licenses",
+        "bf_max_time=10",
+        "bf_one_resv_per_job",
+        "bf_running_job_reserve",
+        "bf_yield_interval=1000",
+        "bf_yield_sleep=1000",
+        "kill_invalid_depend",
+        "max_sched_time=4",
+        "reduce_completing_frag",
+        "sched_min_interval=2000000",
+    ] {
+        let name = option.split('=').next().unwrap();
+        assert_eq!(field(&format!("SchedulerParameters={option}")), format!("SchedulerParameters.{name}"));
+    }
+    for degree in ["YES", "FORCE:4"] {
+        assert_eq!(field(&format!("PartitionName=s Nodes=n1 Shared={degree}")), "partition.NAME.OverSubscribe");
+    }
+}
+
+#[test]
+fn values_without_effect_in_slurm_either_are_not_named() {
+    let said = remarks(
+        "CompleteWait=0\nEnforcePartLimits=FALSE\nJobRequeue=1\nMaxMemPerNode=0\nMessageTimeout=10\nMinJobAge=300\n\
+         PreemptType=preempt/none\nPreemptMode=OFF\nPreemptExemptTime=00:00:00\nPreemptParameters=youngest_first\n\
+         SchedulerParameters=bf_max_time=30,bf_interval=30,sched_min_interval=2,preempt_strict_order,bf_yield_sleep=500000\n\
+         PartitionName=s Nodes=n1 GraceTime=60 PreemptMode=OFF OverSubscribe=FORCE:1",
+    );
+    assert_eq!(said, "");
+}
+
+#[test]
+fn options_of_preemption_are_named_where_jobs_would_be_preempted() {
+    let said = remarks(
+        "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nPreemptParameters=youngest_first\nPartitionName=s Nodes=n1 GraceTime=60",
+    );
+    for name in ["PreemptType", "PreemptMode", "PreemptParameters.youngest_first", "partition.NAME.GraceTime"] {
+        assert!(said.contains(&format!("not modelled: {name}: nobody is preempted")), "{said}");
+    }
+}
+
+#[test]
+fn a_value_left_out_must_still_be_a_value() {
+    assert!(remarks("CompleteWait=soon").contains("error: CompleteWait: 'soon' is not a whole number"));
+    assert!(remarks("SchedulerParameters=bf_max_time=0").contains("error: SchedulerParameters.bf_max_time"));
+}
+
+#[test]
+fn what_ifs_that_the_engine_would_not_see_are_refused() {
+    let mut conf = read(&small(
+        "SchedulerParameters=bf_continue,bf_interval=30\nPriorityFlags=CALCULATE_RUNNING\nPartitionName=s Nodes=n1 OverSubscribe=YES:4",
+    ));
+    assert_eq!(
+        fault(conf.set("CompleteWait", "30")),
+        "slurm.conf: error: CompleteWait: 'CompleteWait' is not modelled: completing jobs hold nothing back; leave it out: it would change nothing"
+    );
+    for (key, value) in [
+        ("SchedulerParameters.bf_continue", "true"),
+        ("PreemptParameters.youngest_first", "true"),
+        ("PreemptParameters", "youngest_first"),
+        ("SchedulerParameters", "bf_continue,bf_licenses"),
+        ("SchedulerParameters", "bf_interval=30"),
+        ("PriorityFlags", ""),
+        ("PriorityFlags", "CALCULATE_RUNNING,TICKET_BASED"),
+        ("SelectTypeParameters", "CR_Core,CR_Pack_Nodes"),
+        ("TopologyParam", "Dragonfly"),
+        ("partition.p.OverSubscribe", "FORCE:4"),
+        ("partition.s.OverSubscribe", "NO"),
+    ] {
+        let said = fault(conf.set(key, value));
+        assert!(said.contains("is not modelled: "), "{key}={value}: {said}");
+    }
+    assert!(fault(conf.scale("MessageTimeout", 2.0)).contains("'MessageTimeout' is not modelled"));
+    assert!(fault(conf.scale("SchedulerParameters.bf_max_time", 2.0)).contains("'bf_max_time' is not modelled"));
+    for (key, value) in [
+        ("SchedulerParameters", "bf_continue=true,bf_interval=60"),
+        ("PriorityFlags", "CALCULATE_RUNNING,ACCRUE_ALWAYS"),
+        ("partition.s.OverSubscribe", "EXCLUSIVE"),
+    ] {
+        conf.set(key, value).unwrap();
+    }
+}
