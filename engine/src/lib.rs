@@ -38,5 +38,18 @@ pub struct Draws {
 /// # Errors
 /// [`Interrupted`] when the observer asked to stop.
 pub fn simulate(scenario: &Scenario, draws: Draws, observer: &mut impl Observer) -> Result<Outcome, Interrupted> {
-    simulation::dispatch(scenario, draws, observer)
+    simulation::dispatch(scenario, draws, false, observer)
+}
+
+/// As [`simulate`], with every scheduling cycle gone through, also those that provably repeat the one before.
+/// Slower, and the same outcome: what `foresite simulate --check` and the tests compare.
+///
+/// # Errors
+/// [`Interrupted`] when the observer asked to stop.
+pub fn simulate_every_cycle(
+    scenario: &Scenario,
+    draws: Draws,
+    observer: &mut impl Observer,
+) -> Result<Outcome, Interrupted> {
+    simulation::dispatch(scenario, draws, true, observer)
 }

@@ -8,6 +8,7 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use foresite_engine::Draws;
+use foresite_engine::observer::Unobserved;
 use foresite_formats::study::{Machine, Study};
 use foresite_formats::study_document::change::SchedulerName;
 use foresite_formats::study_document::units::Setting;
@@ -74,6 +75,9 @@ pub(crate) struct Simulate {
     /// Measured cycle times: output of `sdiag`.
     #[arg(long, value_name = "FILE")]
     sdiag: Option<PathBuf>,
+    /// Simulate a second time, going through every cycle that the first run proved to be a repetition, and compare.
+    #[arg(long)]
+    check: bool,
     /// Print the summary as JSON.
     #[arg(long)]
     json: bool,
@@ -92,6 +96,14 @@ enum Algorithm {
     Easy,
     /// Conservative backfilling.
     Conservative,
+}
+
+/// Whether going through every cycle gives the same outcome, counters included.
+fn repeats(study: &Study, scenario: usize, draws: Draws) -> bool {
+    study.scenario(scenario).is_some_and(|scenario| {
+        let quick = foresite_engine::simulate(scenario, draws, &mut Unobserved);
+        quick.is_ok() && quick == foresite_engine::simulate_every_cycle(scenario, draws, &mut Unobserved)
+    })
 }
 
 fn setting(text: &str) -> Result<(String, String), String> {
@@ -130,6 +142,9 @@ impl Simulate {
         let wall = begun.elapsed().as_secs_f64();
         progress.clear();
 
+        if self.check && !repeats(&study, scenario, draws) {
+            anyhow::bail!("going through every cycle gave another outcome: a fault of the simulator, please report it");
+        }
         if let Some(path) = &self.schedule {
             write(path, &replicated.schedule_csv())?;
         }

@@ -277,7 +277,8 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
         && cycle.started == 0
         && cycle.resumed_ms == cycle.begin_ms
         && policy.backfill.min_age_reserve == 0
-        && policy.cost == crate::policy::CostModel::default();
+        && policy.cost == crate::policy::CostModel::default()
+        && !controller.every_cycle;
     let max_test = matches!(exit, Exit::MaxTest);
     finish(controller, backfill, &cycle, exit);
     backfill.idle = repeatable.then_some(IdleCycle {

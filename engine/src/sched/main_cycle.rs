@@ -70,7 +70,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     let policy = &controller.scenario.policy.main;
     let kind = usize::from(full);
     // Ages decide only through bf_min_age_reserve; without it a decision depends on nothing but the state.
-    let timeless = controller.scenario.policy.backfill.min_age_reserve == 0;
+    let timeless = controller.scenario.policy.backfill.min_age_reserve == 0 && !controller.every_cycle;
     if let Some(idle) = controller.main_scratch.idle[kind]
         && idle.version == controller.version
         && timeless

@@ -86,19 +86,26 @@ pub(crate) struct Controller<'a> {
     pub(crate) finished: usize,
     /// Counts changes of anything a scheduler's decision depends on, time apart.
     pub(crate) version: u64,
+    /// Go through cycles that provably repeat the one before.
+    pub(crate) every_cycle: bool,
 }
 
 /// Simulates Slurm's schedulers on a scenario.
-pub(crate) fn run(scenario: &Scenario, draws: Draws, observer: &mut impl Observer) -> Result<Outcome, Interrupted> {
+fn run(
+    scenario: &Scenario,
+    draws: Draws,
+    every_cycle: bool,
+    observer: &mut impl Observer,
+) -> Result<Outcome, Interrupted> {
     debug_assert!(!matches!(
         scenario.policy.scheduler,
         Scheduler::Fcfs | Scheduler::Sjf | Scheduler::Easy | Scheduler::Conservative
     ));
-    Controller::new(scenario, draws).run(observer)
+    Controller::new(scenario, draws, every_cycle).run(observer)
 }
 
 impl<'a> Controller<'a> {
-    fn new(scenario: &'a Scenario, draws: Draws) -> Self {
+    fn new(scenario: &'a Scenario, draws: Draws, every_cycle: bool) -> Self {
         let cluster = &scenario.cluster;
         let n_nodes = cluster.nodes.len();
         let selector = Selector::new(cluster, &scenario.policy.select);
@@ -139,6 +146,7 @@ impl<'a> Controller<'a> {
             next_arrival: 0,
             finished: 0,
             version: 0,
+            every_cycle,
             timers,
             scenario,
         }
@@ -265,10 +273,11 @@ impl<'a> Controller<'a> {
 pub(crate) fn dispatch(
     scenario: &Scenario,
     draws: Draws,
+    every_cycle: bool,
     observer: &mut impl Observer,
 ) -> Result<Outcome, Interrupted> {
     let algorithm = match scenario.policy.scheduler {
-        Scheduler::SlurmBackfill | Scheduler::SlurmBuiltin => return run(scenario, draws, observer),
+        Scheduler::SlurmBackfill | Scheduler::SlurmBuiltin => return run(scenario, draws, every_cycle, observer),
         Scheduler::Fcfs => plain::PlainAlgorithm::Fcfs,
         Scheduler::Sjf => plain::PlainAlgorithm::Sjf,
         Scheduler::Easy => plain::PlainAlgorithm::Easy,

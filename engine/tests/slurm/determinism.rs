@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use foresite_engine::outcome::Outcome;
 
-use crate::schedule::{expect_file, run};
+use crate::schedule::{expect_equal_with_every_cycle, expect_file, run};
 
 /// Numerical Recipes' 64-bit linear congruential generator, so that the scenario depends on nothing else.
 struct Numbers(u64);
@@ -92,6 +92,13 @@ fn a_large_scenario_gives_the_pinned_outcome() {
         .unwrap();
     }
     expect_file("large", &found);
+}
+
+#[test]
+fn skipped_cycles_would_have_changed_nothing() {
+    for seed in 0..3 {
+        expect_equal_with_every_cycle(&scenario(), seed);
+    }
 }
 
 #[test]

@@ -205,6 +205,11 @@ proptest! {
     }
 
     #[test]
+    fn skipped_cycles_would_have_changed_nothing(text in scenario(&["", "array=1-6%2"]), seed in 0u64..1000) {
+        crate::schedule::expect_equal_with_every_cycle(&text, seed);
+    }
+
+    #[test]
     fn one_seed_gives_one_outcome(text in scenario(&["", "array=1-6%2"]), seed in 0u64..1000) {
         let (_, first) = run(&text, seed);
         let (_, second) = run(&text, seed);

@@ -9,7 +9,7 @@ use foresite_engine::ids::JobId;
 use foresite_engine::observer::Unobserved;
 use foresite_engine::outcome::Outcome;
 use foresite_engine::scenario::Scenario;
-use foresite_engine::{Draws, simulate};
+use foresite_engine::{Draws, simulate, simulate_every_cycle};
 
 use crate::dsl::{self, T0};
 
@@ -53,6 +53,16 @@ pub(crate) fn run(text: &str, seed: u64) -> (Scenario, Outcome) {
     let draws = Draws { seed, boot_offset: parsed.boot_offset };
     let outcome = simulate(&parsed.scenario, draws, &mut Unobserved).unwrap();
     (parsed.scenario, outcome)
+}
+
+/// Asserts that going through every cycle gives the same outcome, counters included.
+#[track_caller]
+pub(crate) fn expect_equal_with_every_cycle(text: &str, seed: u64) {
+    let parsed = dsl::parse(text);
+    let draws = Draws { seed, boot_offset: parsed.boot_offset };
+    let quick = simulate(&parsed.scenario, draws, &mut Unobserved).unwrap();
+    let whole = simulate_every_cycle(&parsed.scenario, draws, &mut Unobserved).unwrap();
+    assert_eq!(quick, whole, "seed {seed} of\n{text}");
 }
 
 /// Asserts that the scenario's schedule is as expected, whatever the seed.
