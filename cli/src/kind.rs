@@ -39,7 +39,9 @@ pub(crate) fn recognised(name: &str, bytes: &[u8]) -> Kind {
             return Kind::Trace;
         }
         let word = line.split(['=', ' ', '\t', ':']).next().unwrap_or_default();
-        let is_assignment = line.strip_prefix(word).is_some_and(|rest| rest.trim_start().starts_with('='));
+        // Else rows of comma-separated tables would be parameters of slurm.conf.
+        let is_name = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let is_assignment = is_name && line.strip_prefix(word).is_some_and(|rest| rest.trim_start().starts_with('='));
         if is_assignment || word.eq_ignore_ascii_case("include") {
             return Kind::SlurmConf;
         }
@@ -71,6 +73,7 @@ mod tests {
         assert_eq!(recognised("a", &[0x1f, 0x8b, 8]), Kind::Trace);
         assert_eq!(recognised("a", b"name: x\nsite: {}\n"), Kind::Study);
         assert_eq!(recognised("a.json", b"{}"), Kind::Study);
+        assert_eq!(recognised("a", b"JobID,JobName,ReqTRES\n1,job1,cpu=1\n"), Kind::Unknown);
         assert_eq!(recognised("a", b"hello\n"), Kind::Unknown);
         assert_eq!(recognised("a", b""), Kind::Unknown);
     }

@@ -1,5 +1,7 @@
 //! From ids to files: what a study reads, checked as `foresite run` checks it.
 
+use std::sync::Arc;
+
 use foresite_formats::diagnostic::Diagnostic;
 use foresite_formats::file_set::FileSet;
 use foresite_formats::study::Study;
@@ -18,7 +20,8 @@ use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
 
 /// What the document is called in diagnostics.
-const DOCUMENT: &str = "study";
+const DOCUMENT: &str = study_document::DOCUMENT;
+
 /// A study fit to be stored.
 pub(super) struct CheckedStudy {
     pub(super) name: String,
@@ -35,15 +38,20 @@ pub(super) async fn check(context: &Context, tenant: &TenantId, bytes: &[u8]) ->
         let detail = format!("a study document has at most {} bytes", context.limits.study_bytes);
         return Err(ApiError::new(Code::PayloadTooLarge, detail));
     }
-    let (document, diagnostics) = study_document::read(DOCUMENT, bytes);
+    // Even a small document can take long to read: the threads that serve requests must not.
+    let text: Arc<[u8]> = bytes.into();
+    let to_read = Arc::clone(&text);
+    let (document, diagnostics) = blocking(move || Ok(study_document::read(DOCUMENT, &to_read))).await?;
     refuse_errors(diagnostics)?;
     let document = document.ok_or_else(|| ApiError::internal("the reader found neither a document nor a fault"))?;
     let (document, inputs) = resolve(context, tenant, document).await?;
-    let files = fetch(context, &inputs).await?;
 
+    // The turn comes before the trace is in memory: it bounds how many are.
     let _turn = context.checks.acquire().await.map_err(ApiError::internal)?;
+    let files = fetch(context, &inputs).await?;
     let (document, diagnostics) = blocking(move || {
-        let (_, diagnostics) = Study::prepare(&document, &files);
+        let (_, mut diagnostics) = Study::prepare(&document, &files);
+        study_document::locate(&mut diagnostics, DOCUMENT, &text);
         Ok((document, diagnostics))
     })
     .await?;

@@ -74,7 +74,7 @@ impl Submit {
             };
             match sent {
                 Ok(study) => self.follow(&client, study).await,
-                Err(error) => self.refused(error, &name),
+                Err(error) => self.refused(error, &name, &bytes),
             }
         })
     }
@@ -103,8 +103,8 @@ impl Submit {
         Ok(if self.gate && comparison.is_breached() { Exit::Breached } else { Exit::Done })
     }
 
-    /// Faults as `foresite run` lists them. The service calls the document `study`, and saw its lines joined.
-    fn refused(&self, error: ClientError, name: &str) -> anyhow::Result<Exit> {
+    /// Faults as `foresite run` lists them. The service calls the document `study`, and saw it as one line of JSON.
+    fn refused(&self, error: ClientError, name: &str, bytes: &[u8]) -> anyhow::Result<Exit> {
         let mut found = error.diagnostics();
         if found.is_empty() {
             return match error {
@@ -115,10 +115,7 @@ impl Submit {
                 ClientError::Other(error) => Err(error),
             };
         }
-        for diagnostic in found.iter_mut().filter(|diagnostic| diagnostic.file == "study") {
-            diagnostic.file = name.to_owned();
-            diagnostic.line = None;
-        }
+        study_document::locate(&mut found, name, bytes);
         Ok(diagnostics::refuse(&found, self.json))
     }
 }

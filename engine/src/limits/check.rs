@@ -77,7 +77,7 @@ impl Controller<'_> {
         }
         let own = self.scenario.workload.jobs[id.index()].association;
         let max_jobs = self.lineage(id).find_map(|at| self.scenario.associations.rows[at.index()].limits.max_jobs);
-        !max_jobs.is_some_and(|most| self.limits.associations[own.index()].jobs >= most)
+        max_jobs.is_none_or(|most| self.limits.associations[own.index()].jobs < most)
     }
 
     /// Limits on what the job would hold.

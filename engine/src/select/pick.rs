@@ -258,12 +258,15 @@ fn best_run(shape: &Shape, scratch: &PickScratch, rest: &Remaining) -> Option<us
         let better = match &best {
             None => true,
             Some((_, best, best_sufficient)) => {
+                let fits_better = if sufficient {
+                    !best_sufficient || run.cpus < best.cpus
+                } else {
+                    // As observed, a larger insufficient run also replaces a smaller sufficient one seen earlier.
+                    run.cpus > best.cpus
+                };
                 (best.first_required.is_none() && run.first_required.is_some())
                     || run.weight < best.weight
-                    || (run.weight == best.weight
-                        && ((sufficient && !best_sufficient)
-                            || (sufficient && run.cpus < best.cpus)
-                            || (!sufficient && run.cpus > best.cpus)))
+                    || (run.weight == best.weight && fits_better)
             }
         };
         if better {
@@ -355,8 +358,8 @@ fn by_leaves(
             take(shape, offers, position, rest, scratch, chosen);
         }
         // A leaf that could not give what is left must not be chosen again.
-        for position in 0..offers.len() {
-            if scratch.tree.leaf(offers[position].node) == Some(leaf) {
+        for (position, offer) in offers.iter().enumerate() {
+            if scratch.tree.leaf(offer.node) == Some(leaf) {
                 scratch.taken[position] = true;
             }
         }

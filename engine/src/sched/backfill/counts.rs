@@ -1,0 +1,67 @@
+//! Records counted against the caps of one backfill cycle. Source: slurm-semantics 3.1, 3.6.
+
+use crate::ids::PartitionId;
+use crate::simulation::Controller;
+
+use crate::sched::queue::Record;
+
+/// Records counted against the per-cycle caps. Dense vectors: no hashing per record.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub(super) user: Vec<u32>,
+    pub(super) partition: Vec<u32>,
+    pub(super) association: Vec<u32>,
+    pub(super) user_partition: Vec<u32>,
+    pub(super) planned_in_partition: Vec<u32>,
+    pub(super) array: std::collections::BTreeMap<u64, u32>,
+}
+
+impl Counts {
+    pub(super) fn planned(&self, partition: PartitionId) -> u32 {
+        self.planned_in_partition.get(partition.index()).copied().unwrap_or(0)
+    }
+
+    pub(super) fn bump(counts: &mut Vec<u32>, index: usize) -> u32 {
+        if counts.len() <= index {
+            counts.resize(index + 1, 0);
+        }
+        counts[index] += 1;
+        counts[index]
+    }
+
+    /// Counts the record against the caps; false if one was reached.
+    pub(super) fn admit(&mut self, controller: &Controller<'_>, record: Record) -> bool {
+        let scenario = controller.scenario;
+        let policy = &scenario.policy.backfill;
+        let job = &scenario.workload.jobs[record.job.index()];
+        let at = |counts: &[u32], index: usize| counts.get(index).copied().unwrap_or(0);
+        let user = job.user.index();
+        let partition = record.partition.index();
+        let pair = user * scenario.cluster.partitions.len() + partition;
+        let reached = (policy.max_job_part > 0 && at(&self.partition, partition) >= policy.max_job_part)
+            || (policy.max_job_assoc > 0 && at(&self.association, job.association.index()) >= policy.max_job_assoc)
+            || (policy.max_job_assoc == 0 && policy.max_job_user > 0 && at(&self.user, user) >= policy.max_job_user)
+            || (policy.max_job_user_part > 0 && at(&self.user_partition, pair) >= policy.max_job_user_part);
+        if reached {
+            return false;
+        }
+        if policy.max_job_part > 0 {
+            Self::bump(&mut self.partition, partition);
+        }
+        if policy.max_job_assoc > 0 {
+            Self::bump(&mut self.association, job.association.index());
+        }
+        if policy.max_job_user > 0 {
+            Self::bump(&mut self.user, user);
+        }
+        if policy.max_job_user_part > 0 {
+            Self::bump(&mut self.user_partition, pair);
+        }
+        true
+    }
+
+    /// Whether a task's array has as many planned tasks as `bf_max_job_array_resv` allows.
+    pub(super) fn array_is_planned(&self, name: crate::job::JobName, most: u32) -> bool {
+        matches!(name.part, crate::job::JobPart::Task(_)) && self.array.get(&name.id).is_some_and(|&n| n >= most)
+    }
+}

@@ -1,0 +1,42 @@
+//! Backfill cycles that provably repeat the one before are accounted for, not repeated.
+
+use crate::simulation::{Controller, seconds};
+
+use super::Backfill;
+
+/// A cycle that started nothing. While nothing changes and its plan stays valid, the next one will do the same.
+///
+/// Proof: a cycle's decisions depend on the state (its version is compared) and on the time through these comparisons
+/// only: which slots a record's first try spans, whether a planned start has come, whether a running job is overdue,
+/// and where the window ends. [`Backfill::valid_until`] is the least time at which one of them turns.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct IdleCycle {
+    pub(super) version: u64,
+    pub(super) valid_until: i64,
+    pub(super) stamped: bool,
+    pub(super) tested: u32,
+    pub(super) depth: u64,
+    pub(super) max_test: bool,
+}
+
+/// If nothing has changed since a cycle that started nothing, accounts for its repetition without repeating it.
+pub(super) fn repeat_idle(controller: &mut Controller<'_>, backfill: &Backfill) -> bool {
+    let Some(idle) = backfill.idle else { return false };
+    if idle.version != controller.version || seconds(controller.now) >= idle.valid_until {
+        return false;
+    }
+    let counters = &mut controller.counters;
+    counters.backfill_cycles += 1;
+    counters.backfill_tests += u64::from(idle.tested);
+    counters.backfill_depth += idle.depth;
+    if idle.max_test {
+        counters.backfill_exit_max_test += 1;
+    } else {
+        counters.backfill_exit_end += 1;
+    }
+    if idle.stamped || !backfill.planned.is_empty() {
+        controller.timers.changed(controller.now);
+    }
+    controller.timers.backfill_ended(controller.now);
+    true
+}

@@ -1,0 +1,235 @@
+//! Where and when one job could run: start it if that is now, else plan it. Source: slurm-semantics 3.4, 3.6 step 9.
+
+use crate::outcome::StartedBy;
+use crate::policy::SlurmVersion;
+use crate::select::shape::Shape;
+use crate::select::will_run::{RunningJob, WillRunPolicy, earliest_start};
+use crate::simulation::{Controller, seconds};
+
+use super::counts::Counts;
+use super::{Backfill, Cycle, Exit, Next};
+use crate::sched::queue::Record;
+
+/// What came of starting a job now.
+enum Attempt {
+    Started,
+    Limited,
+    Busy,
+}
+
+/// With `assoc_limit_stop`, a job at its limit is planned this much later [s].
+const LIMITED_RETRY_SECONDS: i64 = 500;
+
+/// Finds where and when the job could run; starts it if that is now, else plans it.
+pub(super) fn place(
+    controller: &mut Controller<'_>,
+    backfill: &mut Backfill,
+    cycle: &mut Cycle,
+    record: Record,
+    shape: &Shape,
+    test_only: bool,
+) -> Next {
+    let scenario = controller.scenario;
+    let policy = &scenario.policy.backfill;
+    let id = record.job;
+    let now = seconds(controller.now);
+    let partition = &scenario.cluster.partitions[record.partition.index()];
+    let limit = controller.live.get(id).map_or(0, |live| live.limit_seconds);
+    let user = scenario.workload.jobs[id.index()].user.0;
+    let resolution = i64::from(policy.resolution.max(1));
+    let floor = |time: i64| time.div_euclid(resolution) * resolution;
+    let window_end = seconds(cycle.resumed_ms) + i64::from(policy.window) * 60;
+    backfill.base.copy_from(&partition.nodes);
+    backfill.base.intersect(&controller.up);
+    let mut try_from = now;
+    let mut tested = false;
+    // Each attempt begins at a later slot, so there are at most as many as slots; the bound is a safeguard.
+    for _ in 0..=2 * backfill.timeline.slots.len() + 8 {
+        let end = try_from.max(now) + limit;
+        backfill.usable.copy_from(&backfill.base);
+        let (later, slack) = backfill.timeline.narrow(&mut backfill.usable, &backfill.base, try_from, end);
+        if try_from == now {
+            backfill.valid_until = backfill.valid_until.min(now.saturating_add(slack));
+        }
+        let again = later.filter(|_| !test_only);
+        backfill.usable.intersect(&shape.eligible);
+        if backfill.usable.len() < shape.min_nodes as usize
+            || shape.required.iter().any(|&node| !backfill.usable.contains(node))
+        {
+            match again {
+                Some(later) => {
+                    try_from = later;
+                    continue;
+                }
+                None => return Next::Record,
+            }
+        }
+        cycle.tested += u32::from(!tested);
+        tested = true;
+        let Some(found) = will_run(controller, backfill, shape, user, now, test_only) else {
+            match again {
+                Some(later) => {
+                    try_from = later;
+                    continue;
+                }
+                None => return Next::Record,
+            }
+        };
+        if found < try_from {
+            // slurmctld stamps the job as changed here, which keeps cycles coming every interval.
+            controller.timers.changed(controller.now);
+            backfill.stamped = true;
+        }
+        let mut start = found.max(try_from);
+        let mut later = later;
+        if start <= now {
+            if controller.selector.chosen.iter().any(|offer| controller.completing.contains(offer.node)) {
+                start = now + 1;
+                later = None;
+                backfill.valid_until = now;
+            } else {
+                match start_now(controller, backfill, record, shape, user) {
+                    Attempt::Started => {
+                        cycle.started += 1;
+                        if policy.max_job_start > 0 && cycle.started >= policy.max_job_start {
+                            return Next::End(Exit::MaxStart);
+                        }
+                        return Next::Record;
+                    }
+                    Attempt::Limited if scenario.policy.main.assoc_limit_stop => {
+                        start = later.unwrap_or(now + LIMITED_RETRY_SECONDS);
+                    }
+                    Attempt::Limited => return Next::Record,
+                    Attempt::Busy => {}
+                }
+            }
+        }
+        if start > now {
+            backfill.valid_until = backfill.valid_until.min(start);
+        }
+        if start > now && test_only {
+            return Next::Record;
+        }
+        if let Some(later) = later
+            && start > later
+        {
+            try_from = later;
+            continue;
+        }
+        let begin = floor(start);
+        let mut end = floor(start + limit);
+        if scenario.policy.version >= SlurmVersion::V24_05 && end < start + limit {
+            end += resolution;
+        }
+        // The window moves with time: a start beyond it comes into it, an end beyond it becomes the end of a slot.
+        let window = window_end - seconds(cycle.resumed_ms);
+        if start > window_end {
+            backfill.valid_until = backfill.valid_until.min(start - window);
+        } else if begin >= backfill.timeline.end() {
+            backfill.valid_until = now;
+        } else if end >= backfill.timeline.end() {
+            backfill.valid_until = backfill.valid_until.min(end - window);
+        }
+        if start > window_end {
+            return Next::Record;
+        }
+        backfill.chosen.clear();
+        for offer in &controller.selector.chosen {
+            backfill.chosen.insert(offer.node);
+        }
+        if start > now && !backfill.timeline.is_free(&backfill.chosen, begin, end) {
+            if try_from == start {
+                return Next::Record;
+            }
+            try_from = start;
+            continue;
+        }
+        if controller.limits.active
+            && !scenario.policy.main.assoc_limit_stop
+            && !controller.limits_allow_counts(id, record.partition, &controller.requested_counts(id))
+        {
+            return Next::Record;
+        }
+        let table_size = policy.node_space_size.unwrap_or(policy.max_job_test).max(2);
+        if backfill.timeline.records >= table_size {
+            return Next::End(Exit::TableSize);
+        }
+        Counts::bump(&mut backfill.counts.planned_in_partition, record.partition.index());
+        if let crate::job::JobPart::Task(_) = scenario.workload.jobs[id.index()].name.part {
+            *backfill.counts.array.entry(scenario.workload.jobs[id.index()].name.id).or_insert(0) += 1;
+        }
+        backfill.timeline.insert(&backfill.chosen, begin, end);
+        backfill.planned.union(&backfill.chosen);
+        return Next::Record;
+    }
+    Next::Record
+}
+
+/// The earliest expected start on `backfill.usable`; nodes are left in the selector.
+fn will_run(
+    controller: &mut Controller<'_>,
+    backfill: &Backfill,
+    shape: &Shape,
+    user: u32,
+    now: i64,
+    test_only: bool,
+) -> Option<i64> {
+    if controller.selector.fits(&controller.free, shape, user, &backfill.usable) {
+        return Some(now);
+    }
+    if test_only {
+        return None;
+    }
+    let live = &controller.live;
+    let running = backfill.ends.iter().filter_map(|&(end, job)| {
+        live.get(crate::ids::JobId(job)).map(|live| RunningJob { end, allocation: &live.allocation })
+    });
+    let scenario = controller.scenario;
+    let policy = WillRunPolicy {
+        linear: scenario.policy.select.linear,
+        window_linear: i64::from(scenario.policy.backfill.window_linear),
+        version: scenario.policy.version,
+    };
+    earliest_start(
+        &mut controller.selector,
+        policy,
+        &controller.free,
+        &mut controller.future,
+        shape,
+        user,
+        &backfill.usable,
+        running,
+        now,
+    )
+}
+
+/// Starts the job on nodes out of `backfill.usable`; selection is run again as slurmctld does.
+fn start_now(
+    controller: &mut Controller<'_>,
+    backfill: &mut Backfill,
+    record: Record,
+    shape: &Shape,
+    user: u32,
+) -> Attempt {
+    backfill.usable.subtract(&controller.completing);
+    if !controller.selector.fits(&controller.free, shape, user, &backfill.usable) {
+        return Attempt::Busy;
+    }
+    let allocation = controller.selector.allocate(&controller.free, shape);
+    if controller.limits.active {
+        let billing = controller.billing(record.partition, &allocation);
+        let counts = controller.allocated_counts(record.job, &allocation, billing);
+        if !controller.limits_allow_test(record.job, record.partition)
+            || !controller.limits_allow_counts(record.job, record.partition, &counts)
+        {
+            return Attempt::Limited;
+        }
+    }
+    controller.start(record.job, record.partition, allocation, StartedBy::Backfill);
+    if let Some(live) = controller.live.get(record.job) {
+        let end = live.expected_end;
+        let at = backfill.ends.partition_point(|&(other, _)| other <= end);
+        backfill.ends.insert(at, (end, record.job.0));
+    }
+    Attempt::Started
+}
