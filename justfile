@@ -15,6 +15,3 @@ lint:
 # Writes the committed OpenAPI document anew.
 openapi:
     cargo run -- openapi > openapi/foresite.json
-
-bench:
-    bash benches/run.sh
