@@ -92,6 +92,9 @@ codes! {
     Unavailable = "unavailable", 503, Unavailable, "The service cannot answer now; try again later";
 }
 
+/// A file that is not what it was sent as can have a fault in every word; an answer tells no more than this many.
+const FAULTS_MAX: usize = 1000;
+
 /// A request that was not answered as asked.
 pub struct ApiError {
     code: Code,
@@ -109,14 +112,15 @@ impl ApiError {
         Self { code, detail: detail.into(), diagnostics: Vec::new(), source: None }
     }
 
-    /// Refused input, with every fault.
+    /// Refused input, with every fault, up to [`FAULTS_MAX`]; the detail counts all.
     pub fn refused(code: Code, diagnostics: Vec<Diagnostic>) -> Self {
-        let errors: Vec<Diagnostic> = diagnostics.into_iter().filter(Diagnostic::is_error).collect();
+        let mut errors: Vec<Diagnostic> = diagnostics.into_iter().filter(Diagnostic::is_error).collect();
         let detail = match errors.as_slice() {
             [] => code.title().to_owned(),
             [only] => described(only),
             [first, ..] => format!("{} errors, the first: {}", errors.len(), described(first)),
         };
+        errors.truncate(FAULTS_MAX);
         Self { code, detail, diagnostics: errors, source: None }
     }
 

@@ -92,6 +92,21 @@ pub fn any_error(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(Diagnostic::is_error)
 }
 
+/// Remarks of one file that are kept; the rest is only counted.
+const REMARKS_MAX: usize = 1000;
+
+/// Keeps the first remarks about a file and says how many there were, errors before all others. O(n).
+pub(crate) fn bounded(mut diagnostics: Vec<Diagnostic>, file: &str) -> Vec<Diagnostic> {
+    if diagnostics.len() > REMARKS_MAX {
+        diagnostics.sort_by_key(|diagnostic| diagnostic.severity);
+        let (severity, left) = (diagnostics[REMARKS_MAX].severity, diagnostics.len() - REMARKS_MAX);
+        diagnostics.truncate(REMARKS_MAX);
+        let rest = Diagnostic::new(severity, file, format!("{left} more remarks like these are not shown"));
+        diagnostics.push(rest.cure("is this the right kind of file?"));
+    }
+    diagnostics
+}
+
 /// `slurm.conf:12: error: SchedulerType: … (cure)`.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -94,7 +94,7 @@ impl Sacctmgr {
             Some(first) if first.contains('|') => accounts.read_table(text),
             Some(_) => accounts.read_dump(text),
         };
-        (accounts, diagnostics)
+        (accounts, crate::diagnostic::bounded(diagnostics, name))
     }
 
     /// Takes over what `other` says: its QOS replace those of the same name, its associations are used where this one has

@@ -11,6 +11,9 @@ use crate::auth::Principal;
 use crate::auth::permission::{Authorised, Permission, authorise};
 use crate::error::ApiError;
 
+/// Faults told in the details [bytes]: they travel in a header, and many clients take 8 KiB of headers at most.
+const DETAILS_MAX: usize = 4096;
+
 /// The status of an error. Its stable code also stands in the metadata `foresite-code`; a fault of ours is logged here.
 pub(super) fn status(error: ApiError) -> Status {
     let trace_id = uuid::Uuid::new_v4().simple().to_string();
@@ -18,7 +21,15 @@ pub(super) fn status(error: ApiError) -> Status {
     let details = if error.diagnostics().is_empty() {
         Bytes::new()
     } else {
-        let errors = error.diagnostics().iter().cloned().map(messages::diagnostic).collect();
+        let mut room = DETAILS_MAX;
+        let mut fits = |fault: &v1::Diagnostic| {
+            let is_first = room == DETAILS_MAX;
+            let left = room.checked_sub(fault.encoded_len());
+            room = left.unwrap_or_default();
+            left.is_some() || is_first
+        };
+        let errors =
+            error.diagnostics().iter().cloned().map(messages::diagnostic).take_while(|fault| fits(fault)).collect();
         Bytes::from(v1::Faults { code: error.code().as_str().to_owned(), errors }.encode_to_vec())
     };
     let mut status = Status::with_details(error.code().grpc_code(), error.to_string(), details);

@@ -11,9 +11,9 @@ pub(crate) struct Geometry {
     /// First socket of each node in [`Free::cores`]; one more entry than nodes.
     pub(crate) socket_begin: Vec<u32>,
     /// Units (cores, or CPUs under CR_CPU) of each socket.
-    pub(crate) socket_cores: Vec<u16>,
+    pub(crate) socket_cores: Vec<u32>,
     /// Logical CPUs that a unit counts for.
-    pub(crate) cpus_per_core: Vec<u16>,
+    pub(crate) cpus_per_core: Vec<u32>,
     /// All CPUs of the node.
     pub(crate) cpus: Vec<u32>,
     /// All units of the node.
@@ -69,10 +69,10 @@ impl Geometry {
             for socket in 0..sockets {
                 // Units that do not divide evenly go to the first sockets.
                 let cores = units / sockets + u32::from(socket < units % sockets);
-                geometry.socket_cores.push(cores as u16);
+                geometry.socket_cores.push(cores);
             }
             geometry.socket_begin.push(geometry.socket_cores.len() as u32);
-            geometry.cpus_per_core.push(cpus_per_core as u16);
+            geometry.cpus_per_core.push(cpus_per_core);
             geometry.cpus.push(node.cpus);
             geometry.cores.push(units);
             geometry.memory.push(node.memory_mb);
@@ -95,7 +95,7 @@ impl Geometry {
 #[derive(Clone, Debug)]
 pub(crate) struct Free {
     /// Free units of each socket.
-    pub(crate) cores: Vec<u16>,
+    pub(crate) cores: Vec<u32>,
     /// Free units of each node.
     pub(crate) node_cores: Vec<u32>,
     /// Free memory of each node [MB].
@@ -103,11 +103,11 @@ pub(crate) struct Free {
     /// Free GRES, `n_gres` a node.
     pub(crate) gres: Vec<u32>,
     /// Jobs on each node.
-    pub(crate) jobs: Vec<u16>,
+    pub(crate) jobs: Vec<u32>,
     /// The user of the jobs on the node, where they are all of one (`u32::MAX` none, `u32::MAX - 1` several).
     pub(crate) user: Vec<u32>,
     /// Jobs on the node that refuse other users' jobs.
-    pub(crate) exclusive_user_jobs: Vec<u16>,
+    pub(crate) exclusive_user_jobs: Vec<u32>,
     /// CPUs that jobs of each capped partition use, one count a capped partition and node.
     pub(crate) capped_cpus: Vec<u32>,
     /// Nodes with a free unit: the others cannot serve any job.
@@ -136,7 +136,7 @@ pub(crate) struct Allocation {
     /// Its nodes in node order.
     pub(crate) shares: Vec<Share>,
     /// Units held of each socket of each node, in the order of `shares`.
-    pub(crate) socket_cores: Vec<u16>,
+    pub(crate) socket_cores: Vec<u32>,
     /// GRES held, `n_gres` a node, in the order of `shares`; empty if none.
     pub(crate) gres: Vec<u32>,
     /// Other users may not join.
@@ -194,7 +194,7 @@ impl Free {
                 socket_at += 1;
                 assert!(self.cores[socket] >= cores, "a core is handed out once");
                 self.cores[socket] -= cores;
-                self.node_cores[node] -= u32::from(cores);
+                self.node_cores[node] -= cores;
             }
             if self.node_cores[node] == 0 {
                 self.open.remove(share.node);
@@ -207,7 +207,7 @@ impl Free {
                 same if same == user => user,
                 _ => MANY_USERS,
             };
-            self.exclusive_user_jobs[node] += u16::from(allocation.exclusive_user);
+            self.exclusive_user_jobs[node] += u32::from(allocation.exclusive_user);
             if let Some(cap) = allocation.cap {
                 self.capped_cpus[node * geometry.capped_partitions.len() + cap as usize] += share.cpus;
             }
@@ -224,7 +224,7 @@ impl Free {
                 let cores = allocation.socket_cores[socket_at];
                 socket_at += 1;
                 self.cores[socket] += cores;
-                self.node_cores[node] += u32::from(cores);
+                self.node_cores[node] += cores;
             }
             if self.node_cores[node] > 0 {
                 self.open.insert(share.node);
@@ -234,7 +234,7 @@ impl Free {
             if self.jobs[node] == 0 {
                 self.user[node] = NO_USER;
             }
-            self.exclusive_user_jobs[node] -= u16::from(allocation.exclusive_user);
+            self.exclusive_user_jobs[node] -= u32::from(allocation.exclusive_user);
             if let Some(cap) = allocation.cap {
                 self.capped_cpus[node * geometry.capped_partitions.len() + cap as usize] -= share.cpus;
             }

@@ -26,7 +26,7 @@ pub(crate) fn lay_out(
     let needs_gres = !shape.gres.is_empty() || (shape.whole_nodes && geometry.n_gres > 0);
     for (position, offer) in chosen.iter().enumerate() {
         let index = offer.node.index();
-        let cpus_per_core = u32::from(geometry.cpus_per_core[index]);
+        let cpus_per_core = geometry.cpus_per_core[index];
         let cores = if shape.whole_nodes {
             allocation.socket_cores.extend_from_slice(&geometry.socket_cores[geometry.sockets(offer.node)]);
             geometry.cores[index]
@@ -87,7 +87,7 @@ fn cores_over_sockets(
     shape: &Shape,
     offer: &Offer,
     wanted: u32,
-    out: &mut Vec<u16>,
+    out: &mut Vec<u32>,
 ) -> u32 {
     let sockets = geometry.sockets(offer.node);
     let begin = out.len();
@@ -95,7 +95,7 @@ fn cores_over_sockets(
     let usable = |socket: usize| {
         let cores = free.cores[socket];
         let broken = unit == ConsumableUnit::Socket && cores < geometry.socket_cores[socket];
-        if broken || u32::from(cores) < shape.cores_per_socket { 0 } else { cores }
+        if broken || cores < shape.cores_per_socket { 0 } else { cores }
     };
     let mut left = wanted;
     if unit == ConsumableUnit::Socket {
@@ -103,13 +103,13 @@ fn cores_over_sockets(
         for (position, socket) in sockets.clone().enumerate() {
             if left > 0 && usable(socket) > 0 {
                 out[begin + position] = usable(socket);
-                left = left.saturating_sub(u32::from(usable(socket)));
+                left = left.saturating_sub(usable(socket));
             }
         }
     } else if shape.block_cores {
         for (position, socket) in sockets.clone().enumerate() {
-            let taken = u32::from(usable(socket)).min(left);
-            out[begin + position] = taken as u16;
+            let taken = usable(socket).min(left);
+            out[begin + position] = taken;
             left -= taken;
         }
     } else {
@@ -126,7 +126,7 @@ fn cores_over_sockets(
             }
         }
     }
-    out[begin..].iter().map(|&cores| u32::from(cores)).sum()
+    out[begin..].iter().copied().sum()
 }
 
 /// Appends what the job takes of a node's GRES, a count a type.

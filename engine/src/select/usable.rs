@@ -28,7 +28,7 @@ pub(crate) fn usable_cpus(
     if shape.whole_nodes {
         return whole_node(geometry, free, shape, index);
     }
-    let cpus_per_core = u32::from(geometry.cpus_per_core[index]);
+    let cpus_per_core = geometry.cpus_per_core[index];
     let mut usable_threads = cpus_per_core;
     if let Some(threads) = shape.threads_per_core {
         usable_threads = usable_threads.min(threads.max(1));
@@ -39,8 +39,8 @@ pub(crate) fn usable_cpus(
     let mut cpus = 0;
     let mut sockets = 0;
     for socket in geometry.sockets(node) {
-        let cores = u32::from(free.cores[socket]);
-        let broken = unit == ConsumableUnit::Socket && cores < u32::from(geometry.socket_cores[socket]);
+        let cores = free.cores[socket];
+        let broken = unit == ConsumableUnit::Socket && cores < geometry.socket_cores[socket];
         if cores == 0 || broken || cores < shape.cores_per_socket {
             continue;
         }

@@ -68,7 +68,7 @@ pub(crate) struct Controller<'a> {
     pub(crate) up: NodeSet,
     /// Nodes with a completing job, and how many.
     pub(crate) completing: NodeSet,
-    pub(crate) completing_jobs: Vec<u16>,
+    pub(crate) completing_jobs: Vec<u32>,
     /// Shapes by (request, position of the partition in it), made when first needed.
     shapes: Vec<Option<Box<[Shape]>>>,
     /// Free licences, by [`crate::ids::LicenseId`].

@@ -4,7 +4,7 @@ use super::{ComparedScenario, Comparison, Dimension, Group, Metric, Verdict, fig
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem;color:#1a2330}\
 h1{font-size:1.6rem}h2{margin-top:2.5rem;border-top:1px solid #d5dae1;padding-top:1rem}\
-table{border-collapse:collapse;width:100%;margin:.75rem 0}th,td{padding:.3rem .6rem;text-align:right;border-bottom:1px solid #e6e9ee}\
+table{border-collapse:collapse;width:100%;margin:.75rem 0}th,td{padding:.3rem .6rem;text-align:right;white-space:nowrap;border-bottom:1px solid #e6e9ee}\
 th:first-child,td:first-child,th:last-child,td:last-child{text-align:left}th{font-weight:600;color:#5a6472}\
 .better{color:#2a7f62;font-weight:600}.worse{color:#b8442f;font-weight:600}.none{color:#5a6472}svg{width:100%;height:auto}\
 code{font-size:.85em;overflow-wrap:anywhere}summary{cursor:pointer;margin:.5rem 0}";
@@ -37,6 +37,9 @@ pub(super) fn write(comparison: &Comparison) -> String {
 
 fn section(scenario: &ComparedScenario) -> String {
     let mut out = format!("<h2>{}</h2>\n", escape(&scenario.name));
+    if let Some(controllers) = &scenario.controllers {
+        out += &format!("<p>{}</p>\n", escape(&human::controllers(controllers)));
+    }
     if let Some(overall) = scenario.overall() {
         out += &table("metric", Metric::ALL.into_iter().map(|metric| (metric.label(), metric, overall)));
     }

@@ -73,3 +73,16 @@ pub(super) fn interval(metric: Metric, change: &Change) -> String {
 pub(super) fn key(key: &str) -> &str {
     if key.is_empty() { "all jobs" } else { key }
 }
+
+/// What became of the jobs where the scenario has several controllers: one sentence for the top of its table.
+pub(super) fn controllers(controllers: &super::Controllers) -> String {
+    let names = controllers.names.join(", ");
+    let mut out = format!("{} controllers ({names}): {} jobs fit several", controllers.names.len(), controllers.either);
+    if controllers.rejected > 0 {
+        out += &format!(", {} fit none and were refused: waits compare the other jobs only", controllers.rejected);
+    }
+    if controllers.cut > 0 {
+        out += &format!(", {} fit none and were cut to the largest", controllers.cut);
+    }
+    out
+}

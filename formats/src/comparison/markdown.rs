@@ -18,6 +18,9 @@ pub(super) fn write(comparison: &Comparison) -> String {
     }
     for scenario in &comparison.scenarios {
         out += &format!("\n### {}\n\n", escape(&scenario.name));
+        if let Some(controllers) = &scenario.controllers {
+            out += &format!("{}\n\n", escape(&human::controllers(controllers)));
+        }
         if let Some(overall) = scenario.overall() {
             out += "| metric | baseline | scenario | difference | 95 % interval | verdict |\n|---|---:|---:|---:|---:|---|\n";
             for metric in Metric::ALL {

@@ -11,6 +11,9 @@ pub(super) fn write(comparison: &Comparison) -> String {
     let mut out = format!("{}\n{} replications, seed {}\n", inputs.name, inputs.replications, inputs.seed);
     for scenario in &comparison.scenarios {
         out += &format!("\n{}\n", scenario.name);
+        if let Some(controllers) = &scenario.controllers {
+            out += &format!("  {}\n", human::controllers(controllers));
+        }
         if let Some(overall) = scenario.overall() {
             let head = ["", "baseline", "scenario", "difference", "95 % interval", "verdict"];
             let rows = Metric::ALL.into_iter().filter_map(|metric| {

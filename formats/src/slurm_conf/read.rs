@@ -11,11 +11,13 @@ pub(super) use options::read_options;
 use super::records::PlainRecord;
 use super::settings::{Place, Settings};
 use super::{Scope, SlurmConf, Status, find_parameter, pairs, text};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, bounded};
 use crate::file_set::FileSet;
 
 /// Nodes of one configuration at most.
 pub(super) const MAX_NODES: usize = 200_000;
+/// A larger slurm.conf is refused unread [bytes]; the largest real ones have some hundred thousand.
+const BYTES_MAX: usize = 8 << 20;
 
 impl SlurmConf {
     /// Reads slurm.conf `name` of `files`, with what it includes and with gres.conf and topology.conf beside it.
@@ -46,6 +48,10 @@ impl SlurmConf {
             n_nodes: 0,
         };
         match files.get(name) {
+            Some(bytes) if bytes.len() > BYTES_MAX => {
+                let fault = format!("the file has {} bytes, more than {BYTES_MAX}", bytes.len());
+                reader.diagnostics.push(Diagnostic::error(name, fault).cure("hand over the site's slurm.conf"));
+            }
             Some(bytes) => reader.file(name, bytes),
             None => {
                 reader.diagnostics.push(Diagnostic::error(name, "there is no such file").cure("hand over the file"))
@@ -56,7 +62,7 @@ impl SlurmConf {
         let switches = reader.neighbour("topology.conf");
         reader.conf.has_topology = switches.is_some();
         reader.conf.switches = switches.unwrap_or_default();
-        (reader.conf, reader.diagnostics)
+        (reader.conf, bounded(reader.diagnostics, name))
     }
 }
 

@@ -82,7 +82,8 @@ impl Study {
 pub fn read_site(document: &StudyDocument, files: &FileSet) -> (Option<Site>, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     let (conf, accounts) = read_configuration(&document.site, files, &mut diagnostics);
-    let Some(conf) = conf.filter(|_| !any_error(&diagnostics)) else { return (None, diagnostics) };
+    // Lowered even after a fault in reading, so that all faults are told at once.
+    let Some(conf) = conf else { return (None, diagnostics) };
     let (site, found) = conf.lower(accounts.as_ref());
     diagnostics.extend(found);
     (site.filter(|_| !any_error(&diagnostics)), diagnostics)

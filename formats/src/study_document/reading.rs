@@ -12,6 +12,31 @@ pub const DOCUMENT: &str = "study";
 /// A document larger than this is refused unread [bytes].
 const BYTES_MAX: usize = 4 << 20;
 
+/// Levels of nesting beyond which a document is refused unread: YAML readers take quadratic time in the depth.
+const DEPTH_MAX: usize = 64;
+
+/// The line in which brackets, indentation or sequence dashes go deeper than any study needs. O(bytes).
+fn too_deep(text: &str) -> Option<u64> {
+    let mut open: usize = 0;
+    for (index, line) in text.lines().enumerate() {
+        let dashes = line.split(' ').take_while(|word| matches!(*word, "" | "-" | "?")).filter(|word| !word.is_empty());
+        let indentation = line.len() - line.trim_start_matches(' ').len();
+        let mut deepest = open.max(dashes.count()).max(indentation / 8);
+        for byte in line.bytes() {
+            match byte {
+                b'[' | b'{' => open += 1,
+                b']' | b'}' => open = open.saturating_sub(1),
+                _ => {}
+            }
+            deepest = deepest.max(open);
+        }
+        if deepest > DEPTH_MAX {
+            return Some(index as u64 + 1);
+        }
+    }
+    None
+}
+
 /// Reads a study document, YAML or JSON, and lists every fault with its JSON pointer and line.
 /// The document is `Some` only if no fault was found.
 pub fn read(name: &str, bytes: &[u8]) -> (Option<StudyDocument>, Vec<Diagnostic>) {
@@ -26,6 +51,10 @@ pub fn read(name: &str, bytes: &[u8]) -> (Option<StudyDocument>, Vec<Diagnostic>
             return (None, vec![Diagnostic::error(name, fault).cure("save it as UTF-8")]);
         }
     };
+    if let Some(line) = too_deep(text) {
+        let fault = format!("the study document is nested deeper than {DEPTH_MAX} levels");
+        return (None, vec![Diagnostic::error(name, fault).at(line).cure("a study needs fewer than ten levels")]);
+    }
     let tree = match tree(text) {
         Ok(tree) => tree,
         Err((message, line)) => {
@@ -62,7 +91,8 @@ pub fn read(name: &str, bytes: &[u8]) -> (Option<StudyDocument>, Vec<Diagnostic>
 /// Tells diagnostics of [`crate::study::Study::prepare`] that are about the document its file and lines: those readers know it
 /// only as [`DOCUMENT`] and by JSON pointers.
 pub fn locate(diagnostics: &mut [Diagnostic], name: &str, bytes: &[u8]) {
-    let lines = std::str::from_utf8(bytes).map(Lines::of).unwrap_or_default();
+    let readable = std::str::from_utf8(bytes).ok().filter(|text| too_deep(text).is_none());
+    let lines = readable.map(Lines::of).unwrap_or_default();
     for diagnostic in diagnostics.iter_mut().filter(|it| it.file == DOCUMENT) {
         diagnostic.file = name.to_owned();
         diagnostic.line = diagnostic.field.as_deref().and_then(|pointer| lines.line(pointer));
@@ -70,7 +100,7 @@ pub fn locate(diagnostics: &mut [Diagnostic], name: &str, bytes: &[u8]) {
 }
 
 fn tree(text: &str) -> Result<Value, (String, Option<u64>)> {
-    if text.trim_start().starts_with('{')
+    if text.trim_start().starts_with(['{', '['])
         && let Ok(value) = serde_json::from_str(text)
     {
         return Ok(value);

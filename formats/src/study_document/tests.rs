@@ -223,3 +223,17 @@ fn later_faults_are_told_the_file_and_line_of_their_pointer() {
     assert_eq!(diagnostics[0].to_string(), "my.yaml:8: error: /scenarios/0/changes/0/node_sharing: wrong");
     assert_eq!(diagnostics[1].to_string(), "slurm.conf:3: error: wrong");
 }
+
+#[test]
+fn a_document_nested_too_deep_is_refused_unread() {
+    for text in [
+        "[".repeat(400_000),
+        format!("name: {}x", "{a: ".repeat(100_000)),
+        format!("{}x", "- ".repeat(100_000)),
+        (0..2_000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect(),
+    ] {
+        let (document, diagnostics) = super::read("study.yaml", text.as_bytes());
+        assert!(document.is_none());
+        assert!(diagnostics.iter().any(|it| it.message.contains("nested deeper")), "{diagnostics:?}");
+    }
+}
