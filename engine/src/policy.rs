@@ -346,10 +346,6 @@ pub struct CostModel {
     pub backfill_test_us: u64,
     /// Additional time of a test per thousand nodes of the cluster.
     pub backfill_test_per_1000_nodes_us: u64,
-    /// Fixed time of a main scheduling cycle.
-    pub main_base_us: u64,
-    /// Time of a job start.
-    pub start_us: u64,
 }
 
 impl Default for Policy {
@@ -492,12 +488,6 @@ impl Default for PreemptPolicy {
 impl Default for CostModel {
     /// Published and recorded figures: a blocked main cycle takes 2–3 ms at 256 nodes and 1,500 queued jobs (lab, 22.05.8).
     fn default() -> Self {
-        Self {
-            backfill_base_us: 0,
-            backfill_test_us: 0,
-            backfill_test_per_1000_nodes_us: 0,
-            main_base_us: 0,
-            start_us: 0,
-        }
+        Self { backfill_base_us: 0, backfill_test_us: 0, backfill_test_per_1000_nodes_us: 0 }
     }
 }

@@ -165,7 +165,7 @@ impl Shape {
             cores_per_socket: request.cores_per_socket.unwrap_or(0),
             sockets_per_node: request.sockets_per_node.unwrap_or(0),
             min_cpus_per_node,
-            memory: memory_need(memory, partition, select),
+            memory: memory_need(memory, gpus_per_node(cluster, &gres), partition, select),
             gres,
             whole_nodes,
             exclusive_user: partition.exclusive_user || request.sharing == Sharing::ExclusiveUser,
@@ -236,8 +236,19 @@ fn per_node_gres(request: &Request, tasks: u32, min_nodes: u32) -> Vec<(GresId, 
         .collect()
 }
 
+/// GPUs needed on a node, at least one: a request names their total, their types, or both.
+fn gpus_per_node(cluster: &Cluster, gres: &[(GresId, u32)]) -> u32 {
+    let of = |typed: bool| {
+        let gpus = gres.iter().filter(|(id, _)| {
+            cluster.gres.get(id.index()).is_some_and(|gres| gres.name == "gpu" && gres.kind.is_some() == typed)
+        });
+        gpus.fold(0, |sum: u32, &(_, count)| sum.saturating_add(count))
+    };
+    of(false).max(of(true)).max(1)
+}
+
 /// What the job takes of a node's memory, given defaults.
-fn memory_need(memory: Memory, partition: &Partition, select: &SelectPolicy) -> MemoryNeed {
+fn memory_need(memory: Memory, gpus: u32, partition: &Partition, select: &SelectPolicy) -> MemoryNeed {
     if !select.memory {
         return match memory {
             Memory::PerNode(mb) => MemoryNeed::NotConsumed(mb),
@@ -247,8 +258,7 @@ fn memory_need(memory: Memory, partition: &Partition, select: &SelectPolicy) -> 
     match memory {
         Memory::PerNode(mb) => MemoryNeed::PerNode(mb),
         Memory::PerCpu(mb) => MemoryNeed::PerCpu(mb),
-        // Charged with the GPUs of the node: one node's share of GPUs is not known before selection, so one GPU's.
-        Memory::PerGpu(mb) => MemoryNeed::PerNode(mb),
+        Memory::PerGpu(mb) => MemoryNeed::PerNode(mb.saturating_mul(u64::from(gpus))),
         Memory::WholeNode => MemoryNeed::Whole,
         Memory::Default => match partition.default_memory.or(select.default_memory) {
             Some(MemoryDefault::PerNode(mb)) if mb > 0 => MemoryNeed::PerNode(mb),

@@ -178,3 +178,24 @@ fn a_start_is_predicted_at_the_last_end_of_a_group_though_the_nodes_are_free_bef
 fn select_linear_releases_jobs_one_at_a_time() {
     assert_eq!(predicted(true, SlurmVersion::V22_05), (13, "1 2 3 4".to_owned()));
 }
+
+#[test]
+fn memory_per_gpu_is_charged_for_every_gpu_of_the_node() {
+    use super::shape::MemoryNeed;
+    use crate::cluster::GresType;
+    use crate::ids::GresId;
+    use crate::job::{GresRequest, GresScope, Memory};
+
+    let mut cluster = cluster(&[8]);
+    let kind = |kind: Option<&str>| GresType { name: "gpu".to_owned(), kind: kind.map(str::to_owned) };
+    cluster.gres = vec![kind(None), kind(Some("a100"))];
+    let select = SelectPolicy { linear: false, unit: ConsumableUnit::Core, memory: true, ..SelectPolicy::default() };
+    let mut request = Request::serial(PartitionId(0));
+    request.memory = Memory::PerGpu(100);
+    for (id, expected) in [(None, 100), (Some(0), 200), (Some(1), 200)] {
+        request.gres =
+            id.map(|id| GresRequest { gres: GresId(id), count: 2, scope: GresScope::PerNode }).into_iter().collect();
+        let shape = Shape::new(&cluster, &select, PartitionId(0), &request);
+        assert_eq!(shape.memory, MemoryNeed::PerNode(expected));
+    }
+}
