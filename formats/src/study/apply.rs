@@ -7,6 +7,7 @@ use crate::sacctmgr::Sacctmgr;
 use crate::slurm_conf::SlurmConf;
 use crate::study_document::change::{NodeSharing, NodesChange, SchedulerName, SeparateControllers, SharingMode};
 use crate::study_document::units::Setting;
+use crate::study_document::workload::WorkloadChange;
 use crate::study_document::{Change, DOCUMENT};
 
 /// What slurm.conf cannot say.
@@ -16,6 +17,8 @@ pub(super) struct Beyond<'a> {
     pub(super) scheduler: Option<SchedulerName>,
     /// The last split, and its JSON pointer.
     pub(super) controllers: Option<(&'a SeparateControllers, String)>,
+    /// Changes to the jobs, in order, and their JSON pointers.
+    pub(super) workload: Vec<(&'a WorkloadChange, String)>,
 }
 
 /// Which nodes are consumed by what, as the configuration stands: needed to keep memory consumed when the unit changes.
@@ -53,6 +56,7 @@ pub(super) fn apply<'a>(
         match change {
             Change::Scheduler(name) => beyond.scheduler = Some(*name),
             Change::SeparateControllers(separate) => beyond.controllers = Some((separate, here)),
+            Change::Workload(workload) => beyond.workload.push((workload, here)),
             _ => match edits(change, partitions, consumed) {
                 Ok(edits) => faults.extend(edits.iter().filter_map(|edit| edit.apply(edited, &here).err())),
                 Err((message, cure)) => faults.push(Diagnostic::error(DOCUMENT, message).field(here).cure(cure)),

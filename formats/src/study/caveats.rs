@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use super::window::Window;
 use crate::comparison::{Caveat, Controllers};
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::study_document::Change;
+use crate::study_document::workload::WorkloadChange;
 
 /// Caveats of every study, and those that follow from what readers said.
 pub(super) fn of_study(diagnostics: &[Diagnostic], window: Window) -> Vec<Caveat> {
@@ -47,4 +49,31 @@ pub(super) fn of_controllers(scenario: &str, counts: &Controllers) -> Vec<Caveat
         texts.push("Dependencies between jobs of different controllers are not kept.".to_owned());
     }
     texts.into_iter().map(|text| Caveat { scenario: Some(scenario.to_owned()), text }).collect()
+}
+
+/// Caveats of a scenario that changes the jobs themselves.
+pub(super) fn of_workload(scenario: &str, changes: &[Change]) -> Vec<Caveat> {
+    let workload =
+        || changes.iter().filter_map(|change| if let Change::Workload(it) = change { Some(it) } else { None });
+    let mut texts = Vec::new();
+    let is_drawn = |change: &WorkloadChange| match change {
+        WorkloadChange::ScaleArrivals(arrivals) => arrivals.factor.fract() != 0.0,
+        _ => change.fraction() < 1.0,
+    };
+    if workload().any(is_drawn) {
+        texts.push("Which jobs a change to the workload is about is drawn anew for each replication.");
+    }
+    if workload().any(|change| matches!(change, WorkloadChange::ScaleArrivals(_))) {
+        texts.push(
+            "Waits, slowdowns and response times are of recorded jobs only; copies of jobs have no counterpart in the baseline.",
+        );
+    }
+    if workload().any(|change| matches!(change, WorkloadChange::TimeLimit(_))) {
+        texts.push(
+            "Jobs longer than a changed time limit are ended by it; jobs that the trace shows as ended by their limit run on to a \
+             longer one.",
+        );
+    }
+    let caveat = |text: &str| Caveat { scenario: Some(scenario.to_owned()), text: text.to_owned() };
+    texts.into_iter().map(caveat).collect()
 }

@@ -22,6 +22,7 @@ mod prepare;
 mod replicate;
 mod run;
 mod window;
+mod workload;
 
 #[cfg(test)]
 mod tests;
@@ -32,6 +33,7 @@ pub use replicate::{Replicated, replication_seed};
 pub use run::compare;
 
 use controllers::Split;
+use workload::Edits;
 
 /// A study ready to be simulated. Scenario 0 is the baseline.
 #[derive(Clone, Debug)]
@@ -50,6 +52,8 @@ struct Prepared {
     names: NodeNames,
     /// Several controllers in place of one.
     split: Option<Arc<Split>>,
+    /// Changes to the jobs, made anew for each replication.
+    edits: Option<Arc<Edits>>,
     horizon: Horizon,
 }
 
@@ -99,7 +103,8 @@ impl Study {
         self.scenarios.get(scenario).map(|prepared| prepared.horizon)
     }
 
-    /// The site under a scenario's changes, as one controller would have it; the workload is the simulated one.
+    /// The site under a scenario's changes, as one controller would have it; the workload is the simulated one, before changes to
+    /// the jobs themselves.
     pub fn scenario(&self, scenario: usize) -> Option<&Arc<Scenario>> {
         self.scenarios.get(scenario).map(|prepared| &prepared.site)
     }

@@ -9,6 +9,7 @@ use jiff::tz::TimeZone;
 use super::apply::{Beyond, Consumed, Edited, apply};
 use super::controllers::{capacity, split};
 use super::window::Window;
+use super::workload::resolve;
 use super::{Prepared, Study, caveats, inputs};
 use crate::comparison::{Dimension, Plan};
 use crate::diagnostic::{Diagnostic, Severity, any_error};
@@ -70,6 +71,7 @@ impl Study {
             if let Some(counts) = &counts {
                 plan.caveats.extend(caveats::of_controllers(&changed.name, counts));
             }
+            plan.caveats.extend(caveats::of_workload(&changed.name, &changed.changes));
             plan.scenarios.push((changed.name.clone(), counts));
             scenarios.push(prepared);
         }
@@ -221,6 +223,15 @@ impl Sources {
         diagnostics.extend(found);
         let workload = shared(window.cut(workload?), &baseline.site.workload);
         let mut prepared = prepared(name, site, workload, window, diagnostics)?;
+        if !beyond.workload.is_empty() {
+            match resolve(&beyond.workload, Arc::make_mut(&mut prepared.site)) {
+                Ok(edits) => prepared.edits = Some(Arc::new(edits)),
+                Err(faults) => {
+                    diagnostics.extend(faults);
+                    return None;
+                }
+            }
+        }
         let Some((change, pointer)) = &beyond.controllers else { return Some(prepared) };
         match split(change, &prepared.site) {
             Ok((split, notes)) => {
@@ -286,7 +297,7 @@ fn prepared(
         diagnostics.extend(errors.into_iter().map(|error| Diagnostic::error(DOCUMENT, error.to_string())));
         return None;
     }
-    Some(Prepared { name: name.to_owned(), site: Arc::new(scenario), names, split: None, horizon })
+    Some(Prepared { name: name.to_owned(), site: Arc::new(scenario), names, split: None, edits: None, horizon })
 }
 
 /// Gates that name a group which the simulated jobs do not have.

@@ -1,5 +1,7 @@
 //! One replication of one scenario: engine outcomes to a schedule and a summary.
 
+use std::sync::Arc;
+
 use foresite_engine::ids::JobId;
 use foresite_engine::observer::{Interrupted, Observer};
 use foresite_engine::outcome::{JobRecord, JobState, Outcome, SchedulerCounters};
@@ -37,7 +39,7 @@ pub fn replication_seed(seed: u64, replication: u32) -> u64 {
     mixed(seed, u64::from(replication))
 }
 
-fn mixed(seed: u64, number: u64) -> u64 {
+pub(super) fn mixed(seed: u64, number: u64) -> u64 {
     let mut bits = mix(seed ^ 0x5851_F42D_4C95_7F2D).wrapping_add(number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     bits = mix(bits);
     bits
@@ -76,7 +78,13 @@ impl Study {
         observer: &mut impl Observer,
     ) -> Result<Replicated, Interrupted> {
         let prepared = self.scenarios.get(scenario).ok_or(Interrupted)?;
-        let run = run(prepared, draws, observer)?;
+        let run = match &prepared.edits {
+            None => run(prepared, &prepared.site, draws, observer)?,
+            Some(edits) => {
+                let workload = Arc::new(edits.apply(&prepared.site, draws.seed));
+                run(prepared, &Scenario { workload, ..Scenario::clone(&prepared.site) }, draws, observer)?
+            }
+        };
         let summary = Summary::of(&run.schedule, prepared.horizon, &run.counters, run.simulated_seconds);
         Ok(Replicated { schedule: run.schedule, summary })
     }
@@ -88,8 +96,8 @@ struct Run {
     simulated_seconds: i64,
 }
 
-fn run(prepared: &Prepared, draws: Draws, observer: &mut impl Observer) -> Result<Run, Interrupted> {
-    let site = &*prepared.site;
+/// `site` is the scenario's, its jobs those of this replication.
+fn run(prepared: &Prepared, site: &Scenario, draws: Draws, observer: &mut impl Observer) -> Result<Run, Interrupted> {
     let Some(split) = &prepared.split else {
         let outcome = simulate(site, draws, observer)?;
         let schedule = schedule(site, |job| Some((&outcome, &prepared.names, job)));

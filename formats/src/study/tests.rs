@@ -16,6 +16,9 @@ use crate::file_set::FileSet;
 use crate::schedule_file;
 use crate::study_document;
 
+mod changes;
+mod workload;
+
 const SLURM_CONF: &str = "\
 ClusterName=small
 SchedulerType=sched/backfill

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::units::{Setting, Span};
+use super::units::Setting;
+use super::workload::WorkloadChange;
 
 /// One change to the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -193,43 +194,6 @@ pub struct ReservationChange {
     pub name: String,
     /// Parameters as scontrol names them.
     pub set: BTreeMap<String, Setting>,
-}
-
-/// A change to the jobs themselves.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WorkloadChange {
-    /// More or fewer jobs, by a factor.
-    ScaleArrivals(f64),
-    /// A fraction of one user's jobs becomes another's.
-    Reassign {
-        /// From this user.
-        from: String,
-        /// To this user.
-        to: String,
-        /// Which part, 0 to 1.
-        fraction: f64,
-    },
-    /// Another time limit for a partition's jobs, or for all.
-    TimeLimit {
-        /// The partition.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        partition: Option<String>,
-        /// The new limit.
-        limit: Span,
-    },
-    /// Requested times become this factor of the run times.
-    Estimates {
-        /// Requested time over run time.
-        factor: f64,
-    },
-    /// Jobs go to another partition.
-    Move {
-        /// From this partition.
-        from: String,
-        /// To this partition.
-        to: String,
-    },
 }
 
 impl Change {

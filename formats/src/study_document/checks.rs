@@ -124,7 +124,8 @@ fn change(here: &str, change: &Change, faults: &mut Vec<Fault>) {
                 }
             }
         }
-        Change::Reservation(_) | Change::Workload(_) => {
+        Change::Workload(workload) => faults.extend(super::workload::faults(here, workload)),
+        Change::Reservation(_) => {
             let message = format!("the change `{}` is not yet modelled", change.kind());
             push(faults, format!("{here}/{}", change.kind()), message, "leave the change out");
         }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 pub mod change;
 pub mod gate;
 pub mod units;
+pub mod workload;
 
 mod checks;
 mod faults;

@@ -139,7 +139,7 @@ replications: 1001
 scenarios:
   - {name: baseline, changes: [{scale: {A: -1}}]}
   - {name: twice, changes: []}
-  - {name: twice, changes: [{workload: {scale_arrivals: 2}}, {separate_controllers: {controllers: {a: {}}}}]}
+  - {name: twice, changes: [{workload: {scale_arrivals: -2}}, {separate_controllers: {controllers: {a: {}}}}]}
 gates:
   - {metric: utilization, by: user, max_increase: 5s}
   - {metric: wait_seconds.mean}
@@ -155,7 +155,7 @@ gates:
         (6, "not a factor"),
         (7, "changes nothing"),
         (8, "scenario 1 has that name too"),
-        (8, "the change `workload` is not yet modelled"),
+        (8, "not a factor of arrivals"),
         (8, "fewer than two controllers"),
         (8, "the controller has no nodes"),
         (10, "utilization exists for all jobs together only"),
