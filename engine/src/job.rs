@@ -220,6 +220,26 @@ pub struct Dependencies {
     pub on: Vec<(DependencyKind, u64)>,
 }
 
+/// Why a recorded run gave way to the next one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RunEnd {
+    /// `REQUEUED`: by `scontrol requeue`, or by the job's own exit.
+    Requeued,
+    /// `PREEMPTED`. Not repeated where the scenario preempts: then the simulation decides who is.
+    Preempted,
+    /// `NODE_FAIL`.
+    NodeFail,
+}
+
+/// A run of a job that was queued again after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EarlierRun {
+    /// How long it ran [s].
+    pub run_time: u32,
+    /// Why it ended.
+    pub ended_by: RunEnd,
+}
+
 /// What few jobs have; boxed so that the others stay small.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobExtra {
@@ -235,8 +255,8 @@ pub struct JobExtra {
     pub array_task_limit: Option<u32>,
     /// Name of the job, where a singleton dependency needs it.
     pub job_name: Option<String>,
-    /// Later incarnations after a requeue: submit time [Unix s] and run time [s] of each.
-    pub requeued_runs: Vec<(i64, u32)>,
+    /// Runs after which the job went back to the queue, in order; [`Job::run_time`] is that of the last one.
+    pub earlier_runs: Vec<EarlierRun>,
     /// `--prefer`.
     pub prefer: Option<FeatureExpr>,
     /// The recorded start of a job that ran when the window opened, with its nodes.
@@ -254,7 +274,7 @@ pub struct Job {
     pub release: i64,
     /// When it left the queue without having run [Unix s]; `i64::MAX` if it never did.
     pub cancelled_at: i64,
-    /// How long it runs [s].
+    /// How long it runs [s], in its last run if it was requeued.
     pub run_time: u32,
     /// Requested time [s] as the trace gave it, used by the plain algorithms; 0 = unknown (then `run_time`).
     pub estimate: u32,

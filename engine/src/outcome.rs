@@ -135,6 +135,10 @@ pub struct SchedulerCounters {
     pub backfill_exit_state_changed: u64,
     /// Priority recalculations.
     pub priority_steps: u64,
+    /// Runs after which a job went back to the queue.
+    pub requeued: u64,
+    /// Runs ended for another job's sake.
+    pub preempted: u64,
 }
 
 /// The outcome of one replication.

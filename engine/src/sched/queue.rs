@@ -1,6 +1,8 @@
 //! The pending queue in scheduling order.
 //! Source of the order: slurm-semantics 2.2 (tier, priority, submit time, job id).
 
+use std::collections::BTreeMap;
+
 use crate::ids::{JobId, PartitionId};
 
 /// One (job, partition) of the queue.
@@ -32,6 +34,22 @@ pub(crate) struct Queue {
     sorted: Vec<Record>,
     fresh: Vec<Record>,
     stale: bool,
+    /// Jobs that were queued again, and before which job their new submit time puts them. Mostly empty.
+    requeued: BTreeMap<JobId, JobId>,
+}
+
+/// Sorts by tier and priority, then submit time, then job.
+fn sort(records: &mut [Record], requeued: &BTreeMap<JobId, JobId>) {
+    if requeued.is_empty() {
+        // A stable merge sort finds sorted runs and merges them.
+        records.sort_by_key(|record| (record.order, record.job));
+    } else {
+        let place = |job: JobId| match requeued.get(&job) {
+            Some(before) => 2 * u64::from(before.0),
+            None => 2 * u64::from(job.0) + 1,
+        };
+        records.sort_by_key(|record| (record.order, place(record.job), record.job));
+    }
 }
 
 impl Queue {
@@ -53,10 +71,9 @@ impl Queue {
             self.stale = false;
         }
         if !self.fresh.is_empty() {
-            self.fresh.sort_unstable_by_key(|record| (record.order, record.job));
+            sort(&mut self.fresh, &self.requeued);
             self.sorted.append(&mut self.fresh);
-            // A stable merge sort finds the two runs and merges them.
-            self.sorted.sort_by_key(|record| (record.order, record.job));
+            sort(&mut self.sorted, &self.requeued);
         }
         &self.sorted
     }
@@ -68,7 +85,12 @@ impl Queue {
             let (tier, priority) = tier_and_priority(record);
             record.order = Record::new(record.job, record.partition, tier, priority).order;
         }
-        self.sorted.sort_by_key(|record| (record.order, record.job));
+        sort(&mut self.sorted, &self.requeued);
+    }
+
+    /// A job's submit time is now that of a job submitted just before `before`.
+    pub(crate) fn requeue(&mut self, job: JobId, before: JobId) {
+        self.requeued.insert(job, before);
     }
 
     /// Whether nothing waits, stale records counted.

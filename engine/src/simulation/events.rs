@@ -8,12 +8,14 @@ use crate::ids::JobId;
 /// What happens to a job at a known time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Event {
-    /// It ends, by itself or by the time-limit scan.
-    JobEnds {
+    /// Its run ends, by itself or by the time-limit scan, unless it has ended already.
+    RunEnds {
         /// The job.
         job: JobId,
         /// By the scan.
         killed: bool,
+        /// Which of its starts is meant.
+        starts: u16,
     },
     /// Its nodes have left COMPLETING.
     NodesFree {

@@ -23,6 +23,16 @@ pub(crate) struct LiveJob {
     pub(crate) phase: Phase,
     /// When age began to accrue [s].
     pub(crate) accrue: i64,
+    /// When it was submitted, or queued again [s].
+    pub(crate) submit: i64,
+    /// Not eligible before [s]: set by a requeue.
+    pub(crate) begin: i64,
+    /// How often it has started: an event of an earlier start is void.
+    pub(crate) starts: u16,
+    /// Which of its recorded runs is next or going on.
+    pub(crate) run: u16,
+    /// It goes back to the queue when this run has ended.
+    pub(crate) returns: bool,
     /// Priority per partition of its request.
     pub(crate) priority: u32,
     /// Limit in force [s]; 365 days where unlimited.

@@ -1,4 +1,4 @@
-//! What happens to a job: submission, eligibility, start, end, and the periodic recomputation of its priority.
+//! What happens to a job: submission, eligibility, start, and the periodic recomputation of its priority.
 //! Source: slurm-semantics 1.1, 2.1, 4.2–4.4, 7.4.
 
 use super::events::Event;
@@ -14,13 +14,9 @@ use crate::select::free::Allocation;
 
 /// Where a finite duration is needed, unlimited is a year.
 const YEAR_MINUTES: u32 = 365 * 24 * 60;
-/// From a job's end to its nodes' answer, without an Epilog [ms] (observed 10–100 ms).
-const COMPLETING_MS: i64 = 50;
-/// From a time-limit kill to the main scheduler's run [ms] (observed 100–150 ms).
-const KILL_TO_MAIN_MS: i64 = 130;
 
 impl Controller<'_> {
-    fn job(&self, job: JobId) -> &Job {
+    pub(super) fn job(&self, job: JobId) -> &Job {
         &self.scenario.workload.jobs[job.index()]
     }
 
@@ -46,10 +42,16 @@ impl Controller<'_> {
         let job = self.job(id);
         let (release, cancelled_at, request) = (job.release, job.cancelled_at, job.request);
         let limit_minutes = self.limit_minutes(id);
+        let submit = job.submit;
         self.live.insert(LiveJob {
             job: id,
             phase: Phase::Waiting,
             accrue: seconds(now),
+            submit,
+            begin: i64::MIN,
+            starts: 0,
+            run: 0,
+            returns: false,
             priority: 0,
             limit_seconds: i64::from(limit_minutes) * 60,
             start: 0,
@@ -58,7 +60,8 @@ impl Controller<'_> {
             billing: 0.0,
             allocation: Allocation::default(),
         });
-        if cancelled_at != i64::MAX {
+        // Who took it from the queue did so after its earlier runs.
+        if cancelled_at != i64::MAX && self.on_last_run(id) {
             self.events.push((cancelled_at * SECOND).max(now), Event::Cancelled { job: id });
         }
         let shapes = self.take_shapes(request);
@@ -82,8 +85,7 @@ impl Controller<'_> {
 
     /// The recorded release time, or a begin time, has come.
     pub(crate) fn release(&mut self, id: JobId) {
-        let job = self.job(id);
-        if job.extra.as_ref().is_some_and(|extra| extra.begin.is_some()) {
+        if self.is_held(id) {
             self.begin_time(id);
         } else if self.live.get(id).is_some_and(|live| live.phase == Phase::Waiting) {
             self.enqueue(id, seconds(self.now));
@@ -94,10 +96,10 @@ impl Controller<'_> {
 
     /// The job becomes eligible.
     pub(crate) fn enqueue(&mut self, id: JobId, now: i64) {
-        let accrue = if self.scenario.policy.priority.accrue_always { self.job(id).submit } else { now };
+        let accrue_always = self.scenario.policy.priority.accrue_always;
         if let Some(live) = self.live.get_mut(id) {
             live.phase = Phase::Pending;
-            live.accrue = accrue;
+            live.accrue = if accrue_always { live.submit } else { now };
         }
         self.records[id.index()].eligible = Some(now);
         for position in 0..self.partitions(id).len() {
@@ -166,9 +168,10 @@ impl Controller<'_> {
     /// Commits an allocation: the job runs from this second.
     pub(crate) fn start(&mut self, id: JobId, partition: PartitionId, allocation: Allocation, by: StartedBy) {
         let start = seconds(self.now);
-        let job = &self.scenario.workload.jobs[id.index()];
+        let user = self.job(id).user.0;
+        let run = self.current_run(id);
         let billing = self.billing(partition, &allocation);
-        self.free.take(&self.selector.geometry, &allocation, job.user.0);
+        self.free.take(&self.selector.geometry, &allocation, user);
         let record = &mut self.records[id.index()];
         record.start = Some(start);
         record.started_by = Some(by);
@@ -185,25 +188,27 @@ impl Controller<'_> {
         record.n_ranges = self.node_ranges.len() as u32 - record.ranges_begin;
         let Some(live) = self.live.get_mut(id) else { return };
         live.phase = Phase::Running;
+        live.starts = live.starts.wrapping_add(1);
+        live.returns = run.returns;
         live.start = start;
         live.expected_end = start + live.limit_seconds;
         live.partition = partition;
         live.billing = billing;
         live.allocation = allocation;
         self.running.insert((live.expected_end, id.0));
-        let limit_end = live.expected_end;
+        let (limit_end, starts) = (live.expected_end, live.starts);
         let over = match self.scenario.cluster.partitions[partition.index()].over_time_limit {
             Some(minutes) => Some(minutes),
             None => self.scenario.policy.over_time_limit,
         };
-        let natural = self.now + i64::from(job.run_time) * SECOND;
-        let unbounded = job.run_time_is_bound && limit_end > start + i64::from(job.run_time);
+        let natural = self.now + i64::from(run.seconds) * SECOND;
+        let unbounded = run.is_bound && limit_end > start + i64::from(run.seconds);
         let kill = over.map(|minutes| self.timers.scan_after(limit_end + i64::from(minutes) * 60));
         let (end, killed) = match kill {
             Some(kill) if unbounded || kill < natural => (kill, true),
             _ => (natural, false),
         };
-        self.events.push(end, Event::JobEnds { job: id, killed });
+        self.events.push(end, Event::RunEnds { job: id, killed, starts });
         self.queue.mark_stale();
         self.touch();
         self.array_task_started(id);
@@ -233,91 +238,6 @@ impl Controller<'_> {
         };
         let weighted = weights.iter().map(|&(tres, weight)| weight * count(tres));
         if self.scenario.policy.priority.max_tres { weighted.fold(0.0, f64::max) } else { weighted.sum() }
-    }
-
-    /// A job ended: its resources are free at once, its nodes when they have answered.
-    pub(crate) fn job_ends(&mut self, id: JobId, killed: bool) {
-        let now = seconds(self.now);
-        let job = &self.scenario.workload.jobs[id.index()];
-        let succeeded = job.succeeded;
-        let association = job.association;
-        let Some(live) = self.live.get_mut(id) else { return };
-        live.phase = Phase::Completing;
-        let (start, billing, expected_end) = (live.start, live.billing, live.expected_end);
-        let allocation = std::mem::take(&mut live.allocation);
-        self.running.remove(&(expected_end, id.0));
-        self.free.give_back(&self.selector.geometry, &allocation);
-        for share in &allocation.shares {
-            self.completing_jobs[share.node.index()] += 1;
-            self.completing.insert(share.node);
-        }
-        let n_nodes = allocation.shares.len() as i64;
-        if let Some(live) = self.live.get_mut(id) {
-            live.allocation = allocation;
-        }
-        self.array_task_ended(id);
-        let slice = (now - start.max(self.timers.last_priority_step)).max(0);
-        // The slice since the last step is charged only where limits are enforced.
-        if self.scenario.policy.enforce.limits && self.scenario.policy.priority.multifactor {
-            let charge = self.usage.charge_of(slice, billing * self.usage_factor(id));
-            self.usage.add(&self.scenario.associations, association, charge);
-        }
-        let charged_seconds = self.usage.charge_of(slice, self.usage_factor(id));
-        self.limits_end(id, slice, charged_seconds, expected_end - (now - slice));
-        self.records[id.index()].end = Some(now);
-        let over_limit = killed || now > expected_end;
-        let state = match (over_limit, succeeded) {
-            (true, _) => JobState::Timeout,
-            (false, true) => JobState::Completed,
-            (false, false) => JobState::Failed,
-        };
-        self.close(id, state);
-        let epilog = i64::from(self.scenario.policy.epilog_seconds) * SECOND;
-        let spread = if n_nodes > 64 { 2 * n_nodes } else { 0 };
-        self.events.push(self.now + COMPLETING_MS + epilog + spread, Event::NodesFree { job: id });
-        self.touch();
-        if killed {
-            self.events.push(self.now + KILL_TO_MAIN_MS, Event::MainRequested);
-        }
-    }
-
-    /// `UsageFactor` of the job's QOS.
-    fn usage_factor(&self, id: JobId) -> f64 {
-        self.scenario.qos[self.job(id).qos.index()].usage_factor.unwrap_or(1.0)
-    }
-
-    /// The last node of a job has answered.
-    pub(crate) fn nodes_free(&mut self, id: JobId) {
-        let Some(live) = self.live.remove(id) else { return };
-        self.forget_waiting(id);
-        self.return_licenses(id);
-        for share in &live.allocation.shares {
-            let count = &mut self.completing_jobs[share.node.index()];
-            *count -= 1;
-            if *count == 0 {
-                self.completing.remove(share.node);
-            }
-        }
-        self.touch();
-        if self.scenario.policy.epilog && !self.scenario.policy.main.defer {
-            self.events.push(self.now, Event::MainRequested);
-        } else {
-            self.timers.request_main(self.now);
-        }
-    }
-
-    /// The owner took the job back, if it had not started.
-    pub(crate) fn cancel_pending(&mut self, id: JobId) {
-        let record = self.records[id.index()];
-        if record.start.is_some() || record.end.is_some() {
-            return;
-        }
-        self.live.remove(id);
-        self.forget_waiting(id);
-        self.queue.mark_stale();
-        self.records[id.index()].end = Some(seconds(self.now));
-        self.close(id, JobState::Cancelled);
-        self.touch();
     }
 
     /// The priority thread: decay, new usage, fair-share, then every pending job's priority.

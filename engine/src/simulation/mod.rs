@@ -9,9 +9,11 @@
 //! Time inside is milliseconds since the Unix epoch, because triggers are; what the schedulers compare and what leaves
 //! the engine is whole seconds, as in slurmctld.
 
+pub(crate) mod ends;
 pub(crate) mod events;
 pub(crate) mod jobs;
 pub(crate) mod lifecycle;
+pub(crate) mod requeue;
 pub(crate) mod timers;
 pub(crate) mod waiting;
 
@@ -208,7 +210,7 @@ impl<'a> Controller<'a> {
 
     fn handle(&mut self, event: Event) {
         match event {
-            Event::JobEnds { job, killed } => self.job_ends(job, killed),
+            Event::RunEnds { job, killed, starts } => self.run_ends(job, killed, starts),
             Event::NodesFree { job } => self.nodes_free(job),
             Event::Cancelled { job } => self.cancel_pending(job),
             Event::Released { job } => self.release(job),

@@ -71,6 +71,16 @@ impl Controller<'_> {
         !self.waiting.held.is_empty()
     }
 
+    /// Whether a submitted job is held back.
+    pub(crate) fn is_held(&self, id: JobId) -> bool {
+        self.waiting.held.contains(&id)
+    }
+
+    /// Holds a job until it is independent.
+    pub(crate) fn hold(&mut self, id: JobId) {
+        self.waiting.held.insert(id);
+    }
+
     /// Whether a held job waits for `after:J+minutes` of a job that has started: time alone will release it.
     pub(crate) fn waits_for_time(&self) -> bool {
         self.waiting.held.iter().any(|id| {
@@ -111,6 +121,9 @@ impl Controller<'_> {
 
     /// Whether begin time, dependencies and array limit let the job be considered.
     fn is_independent(&self, id: JobId) -> bool {
+        if self.live.get(id).is_some_and(|live| live.begin > seconds(self.now)) {
+            return false;
+        }
         let job = &self.scenario.workload.jobs[id.index()];
         let Some(extra) = &job.extra else { return true };
         if extra.begin.is_some_and(|begin| begin > seconds(self.now)) {

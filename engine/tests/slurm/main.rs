@@ -3,7 +3,7 @@
 //! [`dsl`] reads a scenario, [`schedule`] runs it and compares. Expected times are bounds that follow from the
 //! specification (a tick's phase is chance), so every scenario is run with several seeds.
 //! Not expressed here because not modelled: advance reservations (conformance test 12), `--time-min` (7),
-//! requeue (15); the run time of a long cycle (8) is a parameter of the cost model.
+//! the run time of a long cycle (8) is a parameter of the cost model.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod backfill;
@@ -14,6 +14,7 @@ mod invariants;
 mod limits;
 mod main_scheduler;
 mod priority;
+mod requeue;
 mod schedule;
 mod selection;
 mod waiting;

@@ -184,5 +184,7 @@ fn add(sum: SchedulerCounters, other: &SchedulerCounters) -> SchedulerCounters {
         backfill_exit_max_time: sum.backfill_exit_max_time + other.backfill_exit_max_time,
         backfill_exit_state_changed: sum.backfill_exit_state_changed + other.backfill_exit_state_changed,
         priority_steps: sum.priority_steps + other.priority_steps,
+        requeued: sum.requeued + other.requeued,
+        preempted: sum.preempted + other.preempted,
     }
 }

@@ -65,7 +65,10 @@ caveats! {
     /// A suspended job.
     Suspended, NotModelled, "Suspended", "were suspended for a time: the times are not recorded, the run time is without them", "";
     /// Requeued incarnations.
-    Requeued, NotModelled, "JobID", "further rows of a job that was requeued: its first run alone is simulated", "";
+    Requeued, Assumed, "JobID", "further rows of a job that was requeued: run one after the other, each for its recorded time", "";
+    /// The run after a requeue is not in the trace.
+    RequeuedLast, Assumed, "State", "were requeued, but no later run is in the trace: taken as ended without success",
+        "export with --duplicates, and a period that holds the later runs";
     /// A job in a reservation.
     Reservation, NotModelled, "Reservation", "ran in a reservation: it does not exist here, they compete with all others", "";
     /// `--deadline`.

@@ -9,11 +9,12 @@ mod swf_site;
 use std::collections::{HashMap, HashSet};
 
 use foresite_engine::ids::{JobId, RequestId};
-use foresite_engine::job::{DependencyKind, Job, JobExtra, Request, Workload};
+use foresite_engine::job::{DependencyKind, EarlierRun, Job, JobExtra, Request, RunEnd, Workload};
 
 pub use swf_site::swf_site;
 
-use super::model::{Trace, TraceFormat, TraceJob};
+use super::model::{Trace, TraceFormat, TraceJob, TraceRun};
+use super::states::TraceState;
 use crate::diagnostic::{Diagnostic, Severity, any_error};
 use crate::site::Site;
 use people::People;
@@ -118,7 +119,7 @@ fn lower_job(
             dependencies,
             array_task_limit: extra.array_task_limit,
             job_name: (!extra.job_name.is_empty()).then(|| texts.text(extra.job_name).to_owned()),
-            requeued_runs: extra.requeued_runs.clone(),
+            earlier_runs: extra.earlier_runs.iter().map(earlier_run).collect(),
             prefer: (!extra.prefer.is_empty())
                 .then(|| features::parse(texts.text(extra.prefer), &site.cluster.features, &mut about)),
             running_since: None,
@@ -141,6 +142,15 @@ fn lower_job(
         nice: job.nice,
         extra,
     }
+}
+
+fn earlier_run(run: &TraceRun) -> EarlierRun {
+    let ended_by = match run.state {
+        TraceState::Preempted => RunEnd::Preempted,
+        TraceState::NodeFail => RunEnd::NodeFail,
+        _ => RunEnd::Requeued,
+    };
+    EarlierRun { run_time: run.run_time, ended_by }
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ use jiff::tz::TimeZone;
 pub use lower::{lower, swf_site};
 
 pub use caveat::{Caveat, CaveatKind};
-pub use model::{Trace, TraceExtra, TraceFormat, TraceGres, TraceJob, TraceRequest};
+pub use model::{Trace, TraceExtra, TraceFormat, TraceGres, TraceJob, TraceRequest, TraceRun};
 pub use states::TraceState;
 pub use strings::{Strings, Symbol};
 pub use swf_header::SwfHeader;

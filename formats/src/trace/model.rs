@@ -55,7 +55,7 @@ pub struct TraceJob {
     pub release: i64,
     /// When it left the queue without having run.
     pub cancelled_at: Option<i64>,
-    /// How long it ran [s].
+    /// How long it ran [s], the last time if it was requeued.
     pub run_time: u32,
     /// Requested time as the trace gives it [s]; 0 if unknown.
     pub estimate: u32,
@@ -96,8 +96,21 @@ pub struct TraceExtra {
     pub job_name: Symbol,
     /// `--prefer`.
     pub prefer: Symbol,
-    /// Later incarnations: submit time [Unix s] and run time [s].
-    pub requeued_runs: Vec<(i64, u32)>,
+    /// Incarnations that were queued again, by submit time; the job's own run time, state and cancellation are the last one's.
+    pub earlier_runs: Vec<TraceRun>,
+    /// Submit time of the last incarnation, if there are several [Unix s].
+    pub last_submit: i64,
+}
+
+/// An incarnation of a job that was queued again after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TraceRun {
+    /// Its submit time [Unix s].
+    pub submit: i64,
+    /// How long it ran [s].
+    pub run_time: u32,
+    /// How it stood at its end.
+    pub state: TraceState,
 }
 
 /// What jobs ask for, names unresolved. Equal requests are stored once.

@@ -12,7 +12,7 @@ use super::job_id::{JobId, PendingTasks};
 use super::layout::Layout;
 use super::lines::Lines;
 use super::log::Log;
-use super::model::{Trace, TraceExtra, TraceFormat, TraceJob, TraceRequest};
+use super::model::{Trace, TraceExtra, TraceFormat, TraceJob, TraceRequest, TraceRun};
 use super::request::shown;
 use super::row::{Cut, Row, RowCutter};
 use super::sacct_job::{Present, RowReader};
@@ -95,6 +95,9 @@ pub(crate) fn read<R: BufRead>(
     }
     for _ in 0..clock.ambiguous {
         log.caveat(CaveatKind::AmbiguousTime, 0);
+    }
+    for job in jobs.jobs.iter().filter(|job| job.state == TraceState::Requeued) {
+        log.caveat(CaveatKind::RequeuedLast, job.line);
     }
     if jobs.jobs.is_empty() && !log.has_errors() {
         log.push(
@@ -309,32 +312,41 @@ impl Jobs {
 }
 
 impl TraceJob {
-    /// Takes another incarnation of the same job: its first submission counts, its last ending. False if it is known.
+    /// Takes another incarnation of the same job: the earliest submission counts, and the latest one's ending; the runs
+    /// before it are kept. False if the row is known.
     fn merge(&mut self, other: &Self) -> bool {
-        let later = self.extra.as_ref().map_or(&[][..], |extra| &extra.requeued_runs);
-        if self.submit == other.submit || later.iter().any(|run| run.0 == other.submit) {
-            return false;
+        let (mut runs, last_submit) = match &mut self.extra {
+            Some(extra) if !extra.earlier_runs.is_empty() => {
+                (std::mem::take(&mut extra.earlier_runs), extra.last_submit)
+            }
+            Some(extra) if extra.last_submit > 0 => (Vec::new(), extra.last_submit),
+            _ => (Vec::new(), self.submit),
+        };
+        let is_known = other.submit == last_submit || runs.iter().any(|run| run.submit == other.submit);
+        let mut last = last_submit;
+        if !is_known {
+            let is_last = other.submit > last_submit;
+            let (submit, earlier) = if is_last { (last_submit, &*self) } else { (other.submit, other) };
+            // An incarnation that was cancelled in the queue did not run.
+            if earlier.cancelled_at.is_none() {
+                runs.push(TraceRun { submit, run_time: earlier.run_time, state: earlier.state });
+                runs.sort_unstable();
+            }
+            if is_last {
+                last = other.submit;
+                (self.cancelled_at, self.run_time) = (other.cancelled_at, other.run_time);
+                (self.run_time_is_bound, self.state) = (other.run_time_is_bound, other.state);
+            }
+            if other.submit < self.submit {
+                (self.submit, self.eligible, self.release) = (other.submit, other.eligible, other.release);
+            }
         }
-        let latest = later.iter().map(|run| run.0).chain([self.submit]).max().unwrap_or(self.submit);
-        let mut runs: Vec<(i64, u32)> = later.iter().copied().chain([(self.submit, self.run_time)]).collect();
-        // An incarnation that was cancelled in the queue did not run.
-        if other.cancelled_at.is_none() {
-            runs.push((other.submit, other.run_time));
+        if let Some(extra) = &mut self.extra {
+            (extra.earlier_runs, extra.last_submit) = (runs, last);
+        } else if !is_known {
+            self.extra = Some(Box::new(TraceExtra { earlier_runs: runs, last_submit: last, ..TraceExtra::default() }));
         }
-        runs.sort_unstable();
-        if other.submit > latest {
-            self.cancelled_at = other.cancelled_at;
-            self.run_time_is_bound = other.run_time_is_bound;
-            self.state = other.state;
-        }
-        if other.submit < self.submit {
-            (self.eligible, self.release) = (other.eligible, other.release);
-        }
-        if let Some((&(submit, run_time), rest)) = runs.split_first() {
-            (self.submit, self.run_time) = (submit, run_time);
-            self.extra.get_or_insert_with(Box::<TraceExtra>::default).requeued_runs = rest.to_vec();
-        }
-        true
+        !is_known
     }
 
     /// Whether it ended by itself with success.

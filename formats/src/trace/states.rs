@@ -1,12 +1,14 @@
 //! Job states as sacct words them.
 
 /// How a job stood when the trace was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TraceState {
     /// `COMPLETED`: ended by itself with exit code 0.
     Completed,
-    /// `FAILED`, `OUT_OF_MEMORY`, `NODE_FAIL` and the like: ended otherwise.
+    /// `FAILED`, `OUT_OF_MEMORY` and the like: ended otherwise.
     Failed,
+    /// `NODE_FAIL`: ended with its node; if a later row follows, it was queued again.
+    NodeFail,
     /// `TIMEOUT`: ended by its limit.
     Timeout,
     /// `CANCELLED`, `REVOKED`, `DEADLINE`: ended, or removed from the queue, by somebody.
@@ -15,8 +17,10 @@ pub enum TraceState {
     Pending,
     /// `RUNNING`, `SUSPENDED`, `COMPLETING` and the like: still on its nodes.
     Running,
-    /// `REQUEUED`, `PREEMPTED`: an incarnation that was put back into the queue, or ended for another job's sake.
+    /// `REQUEUED`: an incarnation that was put back into the queue.
     Requeued,
+    /// `PREEMPTED`: ended for another job's sake; if a later row follows, it was queued again.
+    Preempted,
 }
 
 impl TraceState {
@@ -25,14 +29,16 @@ impl TraceState {
         let end = text.iter().position(|byte| matches!(byte, b' ' | b'+' | b',')).unwrap_or(text.len());
         Some(match text.get(..end)? {
             b"COMPLETED" | b"CD" => Self::Completed,
-            b"FAILED" | b"F" | b"NODE_FAIL" | b"NF" | b"OUT_OF_MEMORY" | b"OOM" | b"OUT_OF_ME" | b"BOOT_FAIL"
-            | b"BF" | b"LAUNCH_FAILED" | b"SPECIAL_EXIT" | b"RECONFIG_FAIL" => Self::Failed,
+            b"FAILED" | b"F" | b"OUT_OF_MEMORY" | b"OOM" | b"OUT_OF_ME" | b"BOOT_FAIL" | b"BF" | b"LAUNCH_FAILED"
+            | b"SPECIAL_EXIT" | b"RECONFIG_FAIL" => Self::Failed,
             b"TIMEOUT" | b"TO" => Self::Timeout,
             b"CANCELLED" | b"CA" | b"REVOKED" | b"RV" | b"DEADLINE" | b"DL" => Self::Cancelled,
             b"PENDING" | b"PD" | b"REQUEUE_HOLD" | b"REQUEUE_FED" | b"RESV_DEL_HOLD" => Self::Pending,
             b"RUNNING" | b"R" | b"SUSPENDED" | b"S" | b"COMPLETING" | b"CG" | b"CONFIGURING" | b"CF" | b"RESIZING"
             | b"SIGNALING" | b"STAGE_OUT" | b"STOPPED" | b"POWER_UP_NODE" | b"UPDATE_DB" => Self::Running,
-            b"REQUEUED" | b"RQ" | b"PREEMPTED" | b"PR" => Self::Requeued,
+            b"NODE_FAIL" | b"NF" => Self::NodeFail,
+            b"REQUEUED" | b"RQ" => Self::Requeued,
+            b"PREEMPTED" | b"PR" => Self::Preempted,
             _ => return None,
         })
     }
@@ -48,6 +54,8 @@ mod tests {
         assert_eq!(TraceState::parse(b"CANCELLED+"), Some(TraceState::Cancelled));
         assert_eq!(TraceState::parse(b"OUT_OF_MEMORY"), Some(TraceState::Failed));
         assert_eq!(TraceState::parse(b"REQUEUED"), Some(TraceState::Requeued));
+        assert_eq!(TraceState::parse(b"PREEMPTED"), Some(TraceState::Preempted));
+        assert_eq!(TraceState::parse(b"NODE_FAIL"), Some(TraceState::NodeFail));
         assert_eq!(TraceState::parse(b"EXPLODED"), None);
         assert_eq!(TraceState::parse(b""), None);
     }

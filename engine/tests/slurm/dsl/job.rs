@@ -4,8 +4,8 @@ use foresite_engine::association::{Association, AssociationTree, Qos};
 use foresite_engine::cluster::Cluster;
 use foresite_engine::ids::{AssociationId, FeatureId, GresId, LicenseId, PartitionId, QosId, RequestId, UserId};
 use foresite_engine::job::{
-    Dependencies, DependencyKind, FeatureExpr, GresRequest, GresScope, Job, JobExtra, JobName, JobPart, Memory,
-    Request, Sharing, TimeLimit, Workload,
+    Dependencies, DependencyKind, EarlierRun, FeatureExpr, GresRequest, GresScope, Job, JobExtra, JobName, JobPart,
+    Memory, Request, RunEnd, Sharing, TimeLimit, Workload,
 };
 
 use super::{Line, T0, intern, nodes_named, partition};
@@ -90,6 +90,19 @@ pub(super) fn add(
             "t" if value == "none" => job.time_limit = None,
             "t" => job.time_limit = Some(TimeLimit::Minutes(line.number(value))),
             "cancel" => job.cancelled_at = T0 + line.number::<i64>(value),
+            "runs" => {
+                let run = |text: &str| {
+                    let (time, word) = text.split_once(':').unwrap_or((text, "requeued"));
+                    let ended_by = match word {
+                        "requeued" => RunEnd::Requeued,
+                        "preempted" => RunEnd::Preempted,
+                        "node_fail" => RunEnd::NodeFail,
+                        other => line.unknown(other),
+                    };
+                    EarlierRun { run_time: line.number(time), ended_by }
+                };
+                extra.earlier_runs = value.split(',').map(run).collect();
+            }
             "fails" => job.succeeded = false,
             "nice" => job.nice = line.number(value),
             "user" => user = value,

@@ -82,9 +82,44 @@ fn incarnations_after_a_requeue_are_runs_of_one_job() {
     let trace = trace(&format!("{HEADER}\n{}\n", rows.join("\n")));
     assert_eq!(trace.jobs.len(), 1);
     let job = &trace.jobs[0];
-    assert_eq!((job.submit, job.run_time, job.run_time_is_bound), (SUBMIT, 100, true));
-    assert_eq!(job.extra.as_ref().unwrap().requeued_runs, [(SUBMIT + 3120, 200), (SUBMIT + 6720, 300)]);
+    assert_eq!((job.submit, job.run_time, job.run_time_is_bound), (SUBMIT, 300, true));
+    let run = |submit, run_time, state| TraceRun { submit, run_time, state };
+    let runs = [run(SUBMIT, 100, TraceState::NodeFail), run(SUBMIT + 3120, 200, TraceState::Requeued)];
+    assert_eq!(job.extra.as_ref().unwrap().earlier_runs, runs);
     assert_eq!(caveats(&trace), [(CaveatKind::Requeued, 2), (CaveatKind::DuplicateRow, 1)]);
+}
+
+#[test]
+fn the_order_of_incarnations_in_the_file_does_not_matter() {
+    let first = row(&[("State", "PREEMPTED"), ("ElapsedRaw", "100")]);
+    let second = row(&[("Submit", "2024-01-01T01:00:00"), ("ElapsedRaw", "200"), ("State", "REQUEUED")]);
+    let last = row(&[
+        ("Submit", "2024-01-01T02:00:00"),
+        ("ElapsedRaw", "0"),
+        ("State", "CANCELLED by 7"),
+        ("End", "2024-01-01T03:00:00"),
+    ]);
+    let mut jobs = Vec::new();
+    for rows in [[&first, &second, &last], [&last, &second, &first], [&second, &last, &first]] {
+        let [one, two, three] = rows;
+        let trace = trace(&format!("{HEADER}\n{one}\n{two}\n{three}\n{two}\n"));
+        assert_eq!(trace.jobs.len(), 1);
+        assert_eq!(caveats(&trace), [(CaveatKind::Requeued, 2), (CaveatKind::DuplicateRow, 1)]);
+        jobs.extend(trace.jobs);
+    }
+    assert_eq!((jobs[0].submit, jobs[0].run_time, jobs[0].cancelled_at), (SUBMIT, 0, Some(1_704_078_000)));
+    assert_eq!((jobs[0].eligible, jobs[0].state), (SUBMIT, TraceState::Cancelled));
+    let runs: Vec<_> = jobs[0].extra.as_ref().unwrap().earlier_runs.iter().map(|run| run.run_time).collect();
+    assert_eq!(runs, [100, 200]);
+    assert_eq!(jobs[0], jobs[1]);
+    assert_eq!(jobs[0], jobs[2]);
+}
+
+#[test]
+fn a_requeue_without_a_later_row_is_named() {
+    let trace = trace(&with(&[("State", "REQUEUED")]));
+    assert_eq!(caveats(&trace), [(CaveatKind::RequeuedLast, 1)]);
+    assert!(!trace.jobs[0].succeeded());
 }
 
 #[test]

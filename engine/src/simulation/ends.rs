@@ -1,0 +1,140 @@
+//! How a job's run ends: by itself, by its limit or by somebody; and how its nodes become free.
+//! Source: slurm-semantics 4.4, 7.1, 7.4, 7.6.
+
+use super::events::Event;
+use super::jobs::Phase;
+use super::{Controller, SECOND, seconds};
+use crate::ids::JobId;
+use crate::outcome::JobState;
+
+/// From a job's end to its nodes' answer, without an Epilog [ms] (observed 10–100 ms).
+const COMPLETING_MS: i64 = 50;
+/// From a time-limit kill to the main scheduler's run [ms] (observed 100–150 ms).
+const KILL_TO_MAIN_MS: i64 = 130;
+
+/// What ends a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RunEnded {
+    /// The job itself.
+    Itself,
+    /// The time-limit scan.
+    TimeLimit,
+    /// Somebody else: this is its state, unless it is queued again.
+    #[expect(dead_code, reason = "for node failures and preemption")]
+    Others {
+        /// The state word.
+        state: JobState,
+        /// It goes back to the queue.
+        requeue: bool,
+    },
+}
+
+impl Controller<'_> {
+    /// The event of a run's end; void if that run has ended before.
+    pub(super) fn run_ends(&mut self, id: JobId, killed: bool, starts: u16) {
+        if self.live.get(id).is_some_and(|live| live.phase == Phase::Running && live.starts == starts) {
+            self.end_run(id, if killed { RunEnded::TimeLimit } else { RunEnded::Itself });
+        }
+    }
+
+    /// A running job ends now: its resources are free at once, its nodes when they have answered.
+    pub(crate) fn end_run(&mut self, id: JobId, how: RunEnded) {
+        let now = seconds(self.now);
+        let job = &self.scenario.workload.jobs[id.index()];
+        let succeeded = job.succeeded;
+        let association = job.association;
+        let Some(live) = self.live.get_mut(id) else { return };
+        live.phase = Phase::Completing;
+        match how {
+            // The recorded requeue has happened; the next run is the next recorded one.
+            RunEnded::Itself => live.run += u16::from(live.returns),
+            RunEnded::TimeLimit => live.returns = false,
+            RunEnded::Others { requeue, .. } => live.returns = requeue,
+        }
+        let returns = live.returns;
+        let (start, billing, expected_end) = (live.start, live.billing, live.expected_end);
+        let allocation = std::mem::take(&mut live.allocation);
+        self.running.remove(&(expected_end, id.0));
+        self.free.give_back(&self.selector.geometry, &allocation);
+        for share in &allocation.shares {
+            self.completing_jobs[share.node.index()] += 1;
+            self.completing.insert(share.node);
+        }
+        let n_nodes = allocation.shares.len() as i64;
+        if let Some(live) = self.live.get_mut(id) {
+            live.allocation = allocation;
+        }
+        self.array_task_ended(id);
+        let slice = (now - start.max(self.timers.last_priority_step)).max(0);
+        // The slice since the last step is charged only where limits are enforced.
+        if self.scenario.policy.enforce.limits && self.scenario.policy.priority.multifactor {
+            let charge = self.usage.charge_of(slice, billing * self.usage_factor(id));
+            self.usage.add(&self.scenario.associations, association, charge);
+        }
+        let charged_seconds = self.usage.charge_of(slice, self.usage_factor(id));
+        self.limits_end(id, slice, charged_seconds, expected_end - (now - slice));
+        self.records[id.index()].end = Some(now);
+        if !returns {
+            let state = match (how, now > expected_end, succeeded) {
+                (RunEnded::Others { state, .. }, ..) => state,
+                (RunEnded::TimeLimit, ..) | (_, true, _) => JobState::Timeout,
+                (_, false, true) => JobState::Completed,
+                (_, false, false) => JobState::Failed,
+            };
+            self.close(id, state);
+        }
+        let epilog = i64::from(self.scenario.policy.epilog_seconds) * SECOND;
+        let spread = if n_nodes > 64 { 2 * n_nodes } else { 0 };
+        self.events.push(self.now + COMPLETING_MS + epilog + spread, Event::NodesFree { job: id });
+        self.touch();
+        if how == RunEnded::TimeLimit {
+            self.events.push(self.now + KILL_TO_MAIN_MS, Event::MainRequested);
+        }
+    }
+
+    /// `UsageFactor` of the job's QOS.
+    pub(super) fn usage_factor(&self, id: JobId) -> f64 {
+        self.scenario.qos[self.job(id).qos.index()].usage_factor.unwrap_or(1.0)
+    }
+
+    /// The last node of a job has answered: it is gone, or back in the queue.
+    pub(super) fn nodes_free(&mut self, id: JobId) {
+        let Some(live) = self.live.get_mut(id) else { return };
+        let returns = live.returns;
+        let allocation = std::mem::take(&mut live.allocation);
+        self.return_licenses(id);
+        for share in &allocation.shares {
+            let count = &mut self.completing_jobs[share.node.index()];
+            *count -= 1;
+            if *count == 0 {
+                self.completing.remove(share.node);
+            }
+        }
+        if returns {
+            self.come_back(id);
+        } else {
+            self.live.remove(id);
+            self.forget_waiting(id);
+        }
+        self.touch();
+        if self.scenario.policy.epilog && !self.scenario.policy.main.defer {
+            self.events.push(self.now, Event::MainRequested);
+        } else {
+            self.timers.request_main(self.now);
+        }
+    }
+
+    /// The owner took the job back, if it had not started.
+    pub(super) fn cancel_pending(&mut self, id: JobId) {
+        let record = self.records[id.index()];
+        if record.start.is_some() || record.end.is_some() {
+            return;
+        }
+        self.live.remove(id);
+        self.forget_waiting(id);
+        self.queue.mark_stale();
+        self.records[id.index()].end = Some(seconds(self.now));
+        self.close(id, JobState::Cancelled);
+        self.touch();
+    }
+}

@@ -1,0 +1,72 @@
+//! Jobs that go back to the queue: a new submission of the same job, not eligible for two minutes.
+//! Source: slurm-semantics 7.6; observed: probe-limits job 9 (submit = requeue time, eligible 121 s later).
+
+use super::events::Event;
+use super::jobs::Phase;
+use super::{Controller, SECOND, seconds};
+use crate::ids::JobId;
+use crate::job::{EarlierRun, RunEnd};
+use crate::outcome::JobRecord;
+use crate::policy::PreemptKind;
+
+/// The lifetime of a job credential and a second: a requeued job is not eligible before it [s].
+const REQUEUE_DELAY: i64 = 121;
+
+/// The recorded run that a job is in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    /// How long it lasts [s].
+    pub(super) seconds: u32,
+    /// It would have lasted longer.
+    pub(super) is_bound: bool,
+    /// The job goes back to the queue after it.
+    pub(super) returns: bool,
+}
+
+impl Controller<'_> {
+    /// The runs of a job that are repeated here before its last one. Whom preemption strikes is decided by the
+    /// simulation where it preempts, so recorded victims are then not struck again.
+    fn earlier_runs(&self, id: JobId) -> impl Iterator<Item = EarlierRun> + '_ {
+        let runs = self.scenario.workload.jobs[id.index()].extra.as_ref().map_or(&[][..], |extra| &extra.earlier_runs);
+        let preempts = self.scenario.policy.preempt.kind != PreemptKind::None;
+        runs.iter().copied().filter(move |run| !(preempts && run.ended_by == RunEnd::Preempted))
+    }
+
+    /// The run that a job is in, or comes to next. O(1) for a job that was never requeued.
+    pub(super) fn current_run(&self, id: JobId) -> Run {
+        let run = self.live.get(id).map_or(0, |live| live.run);
+        let job = &self.scenario.workload.jobs[id.index()];
+        match self.earlier_runs(id).nth(usize::from(run)) {
+            Some(earlier) => Run { seconds: earlier.run_time, is_bound: false, returns: true },
+            None => Run { seconds: job.run_time, is_bound: job.run_time_is_bound, returns: false },
+        }
+    }
+
+    /// Whether no recorded requeue is still to come.
+    pub(super) fn on_last_run(&self, id: JobId) -> bool {
+        !self.current_run(id).returns
+    }
+
+    /// A job whose nodes have left COMPLETING is submitted anew: eligible after [`REQUEUE_DELAY`], its age and its
+    /// place by submit time begin anew, and its record is that of the new run.
+    pub(super) fn come_back(&mut self, id: JobId) {
+        let now = seconds(self.now);
+        let ended = self.records[id.index()].end.unwrap_or(now);
+        let Some(live) = self.live.get_mut(id) else { return };
+        live.phase = Phase::Waiting;
+        live.returns = false;
+        (live.submit, live.begin, live.accrue) = (ended, ended + REQUEUE_DELAY, ended);
+        let begin = live.begin;
+        self.records[id.index()] = JobRecord::PENDING;
+        self.counters.requeued += 1;
+        // O(log jobs): jobs stand in submit order.
+        let before = self.scenario.workload.jobs.partition_point(|job| job.submit <= ended);
+        self.queue.requeue(id, JobId::new(before));
+        self.hold(id);
+        self.events.push((begin * SECOND).max(self.now), Event::Released { job: id });
+        let cancelled_at = self.scenario.workload.jobs[id.index()].cancelled_at;
+        if cancelled_at != i64::MAX && self.on_last_run(id) {
+            self.events.push((cancelled_at * SECOND).max(self.now), Event::Cancelled { job: id });
+        }
+    }
+}

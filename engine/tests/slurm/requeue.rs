@@ -1,0 +1,107 @@
+//! Jobs that are queued again, and their recorded runs (slurm-semantics 7.6, conformance test 15; probe-limits job 9).
+
+use crate::schedule::{expect, expect_equal_with_every_cycle, run};
+
+/// The run after the requeue: eligible 121 s after the first one's end, on a machine that is free all the time.
+#[test]
+fn a_requeued_job_is_not_eligible_for_121_seconds() {
+    expect(
+        "node n1 cores=4
+         job 1 runs=200 run=300 t=10
+         job 2 run=200 t=10",
+        "1  2.end+120..122  2.end+120..183  +300  COMPLETED  n1  *
+         2  0               0..4            +200  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn every_recorded_run_is_repeated_for_its_own_time() {
+    for seed in 0..4 {
+        let (_, outcome) = run("node n1 cores=4\n job 1 runs=100,200:node_fail,50:preempted run=300 t=10", seed);
+        let record = outcome.records[0];
+        assert_eq!(outcome.counters.requeued, 3);
+        let least = 100 + 200 + 50 + 3 * 121;
+        assert!((least..least + 3 * 64).contains(&(record.start.unwrap() - crate::dsl::T0)), "{record:?}");
+        assert_eq!(record.end.unwrap() - record.start.unwrap(), 300);
+    }
+}
+
+#[test]
+fn nodes_are_used_by_others_while_a_requeued_job_waits() {
+    expect(
+        "node n1 cores=4
+         job 1 n=4 runs=200 run=300 t=10
+         job 2 at=1 n=4 run=400 t=10",
+        "1  2.start+116..122  2.end+0..31    +300  COMPLETED  n1  *
+         2  1                 200..236       +400  COMPLETED  n1  *",
+    );
+}
+
+/// Others that wait for its end wait for the end of its last run.
+#[test]
+fn a_dependency_on_a_requeued_job_waits_for_its_last_run() {
+    expect(
+        "node n1 cores=4
+         job 1 runs=50 run=100 t=10
+         job 2 dep=afterany:1 run=10 t=10",
+        "1  *           171..238    +100  COMPLETED  n1  *
+         2  1.end+0..4  1.end+0..31  +10  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn a_limit_that_strikes_an_earlier_run_ends_the_job() {
+    expect("node n1 cores=4\n job 1 runs=500 run=10 t=5", "1  0  0..4  +300..331  TIMEOUT  n1  *");
+}
+
+#[test]
+fn a_job_cancelled_after_its_requeue_runs_before() {
+    expect(
+        "node n1 cores=4
+         job 1 runs=50 cancel=10 t=10
+         job 2 runs=50 cancel=150 t=10
+         job 3 at=20 n=3 run=500 t=10",
+        "1  -  -       50..55  CANCELLED  -   -
+         2  -  -       150     CANCELLED  -   -
+         3  *  20..55  +500    COMPLETED  n1  *",
+    );
+}
+
+/// Its place by submit time is the requeue's.
+#[test]
+fn a_requeued_job_stands_behind_those_submitted_meanwhile() {
+    expect(
+        "node n1 cores=4
+         set bf_interval=off
+         job 1 n=4 runs=100 run=50 t=10
+         job 2 at=90 n=4 run=400 t=10
+         job 3 at=95 n=4 run=50 t=10",
+        "1  *   3.end+0..4      +50   COMPLETED  n1  *
+         2  90  100..108        +400  COMPLETED  n1  *
+         3  95  2.end+0..4      +50   COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn a_requeued_array_task_does_not_count_against_its_array_while_it_waits() {
+    expect(
+        "node n1 cores=4
+         job 1 array=1-2%1 runs=50 run=100 t=10",
+        "1_1  *  *                *     COMPLETED  n1  *
+         1_2  *  *                *     COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn skipped_cycles_would_have_changed_nothing() {
+    for seed in 0..8 {
+        expect_equal_with_every_cycle(
+            "node n[1-2] cores=4
+             job 1 n=4 runs=100,30 run=50 t=10
+             job 2 at=9 n=8 N=2 runs=77 run=400 t=10
+             job 3 at=95 n=4 run=50 t=10 dep=afterany:1
+             job 4 at=99 n=4 run=150 t=30",
+            seed,
+        );
+    }
+}
