@@ -6,6 +6,10 @@ cd "$(dirname "$0")/.."
 
 bash tests/install-servers.sh
 
+# The chart and the CI examples; what cannot be installed is skipped, loudly.
+bash tests/helm.sh
+bash tests/ci-examples.sh
+
 cargo fmt --all --check
 cargo clippy --workspace --all-targets --locked -- -D warnings
 cargo test --workspace --locked

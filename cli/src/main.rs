@@ -15,6 +15,7 @@ mod progress;
 mod remote_study;
 mod service;
 mod understood;
+mod written;
 
 use exit::Exit;
 

@@ -148,3 +148,21 @@ fn check_recognises_files_and_lists_faults() {
     assert_eq!(found["checked"][0]["diagnostics"][0]["line"], 26);
     assert_eq!(foresite(&["check", &example("study.yaml")]).status.code(), Some(0));
 }
+
+#[test]
+fn the_example_for_ci_passes_breaches_and_is_refused_as_its_readme_says() {
+    let written = fs::read_to_string(example("../ci/study.yaml")).unwrap();
+    let here = Path::new(&example("../ci/study.yaml")).parent().unwrap().canonicalize().unwrap();
+    let absolute = written.replace("../micro", &here.join("../micro").to_string_lossy());
+    let folder = tempfile::tempdir().unwrap();
+    let gate = |text: String| {
+        let path = folder.path().join("study.yaml");
+        fs::write(&path, text).unwrap();
+        foresite(&["run", path.to_str().unwrap(), "--gate"])
+    };
+    assert_eq!(gate(absolute.clone()).status.code(), Some(0));
+    assert_eq!(gate(absolute.replace("max_decrease: 5%", "max_decrease: 0.1%")).status.code(), Some(99));
+    let refused = gate(absolute.replace("metric: utilization", "metric: utilisation"));
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("study.yaml"), "{}", text(&refused.stderr));
+}

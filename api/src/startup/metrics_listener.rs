@@ -1,4 +1,4 @@
-//! `/metrics` on a listener of its own, so that it can stay inside.
+//! `/metrics` on a listener of its own, so that it can stay inside; and `/healthz`, for workers have no other listener.
 
 use std::net::TcpListener;
 
@@ -12,12 +12,19 @@ use crate::metrics::Metrics;
 /// The server; it runs once it is awaited.
 pub(super) fn server(metrics: Metrics, store: Store, listener: TcpListener) -> ApiResult<Server> {
     let shared = web::Data::new((metrics, store));
-    let server = HttpServer::new(move || App::new().app_data(shared.clone()).route("/metrics", web::get().to(text)))
-        .workers(1)
-        .disable_signals()
-        .listen(listener)
-        .map_err(ApiError::internal)?;
+    let app = move || {
+        App::new()
+            .app_data(shared.clone())
+            .route("/metrics", web::get().to(text))
+            .route("/healthz", web::get().to(healthz))
+    };
+    let server = HttpServer::new(app).workers(1).disable_signals().listen(listener).map_err(ApiError::internal)?;
     Ok(server.run())
+}
+
+/// The process lives. It asks nothing else, so that an outage elsewhere does not get a worker killed.
+async fn healthz() -> HttpResponse {
+    HttpResponse::Ok().json(serde_json::json!({ "status": "ok" }))
 }
 
 async fn text(shared: web::Data<(Metrics, Store)>) -> HttpResponse {

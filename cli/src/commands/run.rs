@@ -6,16 +6,16 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use clap::Args;
-use foresite_formats::comparison::{Comparison, figure};
+use foresite_formats::comparison::Comparison;
 use foresite_formats::diagnostic::any_error;
 use foresite_formats::study::{Replicated, Study};
 use foresite_formats::study_document;
 
 use crate::exit::Exit;
 use crate::progress::Progress;
-use crate::{diagnostics, files};
+use crate::{diagnostics, files, written};
 
 /// Simulate a study's baseline and scenarios, and compare them.
 #[derive(Debug, Args)]
@@ -32,7 +32,7 @@ use crate::{diagnostics, files};
 pub(crate) struct Run {
     /// The study document (YAML or JSON); file names in it are relative to its folder.
     study: PathBuf,
-    /// Write comparison.{json,csv,md,html}, junit.xml, figures and schedules to this folder.
+    /// Write comparison.{json,csv,md}, report.html, junit.xml, figures and schedules to this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Exit with 99 if a gate is breached.
@@ -73,7 +73,7 @@ impl Run {
 
         let comparison = self.simulate(&study)?;
         if let Some(out) = &self.out {
-            write_comparison(out, &comparison)?;
+            written::comparison(out, &comparison)?;
         }
         print!("{}", if self.json { comparison.to_json() } else { comparison.to_terminal() });
         Ok(if self.gate && comparison.is_breached() { Exit::Breached } else { Exit::Done })
@@ -121,13 +121,6 @@ impl Run {
     }
 }
 
-fn write(path: &Path, bytes: impl AsRef<[u8]>) -> anyhow::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    }
-    fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
-}
-
 fn write_replication(
     out: &Path,
     scenario: usize,
@@ -136,21 +129,7 @@ fn write_replication(
     replicated: &Replicated,
 ) -> anyhow::Result<()> {
     let folder = out.join("schedules").join(format!("{scenario}-{}", slug(name)));
-    write(&folder.join(format!("{replication}.csv")), replicated.schedule_csv())
-}
-
-fn write_comparison(out: &Path, comparison: &Comparison) -> anyhow::Result<()> {
-    write(&out.join("comparison.csv"), comparison.to_csv())?;
-    write(&out.join("comparison.md"), comparison.to_markdown())?;
-    write(&out.join("report.html"), comparison.to_html())?;
-    write(&out.join("junit.xml"), comparison.to_junit())?;
-    for name in figure::names(comparison) {
-        if let Some(svg) = figure::svg(comparison, &name) {
-            write(&out.join("figures").join(format!("{name}.svg")), svg)?;
-        }
-    }
-    // Last, so that who finds it finds the rest.
-    write(&out.join("comparison.json"), comparison.to_json())
+    written::file(&folder.join(format!("{replication}.csv")), replicated.schedule_csv())
 }
 
 /// A scenario's name as part of a file name.

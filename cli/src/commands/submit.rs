@@ -14,7 +14,7 @@ use secrecy::SecretString;
 use crate::client::{Client, ClientError};
 use crate::exit::Exit;
 use crate::remote_study::{self, TraceBytes};
-use crate::{diagnostics, files, service};
+use crate::{diagnostics, files, service, written};
 
 /// Run a study on a service: uploads the files it names, submits it, and with --wait prints the comparison.
 #[derive(Debug, Args)]
@@ -40,6 +40,9 @@ pub(crate) struct Submit {
     /// Wait, and exit with 99 if a gate is breached.
     #[arg(long)]
     gate: bool,
+    /// Wait, and write comparison.{json,csv,md}, report.html, junit.xml and figures to this folder.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
     /// Print JSON: the comparison, or without waiting the study.
     #[arg(long)]
     json: bool,
@@ -81,7 +84,7 @@ impl Submit {
 
     async fn follow(&self, client: &Client, study: StudyView) -> anyhow::Result<Exit> {
         eprintln!("study {}: {}", study.id, client.url(&format!("/studies/{}", study.id)));
-        if !(self.wait || self.gate) {
+        if !(self.wait || self.gate || self.out.is_some()) {
             if self.json {
                 println!("{}", serde_json::to_string_pretty(&study)?);
             }
@@ -95,6 +98,9 @@ impl Submit {
         let json = client.comparison(&study.id).await?;
         let comparison: Comparison =
             serde_json::from_slice(&json).context("the comparison is not what this version expects")?;
+        if let Some(out) = &self.out {
+            written::comparison(out, &comparison)?;
+        }
         if self.json {
             print!("{}", String::from_utf8_lossy(&json));
         } else {
