@@ -12,6 +12,10 @@ lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets --locked -- -D warnings
 
+# One benchmark, such as `just bench rush exclusive` (docs/PERFORMANCE.md).
+bench *arguments:
+    cargo run --release -p foresite-bench -- {{arguments}}
+
 # Writes the committed OpenAPI document anew.
 openapi:
     cargo run -- openapi > openapi/foresite.json

@@ -1,0 +1,344 @@
+//! What users of a machine are like, and the stream of jobs they submit.
+//!
+//! Users submit batches of like jobs. A batch is opened when the work submitted so far falls below what the machine was asked to
+//! produce by then (`pressure`, with days, nights and busy weeks) and the backlog it began with (`fill`): the mechanism of ScSF
+//! (Rodrigo et al. 2017, "job pressure" and "fill"), which keeps a queue of the same size at every scale. Run times are stretched
+//! by one factor so that the wanted number of jobs carries that work. Jobs come out in submit order; memory follows the batches
+//! that are open.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::draw::{Draw, Quantiles};
+
+/// A group of users who compete for the same nodes.
+#[derive(Clone, Debug)]
+pub(crate) struct Population {
+    /// Kinds of jobs, drawn by weight.
+    pub(crate) kinds: Vec<Kind>,
+    /// Jobs of a batch.
+    pub(crate) batch: Quantiles,
+    /// Users; a few submit most.
+    pub(crate) users: u64,
+    /// Jobs wanted.
+    pub(crate) jobs: u64,
+    /// The time they are meant to be submitted in [s].
+    pub(crate) span: u64,
+    /// What the machine can do [work units a second].
+    pub(crate) capacity: u64,
+    /// Work submitted over work possible [1/1000].
+    pub(crate) pressure: u64,
+    /// The backlog at the beginning, beyond what fills the machine [s of the whole machine].
+    pub(crate) fill: u64,
+    /// How much busier a busy day is than a calm one [1/1000 of the mean].
+    pub(crate) swing: u64,
+    /// Jobs that leave the queue before they start [1/1000].
+    pub(crate) cancelled: u64,
+}
+
+/// Jobs of one kind.
+#[derive(Clone, Debug)]
+pub(crate) struct Kind {
+    /// How often it is drawn.
+    pub(crate) weight: u64,
+    /// The partition.
+    pub(crate) partition: &'static str,
+    /// How many tasks (one CPU each), or nodes.
+    pub(crate) size: Quantiles,
+    /// CPUs of each node where whole nodes are asked for; `None` for tasks anywhere.
+    pub(crate) node_cpus: Option<u64>,
+    /// Work of one unit of size [work units]; 0: the whole job's is one unit.
+    pub(crate) unit_work: u64,
+    /// Run time before it is stretched [s].
+    pub(crate) run: Quantiles,
+    /// Greatest time limit [min].
+    pub(crate) max_minutes: u64,
+    /// `--mem-per-cpu` [MB]; 0 is not given.
+    pub(crate) memory: Quantiles,
+    /// `--constraint`, by weight; empty is none.
+    pub(crate) constraints: &'static [(u64, &'static str)],
+    /// `--gres`.
+    pub(crate) gres: Option<&'static str>,
+}
+
+impl Kind {
+    /// Work units that a job of this size keeps busy.
+    fn work(&self, size: u32) -> u128 {
+        if self.unit_work == 0 { 1 } else { u128::from(size) * u128::from(self.unit_work) }
+    }
+}
+
+/// One submission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Submission {
+    /// When [s since the beginning].
+    pub(crate) submit: u64,
+    /// Which population.
+    pub(crate) population: u16,
+    /// Which kind.
+    pub(crate) kind: u16,
+    /// Which user of the population.
+    pub(crate) user: u16,
+    /// Which constraint of the kind.
+    pub(crate) constraint: u16,
+    /// Tasks or nodes.
+    pub(crate) size: u32,
+    /// Memory per CPU [MB]; 0 is not given.
+    pub(crate) memory: u32,
+    /// Run time [s].
+    pub(crate) run: u32,
+    /// Time limit [min].
+    pub(crate) minutes: u32,
+    /// How it ends.
+    pub(crate) ending: Ending,
+}
+
+/// How a job ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// By itself.
+    Completed,
+    /// Early, unsuccessfully.
+    Failed,
+    /// By its limit.
+    Timeout,
+    /// In the queue, so many seconds after it came.
+    Cancelled(u32),
+}
+
+/// Jobs of a batch still to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Batch {
+    kind: u16,
+    user: u16,
+    constraint: u16,
+    size: u32,
+    memory: u32,
+    run: u64,
+    minutes: u64,
+    /// Mean pause between two submissions [s].
+    pause: u64,
+    left: u64,
+}
+
+/// Draws a population's jobs, in submit order.
+#[derive(Debug)]
+pub(crate) struct Submissions {
+    population: Population,
+    number: u16,
+    draw: Draw,
+    /// Run times are multiplied by this / 1024.
+    stretch: u64,
+    open: BinaryHeap<Reverse<(u64, u64, Batch)>>,
+    opened: u64,
+    /// Work of the batches opened [work units × s].
+    work: u128,
+    /// Work asked for before [`Self::hour`] began.
+    asked: u128,
+    hour: u64,
+    /// Share of the mean rate in this hour [1/1000].
+    rate: u64,
+    day_rate: u64,
+    next_open: u64,
+    left: u64,
+}
+
+/// Hours of a day, in parts of a thousand of the mean rate; they sum up to 24,000.
+const HOURS: [u64; 24] = [
+    500, 400, 400, 400, 400, 500, 600, 800, 1200, 1600, 1800, 1800, 1500, 1600, 1800, 1800, 1600, 1300, 1000, 800, 600,
+    600, 500, 500,
+];
+const HOUR: u64 = 3600;
+const STRETCH_ONE: u64 = 1024;
+/// Limits that people write [min].
+const ROUND_MINUTES: [u64; 15] = [5, 10, 20, 30, 60, 120, 180, 240, 360, 480, 720, 1440, 2160, 2880, 4320];
+
+impl Submissions {
+    /// The jobs of a population; `number` tells several apart.
+    pub(crate) fn new(population: Population, number: u16, seed: u64) -> Self {
+        let mut submissions = Self {
+            draw: Draw::new(seed, u64::from(number) << 8),
+            number,
+            stretch: STRETCH_ONE,
+            open: BinaryHeap::new(),
+            opened: 0,
+            work: 0,
+            asked: 0,
+            hour: 0,
+            rate: 0,
+            day_rate: 1000,
+            next_open: 0,
+            left: population.jobs,
+            population,
+        };
+        submissions.fit(Draw::new(seed, (u64::from(number) << 8) + 1));
+        submissions.begin_hour();
+        submissions
+    }
+
+    /// Sets the factor on run times at which the wanted jobs carry the wanted work, from twenty thousand batches drawn for the
+    /// purpose; and what is asked for at the beginning: the backlog, and what a full machine has still to run.
+    fn fit(&mut self, mut pilot: Draw) {
+        std::mem::swap(&mut self.draw, &mut pilot);
+        let batches: Vec<Batch> = (0..20_000).map(|_| self.batch()).collect();
+        std::mem::swap(&mut self.draw, &mut pilot);
+        let population = &self.population;
+        let jobs: u128 = batches.iter().map(|batch| u128::from(batch.left)).sum();
+        // Mean work of a job [work units × s], and half the run time of a unit at work [s].
+        let means = |stretch: u64| {
+            let (mut work, mut squared) = (0u128, 0u128);
+            for batch in &batches {
+                let Some(kind) = population.kinds.get(usize::from(batch.kind)) else { continue };
+                let run = u128::from((batch.run * stretch / STRETCH_ONE).clamp(1, kind.max_minutes * 60));
+                let units = kind.work(batch.size) * u128::from(batch.left);
+                work += units * run;
+                squared += units * run * run;
+            }
+            (work / jobs.max(1), squared / work.max(1) / 2)
+        };
+        let asked = |residual: u128| (u128::from(population.fill) + residual) * u128::from(population.capacity);
+        let wanted = |residual: u128| {
+            let in_span = u128::from(population.capacity * population.pressure) * u128::from(population.span) / 1000;
+            (in_span + asked(residual)) / u128::from(population.jobs.max(1))
+        };
+        let (mut low, mut high) = (1, STRETCH_ONE << 8);
+        while low < high {
+            let middle = low.midpoint(high);
+            let (mean, residual) = means(middle);
+            if mean < wanted(residual) { low = middle + 1 } else { high = middle }
+        }
+        self.stretch = low;
+        self.asked = asked(means(low).1);
+    }
+
+    /// A batch, its run time not yet stretched.
+    fn batch(&mut self) -> Batch {
+        let draw = &mut self.draw;
+        let population = &self.population;
+        let kind_index = draw.weighted(population.kinds.iter().map(|kind| kind.weight));
+        let kind = &population.kinds[kind_index];
+        let size = draw.of(kind.size).max(1) as u32;
+        let constraint = draw.weighted([100].into_iter().chain(kind.constraints.iter().map(|(weight, _)| *weight)));
+        Batch {
+            kind: kind_index as u16,
+            user: draw.skewed(population.users) as u16,
+            constraint: constraint as u16,
+            size,
+            memory: (draw.of(kind.memory) / 250 * 250) as u32,
+            run: draw.of(kind.run).max(1),
+            minutes: 0,
+            pause: if draw.happens(800) { draw.below(4) } else { draw.between(10, 120) },
+            // Nobody asks for more than a quarter of the machine at once, except in one job.
+            left: draw.of(population.batch).min((u128::from(population.capacity) / 4 / kind.work(size)) as u64).max(1),
+        }
+    }
+
+    /// Opens a batch at [`Self::next_open`].
+    fn open_batch(&mut self) {
+        let mut batch = self.batch();
+        let Some(kind) = self.population.kinds.get(usize::from(batch.kind)) else { return };
+        batch.run = (batch.run * self.stretch / STRETCH_ONE).clamp(1, kind.max_minutes * 60);
+        // Most people ask for a multiple of what they need; one in five asks for all there is.
+        let factor = self.draw.between(105, 400);
+        let asked = (batch.run * factor / 100).div_ceil(60);
+        let round = ROUND_MINUTES.iter().copied().find(|&minutes| minutes >= asked).unwrap_or(kind.max_minutes);
+        batch.minutes = if self.draw.happens(200) { kind.max_minutes } else { round.min(kind.max_minutes) };
+        self.work += u128::from(batch.run) * kind.work(batch.size) * u128::from(batch.left);
+        self.open.push(Reverse((self.next_open, self.opened, batch)));
+        self.opened += 1;
+        self.next_open = self.time_of(self.work);
+    }
+
+    fn begin_hour(&mut self) {
+        if self.hour.is_multiple_of(24) {
+            let swing = self.population.swing.min(1000);
+            let weekend = self.hour / 24 % 7 >= 5;
+            self.day_rate = self.draw.between(1000 - swing, 1000 + swing) * if weekend { 65 } else { 114 } / 100;
+        }
+        self.rate = HOURS[(self.hour % 24) as usize] * self.day_rate / 1000;
+    }
+
+    /// When so much work will have been asked for [s].
+    fn time_of(&mut self, work: u128) -> u64 {
+        loop {
+            // Work units × s in a second of this hour, times 10⁶.
+            let per_second = u128::from(self.population.capacity * self.population.pressure) * u128::from(self.rate);
+            let in_hour = per_second * u128::from(HOUR) / 1_000_000;
+            if self.asked + in_hour >= work {
+                let within = work.saturating_sub(self.asked) * 1_000_000 / per_second.max(1);
+                return (self.hour * HOUR + within as u64).max(self.next_open);
+            }
+            self.asked += in_hour;
+            self.hour += 1;
+            self.begin_hour();
+        }
+    }
+
+    fn submission(&mut self, submit: u64, batch: &Batch) -> Submission {
+        let draw = &mut self.draw;
+        let limit = batch.minutes * 60;
+        let varied = (batch.run * draw.between(700, 1300) / 1000).clamp(1, limit);
+        let (run, ending) = match draw.below(1000) {
+            share if share < self.population.cancelled => (0, Ending::Cancelled(draw.between(10, 6 * HOUR) as u32)),
+            share if share < self.population.cancelled + 60 => (draw.between(1, 120).min(varied), Ending::Failed),
+            share if share < self.population.cancelled + 90 => (limit, Ending::Timeout),
+            _ => (varied, Ending::Completed),
+        };
+        Submission {
+            submit,
+            population: self.number,
+            kind: batch.kind,
+            user: batch.user,
+            constraint: batch.constraint,
+            size: batch.size,
+            memory: batch.memory,
+            run: run as u32,
+            minutes: batch.minutes as u32,
+            ending,
+        }
+    }
+}
+
+impl Iterator for Submissions {
+    type Item = Submission;
+
+    fn next(&mut self) -> Option<Submission> {
+        if self.left == 0 {
+            return None;
+        }
+        while self.open.peek().is_none_or(|Reverse((at, _, _))| *at >= self.next_open) {
+            self.open_batch();
+        }
+        let Reverse((at, number, mut batch)) = self.open.pop()?;
+        let submission = self.submission(at, &batch);
+        batch.left -= 1;
+        if batch.left > 0 {
+            let pause = self.draw.below(2 * batch.pause + 1);
+            self.open.push(Reverse((at + pause, number, batch)));
+        }
+        self.left -= 1;
+        Some(submission)
+    }
+}
+
+/// The jobs of several populations, in submit order.
+#[derive(Debug)]
+pub(crate) struct Merged(Vec<std::iter::Peekable<Submissions>>);
+
+impl Merged {
+    /// All populations' jobs from one seed.
+    pub(crate) fn new(populations: &[Population], seed: u64) -> Self {
+        let streams = populations.iter().enumerate();
+        Self(streams.map(|(index, it)| Submissions::new(it.clone(), index as u16, seed).peekable()).collect())
+    }
+}
+
+impl Iterator for Merged {
+    type Item = Submission;
+
+    fn next(&mut self) -> Option<Submission> {
+        let next = |stream: &mut std::iter::Peekable<Submissions>| stream.peek().map_or(u64::MAX, |next| next.submit);
+        let ahead = self.0.iter_mut().map(|stream| (next(stream), stream)).min_by_key(|(at, _)| *at);
+        ahead.and_then(|(_, stream)| stream.next())
+    }
+}
