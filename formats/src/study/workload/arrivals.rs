@@ -61,9 +61,6 @@ fn copy(job: &Job, number: u64, stride: u64, later: i64) -> Job {
     copy.cancelled_at = job.cancelled_at.saturating_add(later);
     if let Some(extra) = &mut copy.extra {
         extra.deadline = extra.deadline.map(|deadline| deadline + later);
-        for (submit, _) in &mut extra.requeued_runs {
-            *submit += later;
-        }
     }
     copy
 }
