@@ -19,3 +19,11 @@ bench *arguments:
 # Writes the committed OpenAPI document anew.
 openapi:
     cargo run -- openapi > openapi/foresite.json
+
+# Lints, renders and validates the Helm chart.
+helm:
+    bash tests/helm.sh
+
+# Follows docs/OPERATIONS.md literally.
+drill:
+    bash tests/drill.sh
