@@ -257,6 +257,8 @@ pub struct JobExtra {
     pub job_name: Option<String>,
     /// Runs after which the job went back to the queue, in order; [`Job::run_time`] is that of the last one.
     pub earlier_runs: Vec<EarlierRun>,
+    /// `--requeue`, `--no-requeue`; `Some(false)` for salloc and srun, which never come back.
+    pub requeue: Option<bool>,
     /// `--prefer`.
     pub prefer: Option<FeatureExpr>,
     /// The recorded start of a job that ran when the window opened, with its nodes.

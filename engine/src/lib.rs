@@ -15,6 +15,7 @@ pub mod rng;
 pub mod scenario;
 
 mod limits;
+mod preempt;
 mod priority;
 mod sched;
 mod select;

@@ -130,6 +130,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     let live = &controller.live;
     backfill.records.clear();
     backfill.records.extend_from_slice(controller.queue.sorted(|record| live.is_pending(record.job)));
+    controller.order_by_preemption(&mut backfill.records);
     let resolution = i64::from(policy.resolution.max(1));
     let floor = |time: i64| time.div_euclid(resolution) * resolution;
     let window = i64::from(policy.window) * 60;
@@ -197,6 +198,7 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
         && cycle.started == 0
         && cycle.resumed_ms == cycle.begin_ms
         && policy.backfill.min_age_reserve == 0
+        && controller.preempt.is_none()
         && policy.cost == crate::policy::CostModel::default()
         && !controller.every_cycle;
     let max_test = matches!(exit, Exit::MaxTest);
@@ -240,7 +242,10 @@ fn finish(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycl
 fn consider(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut Cycle, record: Record) -> Next {
     let scenario = controller.scenario;
     let id = record.job;
-    if !controller.live.is_pending(id) || super::main_cycle::is_component(controller, id) {
+    if !controller.live.is_pending(id)
+        || super::main_cycle::is_component(controller, id)
+        || controller.made_room_in_cycle(id)
+    {
         return Next::Record;
     }
     let limit_stop = scenario.policy.main.assoc_limit_stop;

@@ -70,7 +70,10 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     let policy = &controller.scenario.policy.main;
     let kind = usize::from(full);
     // Ages decide only through bf_min_age_reserve; without it a decision depends on nothing but the state.
-    let timeless = controller.scenario.policy.backfill.min_age_reserve == 0 && !controller.every_cycle;
+    // Preemption looks at how long jobs have run and when room was last made.
+    let timeless = controller.scenario.policy.backfill.min_age_reserve == 0
+        && controller.preempt.is_none()
+        && !controller.every_cycle;
     if let Some(idle) = controller.main_scratch.idle[kind]
         && idle.version == controller.version
         && timeless
@@ -88,6 +91,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     scratch.rejected_arrays.clear();
     let live = &controller.live;
     scratch.records.extend_from_slice(controller.queue.sorted(|record| live.is_pending(record.job)));
+    controller.order_by_preemption(&mut scratch.records);
     controller.counters.queue_length_max = controller.counters.queue_length_max.max(scratch.records.len() as u64);
     scratch.available.copy_from(&controller.up);
     let n_partitions = controller.scenario.cluster.partitions.len();
@@ -99,7 +103,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         if policy.sched_max_job_start > 0 && started >= policy.sched_max_job_start {
             break;
         }
-        if !controller.live.is_pending(record.job) {
+        if !controller.live.is_pending(record.job) || controller.made_room_in_cycle(record.job) {
             continue;
         }
         let array = array_of(controller, record);
@@ -179,7 +183,12 @@ fn consider(controller: &mut Controller<'_>, scratch: &mut MainScratch, record: 
         scratch.candidates.intersect(&shape.eligible);
         scratch.candidates.subtract(&controller.completing);
         let user = controller.scenario.workload.jobs[id.index()].user.0;
-        if controller.selector.fits(&controller.free, shape, user, &scratch.candidates) {
+        let fits = controller.selector.fits(&controller.free, shape, user, &scratch.candidates);
+        if !fits && controller.preempt.is_some() {
+            // Room that is being made is not there yet: the job is treated as any other that does not fit.
+            controller.make_room(id, record.partition, shape, &scratch.candidates);
+        }
+        if fits {
             let allocation = controller.selector.allocate(&controller.free, shape);
             let billing = controller.billing(record.partition, &allocation);
             let counts = controller.allocated_counts(id, &allocation, billing);

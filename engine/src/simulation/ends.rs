@@ -10,7 +10,7 @@ use crate::outcome::JobState;
 /// From a job's end to its nodes' answer, without an Epilog [ms] (observed 10–100 ms).
 const COMPLETING_MS: i64 = 50;
 /// From a time-limit kill to the main scheduler's run [ms] (observed 100–150 ms).
-const KILL_TO_MAIN_MS: i64 = 130;
+pub(crate) const KILL_TO_MAIN_MS: i64 = 130;
 
 /// What ends a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,6 @@ pub(crate) enum RunEnded {
     /// The time-limit scan.
     TimeLimit,
     /// Somebody else: this is its state, unless it is queued again.
-    #[expect(dead_code, reason = "for node failures and preemption")]
     Others {
         /// The state word.
         state: JobState,
@@ -30,9 +29,14 @@ pub(crate) enum RunEnded {
 }
 
 impl Controller<'_> {
+    /// Whether this start's run is still going on.
+    pub(crate) fn is_running(&self, id: JobId, starts: u16) -> bool {
+        self.live.get(id).is_some_and(|live| live.phase == Phase::Running && live.starts == starts)
+    }
+
     /// The event of a run's end; void if that run has ended before.
     pub(super) fn run_ends(&mut self, id: JobId, killed: bool, starts: u16) {
-        if self.live.get(id).is_some_and(|live| live.phase == Phase::Running && live.starts == starts) {
+        if self.is_running(id, starts) {
             self.end_run(id, if killed { RunEnded::TimeLimit } else { RunEnded::Itself });
         }
     }
@@ -53,6 +57,7 @@ impl Controller<'_> {
         }
         let returns = live.returns;
         let (start, billing, expected_end) = (live.start, live.billing, live.expected_end);
+        let limit_end = start + live.limit_seconds;
         let allocation = std::mem::take(&mut live.allocation);
         self.running.remove(&(expected_end, id.0));
         self.free.give_back(&self.selector.geometry, &allocation);
@@ -72,10 +77,10 @@ impl Controller<'_> {
             self.usage.add(&self.scenario.associations, association, charge);
         }
         let charged_seconds = self.usage.charge_of(slice, self.usage_factor(id));
-        self.limits_end(id, slice, charged_seconds, expected_end - (now - slice));
+        self.limits_end(id, slice, charged_seconds, limit_end - (now - slice));
         self.records[id.index()].end = Some(now);
         if !returns {
-            let state = match (how, now > expected_end, succeeded) {
+            let state = match (how, now > limit_end, succeeded) {
                 (RunEnded::Others { state, .. }, ..) => state,
                 (RunEnded::TimeLimit, ..) | (_, true, _) => JobState::Timeout,
                 (_, false, true) => JobState::Completed,

@@ -33,6 +33,12 @@ pub(crate) struct LiveJob {
     pub(crate) run: u16,
     /// It goes back to the queue when this run has ended.
     pub(crate) returns: bool,
+    /// It was preempted and runs out its grace time.
+    pub(crate) warned: bool,
+    /// When room was last made for it [s].
+    pub(crate) preempting_since: Option<i64>,
+    /// The scheduling cycle in which that was.
+    pub(crate) preempting_in: Option<u64>,
     /// Priority per partition of its request.
     pub(crate) priority: u32,
     /// Limit in force [s]; 365 days where unlimited.
@@ -106,6 +112,11 @@ impl LiveJobs {
             NONE => None,
             slot => self.slots[slot as usize].as_mut(),
         }
+    }
+
+    /// Whether a job holds nodes.
+    pub(crate) fn is_running(&self, job: JobId) -> bool {
+        self.get(job).is_some_and(|live| live.phase == Phase::Running)
     }
 
     /// Whether a job waits in the queue.

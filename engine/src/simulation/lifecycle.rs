@@ -52,6 +52,9 @@ impl Controller<'_> {
             starts: 0,
             run: 0,
             returns: false,
+            warned: false,
+            preempting_since: None,
+            preempting_in: None,
             priority: 0,
             limit_seconds: i64::from(limit_minutes) * 60,
             start: 0,
@@ -190,6 +193,8 @@ impl Controller<'_> {
         live.phase = Phase::Running;
         live.starts = live.starts.wrapping_add(1);
         live.returns = run.returns;
+        live.warned = false;
+        live.preempting_since = None;
         live.start = start;
         live.expected_end = start + live.limit_seconds;
         live.partition = partition;

@@ -25,6 +25,7 @@ use crate::node_set::NodeSet;
 use crate::observer::{Interrupted, Observer};
 use crate::outcome::{JobRecord, JobState, Outcome, SchedulerCounters};
 use crate::policy::Scheduler;
+use crate::preempt::Preemption;
 use crate::priority::fair_share::FairShare;
 use crate::priority::multifactor::Norms;
 use crate::priority::usage::Usage;
@@ -62,6 +63,8 @@ pub(crate) struct Controller<'a> {
     pub(crate) selector: Selector,
     pub(crate) free: Free,
     pub(crate) future: Free,
+    /// There where somebody can be preempted.
+    pub(crate) preempt: Option<Box<Preemption>>,
     /// The empty machine, for "could it ever run".
     empty: Free,
     /// Running jobs by expected end [s].
@@ -127,6 +130,7 @@ impl<'a> Controller<'a> {
             waiting: Waiting::new(&scenario.workload),
             queue: Queue::default(),
             future: free.clone(),
+            preempt: Preemption::of(scenario, &selector.geometry),
             empty: free.clone(),
             free,
             selector,
@@ -211,6 +215,7 @@ impl<'a> Controller<'a> {
     fn handle(&mut self, event: Event) {
         match event {
             Event::RunEnds { job, killed, starts } => self.run_ends(job, killed, starts),
+            Event::GraceOver { job, starts } => self.grace_over(job, starts),
             Event::NodesFree { job } => self.nodes_free(job),
             Event::Cancelled { job } => self.cancel_pending(job),
             Event::Released { job } => self.release(job),

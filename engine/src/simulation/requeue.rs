@@ -7,7 +7,6 @@ use super::{Controller, SECOND, seconds};
 use crate::ids::JobId;
 use crate::job::{EarlierRun, RunEnd};
 use crate::outcome::JobRecord;
-use crate::policy::PreemptKind;
 
 /// The lifetime of a job credential and a second: a requeued job is not eligible before it [s].
 const REQUEUE_DELAY: i64 = 121;
@@ -28,8 +27,7 @@ impl Controller<'_> {
     /// simulation where it preempts, so recorded victims are then not struck again.
     fn earlier_runs(&self, id: JobId) -> impl Iterator<Item = EarlierRun> + '_ {
         let runs = self.scenario.workload.jobs[id.index()].extra.as_ref().map_or(&[][..], |extra| &extra.earlier_runs);
-        let preempts = self.scenario.policy.preempt.kind != PreemptKind::None;
-        runs.iter().copied().filter(move |run| !(preempts && run.ended_by == RunEnd::Preempted))
+        runs.iter().copied().filter(|run| !(self.preempt.is_some() && run.ended_by == RunEnd::Preempted))
     }
 
     /// The run that a job is in, or comes to next. O(1) for a job that was never requeued.
@@ -45,6 +43,12 @@ impl Controller<'_> {
     /// Whether no recorded requeue is still to come.
     pub(super) fn on_last_run(&self, id: JobId) -> bool {
         !self.current_run(id).returns
+    }
+
+    /// Whether a job may be queued again when it loses its nodes: a batch job, by its own word or else `JobRequeue`.
+    pub(crate) fn can_requeue(&self, id: JobId) -> bool {
+        let extra = self.scenario.workload.jobs[id.index()].extra.as_ref();
+        extra.and_then(|extra| extra.requeue).unwrap_or(self.scenario.policy.job_requeue)
     }
 
     /// A job whose nodes have left COMPLETING is submitted anew: eligible after [`REQUEUE_DELAY`], its age and its

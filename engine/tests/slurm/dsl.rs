@@ -26,7 +26,7 @@ use foresite_engine::cluster::{
 use foresite_engine::ids::{FeatureId, GresId, NodeId, QosId};
 use foresite_engine::job::Workload;
 use foresite_engine::node_set::NodeSet;
-use foresite_engine::policy::{ConsumableUnit, Policy, Scheduler};
+use foresite_engine::policy::{ConsumableUnit, Policy, PreemptKind, PreemptMode, Scheduler};
 use foresite_engine::scenario::Scenario;
 
 /// What time 0 of a scenario is: a midnight, so a whole number of minutes.
@@ -187,6 +187,8 @@ fn partition(line: &Line<'_>, cluster: &mut Cluster, qos: &[Qos]) {
             "qos" => partition.qos = qos.iter().position(|qos| qos.name == value).map(QosId::new),
             "exclusive_user" => partition.exclusive_user = true,
             "down" => partition.state = PartitionState::Down,
+            "preempt_mode" => partition.preempt_mode = Some(preempt_mode(line, value)),
+            "grace" => partition.grace_time = line.number(value),
             "over" => {
                 partition.over_subscribe = match value {
                     "exclusive" => OverSubscribe::Exclusive,
@@ -243,10 +245,34 @@ fn set(line: &Line<'_>, policy: &mut Policy) {
             "weight_partition" => priority.weight_partition = line.number(value),
             "weight_qos" => priority.weight_qos = line.number(value),
             "max_age" => priority.max_age = line.number(value),
+            "preempt" => {
+                policy.preempt.kind = match value {
+                    "qos" => PreemptKind::Qos,
+                    "partition" => PreemptKind::PartitionPrio,
+                    other => line.unknown(other),
+                }
+            }
+            "preempt_mode" => policy.preempt.mode = preempt_mode(line, value),
+            "within" => policy.preempt.within = true,
+            "exempt" => policy.preempt.exempt_time = line.number(value),
+            "youngest_first" => policy.preempt.youngest_first = true,
+            "strict_order" => policy.preempt.strict_order = true,
+            "reorder_count" => policy.preempt.reorder_count = line.number(value),
+            "no_requeue" => policy.job_requeue = false,
             "half_life" => priority.decay_half_life = line.number(value),
             "favor_small" => priority.favor_small = true,
             other => line.unknown(other),
         }
+    }
+}
+
+fn preempt_mode(line: &Line<'_>, word: &str) -> PreemptMode {
+    match word {
+        "off" => PreemptMode::Off,
+        "cancel" => PreemptMode::Cancel,
+        "requeue" => PreemptMode::Requeue,
+        "suspend" => PreemptMode::Suspend,
+        other => line.unknown(other),
     }
 }
 
@@ -277,6 +303,13 @@ fn add_qos(line: &Line<'_>, cluster: &Cluster, all: &mut Vec<Qos>) {
     for &(key, value) in &line.options {
         match key {
             "priority" => qos.priority = line.number(value),
+            "preempt" => {
+                let known = |name: &str| all.iter().position(|other| other.name == name).map(QosId::new).unwrap();
+                qos.preempt = value.split(',').map(known).collect();
+            }
+            "preempt_mode" => qos.preempt_mode = Some(preempt_mode(line, value)),
+            "grace" => qos.grace_time = line.number(value),
+            "exempt" => qos.preempt_exempt_time = Some(line.number(value)),
             "usage_factor" => qos.usage_factor = Some(line.number(value)),
             _ if limit(line, &mut qos.limits, cluster, key, value) => {}
             other => line.unknown(other),

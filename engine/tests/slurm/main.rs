@@ -13,6 +13,7 @@ mod dsl;
 mod invariants;
 mod limits;
 mod main_scheduler;
+mod preemption;
 mod priority;
 mod requeue;
 mod schedule;

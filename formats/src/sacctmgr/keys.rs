@@ -96,7 +96,6 @@ impl Key {
 
 const ACCEPTED: &str = "no submission is refused: a trace holds those that were accepted";
 const ACCRUE: &str = "all eligible jobs gain age";
-const NO_PREEMPTION: &str = "nobody is preempted";
 const RUN_MINUTES: &str = "the minutes that running jobs may still take are limited for groups only (GrpTRESRunMins)";
 
 /// Limits that associations and QOS share.
@@ -155,7 +154,7 @@ pub(super) static ASSOCIATION: &[Key] = with_common_limits![
 /// Keys of a QOS.
 pub(super) static QOS: &[Key] = with_common_limits![
     key("Flags", Kind::Names, &[]),
-    key("GraceTime", Kind::Seconds, &[]).left_out(NO_PREEMPTION),
+    key("GraceTime", Kind::Seconds, &[]),
     key("LimitFactor", Kind::Factor, &[]).left_out("limits are not multiplied"),
     key("MaxJobsAccruePerAccount", Kind::Number, &["MaxJobsAccruePA"]).left_out(ACCRUE),
     key("MaxJobsAccruePerUser", Kind::Number, &["MaxJobsAccruePU"]).left_out(ACCRUE),
@@ -175,9 +174,9 @@ pub(super) static QOS: &[Key] = with_common_limits![
         &["MinTRES", "MinTRESPJ"],
         &[("MinCPUs", "cpu"), ("MinCPUsPerJob", "cpu"), ("MinNodes", "node")]
     ),
-    key("Preempt", Kind::Names, &[]).left_out(NO_PREEMPTION),
-    key("PreemptExemptTime", Kind::Minutes, &[]).left_out(NO_PREEMPTION),
-    key("PreemptMode", Kind::Mode, &[]).left_out(NO_PREEMPTION),
+    key("Preempt", Kind::Names, &[]),
+    key("PreemptExemptTime", Kind::Minutes, &[]),
+    key("PreemptMode", Kind::Mode, &[]),
     key("UsageFactor", Kind::Factor, &[]),
     key("UsageThreshold", Kind::Factor, &["UsageThres"]).left_out("jobs of heavy users are not held"),
     key("MaxTRESRunMinsPerAccount", Kind::Amounts, &["MaxTRESRunMinsPA"]).left_out(RUN_MINUTES),

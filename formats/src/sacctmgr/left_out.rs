@@ -58,6 +58,11 @@ impl Sacctmgr {
                 }
             }
         }
+        let modes = self.qos.iter().filter_map(|qos| qos.fields.get("PreemptMode"));
+        for field in modes.filter(|field| in_force.preemption && suspends(&field.value)) {
+            let reason = "jobs are not suspended, so those of this QOS are not preempted";
+            all.entry("PreemptMode").or_insert(Found { reason, count: 0, first: field }).count += 1;
+        }
         all
     }
 }
@@ -72,6 +77,11 @@ fn collect<'a>(rows: impl Iterator<Item = &'a Fields>, in_force: InForce) -> BTr
         }
     }
     all
+}
+
+/// Whether a `PreemptMode` pauses jobs.
+fn suspends(mode: &str) -> bool {
+    mode.split(',').any(|word| ["SUSPEND", "GANG"].iter().any(|known| known.eq_ignore_ascii_case(word.trim())))
 }
 
 fn is_about_preemption(field: &Field) -> bool {

@@ -206,20 +206,18 @@ fn left_out(text: &str, limits: bool, preemption: bool) -> String {
 #[test]
 fn limits_and_flags_left_out_are_counted_where_they_are_in_force() {
     let text = "Name|Flags|MaxSubmitPU|LimitFactor|Preempt|PreemptMode|GraceTime|MaxTRESRunMinsPU\n\
-                a|NoReserve,DenyOnLimit,NoDecay|5|1.0|b|cluster|00:00:00|cpu=9\nb|NoReserve|7|2.0||requeue|00:01:00|\n";
+                a|NoReserve,DenyOnLimit,NoDecay|5|1.0|b|cluster|00:00:00|cpu=9\nb|NoReserve|7|2.0||suspend|00:01:00|\n";
     let always = "dump:2: not modelled: NoReserve: NoReserve of 2 QOS: its jobs get planned starts in backfill";
     assert_eq!(left_out(text, false, false), always);
     assert_eq!(
         left_out(text, true, true),
         format!(
             "dump:2: not modelled: DenyOnLimit: DenyOnLimit of 1 QOS: no submission is refused: a trace holds those that were accepted\n\
-             dump:3: not modelled: GraceTime: GraceTime of 1 QOS: nobody is preempted\n\
              dump:3: not modelled: LimitFactor: LimitFactor of 1 QOS: limits are not multiplied\n\
              dump:2: not modelled: MaxSubmitJobsPerUser: MaxSubmitJobsPerUser of 2 QOS: no submission is refused: a trace holds those that were accepted\n\
              dump:2: not modelled: MaxTRESRunMinsPerUser: MaxTRESRunMinsPerUser of 1 QOS: the minutes that running jobs may still take are limited for groups only (GrpTRESRunMins)\n\
              {always}\n\
-             dump:2: not modelled: Preempt: Preempt of 1 QOS: nobody is preempted\n\
-             dump:3: not modelled: PreemptMode: PreemptMode of 1 QOS: nobody is preempted"
+             dump:3: not modelled: PreemptMode: PreemptMode of 1 QOS: jobs are not suspended, so those of this QOS are not preempted"
         )
     );
     assert_eq!(
@@ -233,15 +231,14 @@ fn what_ifs_of_what_is_left_out_are_refused() {
     let (mut accounts, _) = Sacctmgr::read("dump", format!("QOS - 'high':Flags=NoReserve\n{DUMP}").as_bytes());
     let fault = |result: Result<(), Diagnostic>| result.unwrap_err().to_string();
     assert_eq!(
-        fault(accounts.set_qos("high", "Preempt", "normal")),
-        "dump: error: qos.high.Preempt: 'Preempt' is not modelled: nobody is preempted; leave it as it is: the simulation would not show the change"
+        fault(accounts.set_qos("high", "LimitFactor", "2")),
+        "dump: error: qos.high.LimitFactor: 'LimitFactor' is not modelled: limits are not multiplied; leave it as it is: the simulation would not show the change"
     );
-    for (key, value) in
-        [("Flags", "NoReserve,DenyOnLimit"), ("Flags", "NoDecay"), ("MaxSubmitPU", "3"), ("LimitFactor", "2")]
-    {
+    for (key, value) in [("Flags", "NoReserve,DenyOnLimit"), ("Flags", "NoDecay"), ("MaxSubmitPU", "3")] {
         assert!(fault(accounts.set_qos("high", key, value)).contains("is not modelled: "), "{key}={value}");
     }
     accounts.set_qos("high", "Flags", "NoReserve,NoDecay").unwrap();
+    accounts.set_qos("high", "Preempt", "normal").unwrap();
     for (key, value) in [("GrpSubmitJobs", "3"), ("MaxJobsAccrue", "3"), ("QOS", "high")] {
         assert!(fault(accounts.set_association("acct1", None, key, value)).contains("is not modelled: "), "{key}");
     }

@@ -120,6 +120,7 @@ fn lower_job(
             array_task_limit: extra.array_task_limit,
             job_name: (!extra.job_name.is_empty()).then(|| texts.text(extra.job_name).to_owned()),
             earlier_runs: extra.earlier_runs.iter().map(earlier_run).collect(),
+            requeue: extra.requeue,
             prefer: (!extra.prefer.is_empty())
                 .then(|| features::parse(texts.text(extra.prefer), &site.cluster.features, &mut about)),
             running_since: None,

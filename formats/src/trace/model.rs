@@ -94,6 +94,8 @@ pub struct TraceExtra {
     pub array_task_limit: Option<u32>,
     /// The job's name, where it has a singleton dependency.
     pub job_name: Symbol,
+    /// `--requeue`, `--no-requeue`; `Some(false)` for salloc and srun.
+    pub requeue: Option<bool>,
     /// `--prefer`.
     pub prefer: Symbol,
     /// Incarnations that were queued again, by submit time; the job's own run time, state and cancellation are the last one's.

@@ -136,6 +136,7 @@ impl RowReader<'_> {
     /// Takes what the command line says about when the job may start; true if that replaces the recorded Eligible.
     fn held_by_options(&mut self, options: &Options<'_>, submit: i64, name: JobName, extra: &mut TraceExtra) -> bool {
         extra.time_min = options.time_min;
+        extra.requeue = options.requeue;
         extra.prefer = self.strings.intern(options.prefer);
         if options.array && matches!(name.part, JobPart::Task(_)) {
             extra.array_task_limit = options.array_limit;

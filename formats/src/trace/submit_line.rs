@@ -42,6 +42,8 @@ pub(crate) struct Options<'a> {
     pub(crate) exclude: &'a [u8],
     pub(crate) contiguous: bool,
     pub(crate) spread: bool,
+    /// `--requeue`, `--no-requeue`; `Some(false)` for salloc and srun.
+    pub(crate) requeue: Option<bool>,
     pub(crate) use_min_nodes: bool,
     pub(crate) block_cores: Option<bool>,
     pub(crate) switches: Option<(u32, Option<u32>)>,
@@ -109,6 +111,10 @@ pub(crate) fn parse<'a>(line: &'a [u8], mut remark: impl FnMut(&'a [u8], OptionR
                 }
             }
         }
+    }
+    if program != b"sbatch" {
+        // Only batch jobs have a script to be run again.
+        options.requeue = Some(false);
     }
     Some(options)
 }
@@ -224,6 +230,8 @@ impl<'a> Options<'a> {
             Opt::Exclude => set(&mut self.exclude, value),
             Opt::Contiguous => set(&mut self.contiguous, true),
             Opt::SpreadJob => set(&mut self.spread, true),
+            Opt::Requeue => set(&mut self.requeue, Some(true)),
+            Opt::NoRequeue => set(&mut self.requeue, Some(false)),
             Opt::UseMinNodes => set(&mut self.use_min_nodes, true),
             Opt::Distribution => set(
                 &mut self.block_cores,

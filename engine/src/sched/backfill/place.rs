@@ -66,7 +66,7 @@ pub(super) fn place(
         }
         cycle.tested += u32::from(!tested);
         tested = true;
-        let Some(found) = will_run(controller, backfill, shape, user, now, test_only) else {
+        let Some(found) = will_run(controller, backfill, record, shape, now, test_only) else {
             match again {
                 Some(later) => {
                     try_from = later;
@@ -169,20 +169,30 @@ pub(super) fn place(
 fn will_run(
     controller: &mut Controller<'_>,
     backfill: &Backfill,
+    record: Record,
     shape: &Shape,
-    user: u32,
     now: i64,
     test_only: bool,
 ) -> Option<i64> {
+    let user = controller.scenario.workload.jobs[record.job.index()].user.0;
     if controller.selector.fits(&controller.free, shape, user, &backfill.usable) {
         return Some(now);
     }
-    if test_only {
-        return None;
+    let victims = controller.without_victims(record.job, record.partition, &backfill.usable);
+    let preemption = controller.preempt.take_if(|_| victims.is_some());
+    let free = preemption.as_ref().map_or(&controller.free, |preemption| &preemption.free);
+    let makes_room = preemption.is_some() && controller.selector.fits(free, shape, user, &backfill.usable);
+    if makes_room || test_only {
+        if preemption.is_some() {
+            controller.preempt = preemption;
+        }
+        return makes_room.then_some(now);
     }
     let live = &controller.live;
     let running = backfill.ends.iter().filter_map(|&(end, job)| {
-        live.get(crate::ids::JobId(job)).map(|live| RunningJob { end, allocation: &live.allocation })
+        let is_gone = victims.as_ref().is_some_and(|victims| victims.contains(&crate::ids::JobId(job)));
+        let live = live.get(crate::ids::JobId(job)).filter(|_| !is_gone);
+        live.map(|live| RunningJob { end, allocation: &live.allocation })
     });
     let scenario = controller.scenario;
     let policy = WillRunPolicy {
@@ -190,17 +200,21 @@ fn will_run(
         window_linear: i64::from(scenario.policy.backfill.window_linear),
         version: scenario.policy.version,
     };
-    earliest_start(
+    let found = earliest_start(
         &mut controller.selector,
         policy,
-        &controller.free,
+        free,
         &mut controller.future,
         shape,
         user,
         &backfill.usable,
         running,
         now,
-    )
+    );
+    if preemption.is_some() {
+        controller.preempt = preemption;
+    }
+    found
 }
 
 /// Starts the job on nodes out of `backfill.usable`; selection is run again as slurmctld does.
@@ -213,6 +227,10 @@ fn start_now(
 ) -> Attempt {
     backfill.usable.subtract(&controller.completing);
     if !controller.selector.fits(&controller.free, shape, user, &backfill.usable) {
+        if controller.make_room(record.job, record.partition, shape, &backfill.usable) {
+            let live = &controller.live;
+            backfill.ends.retain(|&(_, job)| live.is_running(crate::ids::JobId(job)));
+        }
         return Attempt::Busy;
     }
     let allocation = controller.selector.allocate(&controller.free, shape);

@@ -103,6 +103,7 @@ pub(super) fn add(
                 };
                 extra.earlier_runs = value.split(',').map(run).collect();
             }
+            "no_requeue" => extra.requeue = Some(false),
             "fails" => job.succeeded = false,
             "nice" => job.nice = line.number(value),
             "user" => user = value,

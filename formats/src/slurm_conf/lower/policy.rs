@@ -65,9 +65,6 @@ impl Lowering<'_> {
             "preempt/partition_prio" => PreemptKind::PartitionPrio,
             _ => PreemptKind::None,
         };
-        if values.has_word("PreemptMode", "GANG") {
-            self.note(Severity::NotModelled, "PreemptMode", "gang scheduling does not share nodes in time slices");
-        }
         let mode = preempt_mode(values.text("PreemptMode"));
         if kind == PreemptKind::None && mode != PreemptMode::Off {
             self.note(Severity::Warning, "PreemptMode", "PreemptType is preempt/none, so nothing is preempted");

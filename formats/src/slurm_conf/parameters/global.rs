@@ -1,6 +1,6 @@
 //! Parameters on lines of their own that have to do with scheduling.
 
-use super::{Kind, Parameter, Scope};
+use super::{Kind, PREEMPT_WORDS_LEFT_OUT, Parameter, Scope};
 
 const U16: Kind = Kind::Integer { min: 0, max: 65_533 };
 
@@ -76,20 +76,17 @@ pub(super) static MODELLED: &[Parameter] = &[
         "",
         "1",
         "whether batch jobs are queued again after preemption or node failure",
-    )
-    .left_out("nothing that happens here queues a job again"),
+    ),
     modelled("KillWait", U16, "s", "30", "between SIGTERM and SIGKILL at the time limit"),
     modelled("Licenses", Kind::Text, "", "", "licences and their totals"),
     modelled("MaxMemPerCPU", Kind::Megabytes, "MB", "0", "greatest memory per CPU; 0 is unlimited"),
     modelled("MaxMemPerNode", Kind::Megabytes, "MB", "0", "greatest memory per node; 0 is unlimited")
         .left_out("memory per node is not limited; MaxMemPerCPU is reproduced"),
-    modelled("MessageTimeout", U16, "s", "10", "round trip of a message")
-        .left_out("messages and main scheduling cycles take no time"),
+    modelled("MessageTimeout", U16, "s", "10", "round trip of a message, which spaces a job's preemptions"),
     modelled("MinJobAge", Kind::NATURAL, "s", "300", "how long a finished job is remembered, for dependencies")
         .left_out("ended jobs are remembered for ever"),
     modelled("OverTimeLimit", Kind::Count, "min", "0", "how far a job may exceed its time limit"),
-    modelled("PreemptExemptTime", Kind::Time, "min", "0", "how long a job runs before it may be preempted")
-        .left_out("nobody is preempted"),
+    modelled("PreemptExemptTime", Kind::Time, "min", "0", "how long a job runs before it may be preempted"),
     modelled(
         "PreemptMode",
         Kind::ListOf(&["OFF", "CANCEL", "CHECKPOINT", "GANG", "REQUEUE", "SUSPEND", "WITHIN", "PRIORITY"]),
@@ -97,16 +94,15 @@ pub(super) static MODELLED: &[Parameter] = &[
         "OFF",
         "what happens to preempted jobs",
     )
-    .left_out("nobody is preempted"),
-    modelled("PreemptParameters", Kind::Text, "", "", "options of preemption").left_out("nobody is preempted"),
+    .but_for(PREEMPT_WORDS_LEFT_OUT),
+    modelled("PreemptParameters", Kind::Text, "", "", "options of preemption"),
     modelled(
         "PreemptType",
         Kind::OneOf(&["preempt/none", "preempt/partition_prio", "preempt/qos"]),
         "",
         "preempt/none",
         "which jobs preempt which",
-    )
-    .left_out("nobody is preempted"),
+    ),
     modelled("PriorityCalcPeriod", Kind::Time, "min", "5", "period in which priorities are computed"),
     modelled("PriorityDecayHalfLife", Kind::Time, "min", "7-0", "half-life of recorded usage; 0 is no decay"),
     modelled("PriorityFavorSmall", Kind::YesNo, "", "NO", "whether small jobs get the greater size factor"),

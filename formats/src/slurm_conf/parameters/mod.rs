@@ -162,6 +162,13 @@ impl Parameter {
     }
 }
 
+/// Words of `PreemptMode` without effect, the cluster's and a partition's.
+const PREEMPT_WORDS_LEFT_OUT: &[(&str, &str)] = &[
+    ("SUSPEND", "jobs are not suspended: nobody is preempted where this is the mode"),
+    ("GANG", "jobs do not share nodes in time slices"),
+    ("PRIORITY", "priorities do not limit who preempts whom"),
+];
+
 /// Every parameter known, scope by scope.
 pub fn parameters() -> impl Iterator<Item = &'static Parameter> {
     [global::MODELLED, global::NOT_MODELLED, scheduler::PARAMETERS, partition::PARAMETERS, node::PARAMETERS]

@@ -1,7 +1,7 @@
 //! Keys of a `PartitionName` line.
 
 use super::Scope::Partition;
-use super::{Kind, Parameter};
+use super::{Kind, PREEMPT_WORDS_LEFT_OUT, Parameter};
 
 const fn modelled(
     name: &'static str,
@@ -31,8 +31,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     modelled("DenyAccounts", Kind::Text, "", "", "accounts that may not use it"),
     modelled("DenyQos", Kind::Text, "", "", "qualities of service that may not use it"),
     modelled("ExclusiveUser", Kind::YesNo, "", "NO", "whether nodes are shared only by jobs of one user"),
-    modelled("GraceTime", Kind::NATURAL, "s", "0", "time between the warning and the end of a preempted job")
-        .left_out("nobody is preempted"),
+    modelled("GraceTime", Kind::NATURAL, "s", "0", "time between the warning and the end of a preempted job"),
     modelled("LLN", Kind::YesNo, "", "NO", "whether the least loaded nodes are taken first"),
     modelled("MaxCPUsPerNode", Kind::Count, "CPUs", "UNLIMITED", "CPUs of a node that this partition may use"),
     modelled("MaxMemPerCPU", Kind::Megabytes, "MB", "0", "greatest memory per CPU; 0 is the cluster's"),
@@ -58,7 +57,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         "",
         "what happens to its preempted jobs; default is the cluster's",
     )
-    .left_out("nobody is preempted"),
+    .but_for(PREEMPT_WORDS_LEFT_OUT),
     modelled("Priority", U16, "", "", "old: both PriorityTier and PriorityJobFactor"),
     modelled("PriorityJobFactor", U16, "", "1", "the partition's factor in job priorities"),
     modelled("PriorityTier", U16, "", "1", "partitions of higher tiers are scheduled first"),

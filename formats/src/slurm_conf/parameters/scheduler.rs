@@ -94,9 +94,9 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         "0",
         "jobs of each partition tested by the main scheduler; 0 is unlimited",
     ),
-    range("preempt_reorder_count", 0, U32, "", "1", "attempts to find better victims").left_out("nobody is preempted"),
-    flag("preempt_strict_order", "victims are found in strict order").left_out("nobody is preempted"),
-    flag("preempt_youngest_first", "the youngest jobs are preempted first").left_out("nobody is preempted"),
+    range("preempt_reorder_count", 0, U32, "", "1", "attempts to find better victims"),
+    flag("preempt_strict_order", "victims are found in strict order"),
+    flag("preempt_youngest_first", "the youngest jobs are preempted first"),
     flag("reduce_completing_frag", "CompleteWait holds back only the partitions concerned")
         .left_out("completing jobs hold nothing back"),
     range("sched_interval", -1, U32, "s", "60", "period of the main scheduler's full runs; -1 is no main scheduler"),
@@ -105,8 +105,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         .left_out("a main scheduling cycle takes no time"),
     alias("interval", "bf_interval"),
     alias("max_job_bf", "bf_max_job_test"),
-    Parameter::modelled(PreemptParameters, "reorder_count", Kind::NATURAL, "", "1", "attempts to find better victims")
-        .left_out("nobody is preempted"),
+    Parameter::modelled(PreemptParameters, "reorder_count", Kind::NATURAL, "", "1", "attempts to find better victims"),
     Parameter::modelled(
         PreemptParameters,
         "strict_order",
@@ -114,8 +113,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         "",
         "false",
         "victims are found in strict order",
-    )
-    .left_out("nobody is preempted"),
+    ),
     Parameter::modelled(
         PreemptParameters,
         "youngest_first",
@@ -123,8 +121,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         "",
         "false",
         "the youngest jobs are preempted first",
-    )
-    .left_out("nobody is preempted"),
+    ),
     Parameter::not_modelled(PreemptParameters, "min_exempt_priority", "", "jobs are not exempt by priority"),
     Parameter::not_modelled(PreemptParameters, "reclaim_licenses", "", "jobs are not preempted for licences"),
     Parameter::not_modelled(PreemptParameters, "suspend_grace_time", "", "suspending takes no time"),

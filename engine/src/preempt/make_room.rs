@@ -1,0 +1,180 @@
+//! On which nodes room is made, and what becomes of the victims. Source: slurm-semantics 7.1; slurm.conf(5) `GraceTime`.
+
+use crate::ids::{JobId, PartitionId};
+use crate::node_set::NodeSet;
+use crate::outcome::JobState;
+use crate::policy::PreemptMode;
+use crate::select::free::Free;
+use crate::select::shape::Shape;
+use crate::simulation::ends::{KILL_TO_MAIN_MS, RunEnded};
+use crate::simulation::events::Event;
+use crate::simulation::{Controller, seconds};
+
+impl Controller<'_> {
+    /// Removes everybody that the job may preempt from a copy of what is free; gives them too. `None` if there are none
+    /// on `usable`.
+    pub(crate) fn without_victims(
+        &mut self,
+        id: JobId,
+        partition: PartitionId,
+        usable: &NodeSet,
+    ) -> Option<Vec<JobId>> {
+        let mut preemption = self.preempt.take()?;
+        let victims = self.victims_of(id, partition);
+        preemption.free.copy_from(&self.free);
+        let mut touched = false;
+        for live in victims.iter().filter_map(|&victim| self.live.get(victim)) {
+            preemption.free.give_back(&self.selector.geometry, &live.allocation);
+            touched |= live.allocation.shares.iter().any(|share| usable.contains(share.node));
+        }
+        self.preempt = Some(preemption);
+        touched.then_some(victims)
+    }
+
+    /// A job does not fit on `usable` now: tries to make room for it there. It has not started in any case; if room is
+    /// being made its nodes are left in the selector. Nobody is struck while earlier victims of the job may still be
+    /// ending, which takes `KillWait` and `MessageTimeout`.
+    /// O(re-orderings × victims × selection).
+    pub(crate) fn make_room(&mut self, id: JobId, partition: PartitionId, shape: &Shape, usable: &NodeSet) -> bool {
+        let Some(mut preemption) = self.preempt.take() else { return false };
+        let victims = self.victims_of(id, partition);
+        let chosen = self.choose_victims(id, victims, shape, usable, &mut preemption.free);
+        // Limits are looked at before anybody is struck.
+        let allowed = chosen.is_some() && {
+            let allocation = self.selector.allocate(&preemption.free, shape);
+            let billing = self.billing(partition, &allocation);
+            let counts = self.allocated_counts(id, &allocation, billing);
+            self.limits_allow_counts(id, partition, &counts)
+        };
+        self.preempt = Some(preemption);
+        let Some(victims) = chosen.filter(|_| allowed) else { return false };
+        let now = seconds(self.now);
+        let policy = &self.scenario.policy;
+        let ending = i64::from(policy.kill_wait) + i64::from(policy.message_timeout);
+        let cycle = self.cycle_number();
+        let Some(live) = self.live.get_mut(id) else { return false };
+        live.preempting_in = Some(cycle);
+        if live.preempting_since.is_none_or(|since| now >= since + ending) {
+            live.preempting_since = Some(now);
+            for victim in victims {
+                self.preempt(victim);
+            }
+        }
+        true
+    }
+
+    /// Whether room was made for the job in this cycle, so that its records in other partitions are passed over.
+    pub(crate) fn made_room_in_cycle(&self, id: JobId) -> bool {
+        self.preempt.is_some() && self.live.get(id).is_some_and(|live| live.preempting_in == Some(self.cycle_number()))
+    }
+
+    /// The number of the scheduling cycle that is running.
+    fn cycle_number(&self) -> u64 {
+        self.counters.main_cycles + self.counters.backfill_cycles
+    }
+
+    /// Who has to go so that the job fits on `usable`; `free` is left without them.
+    fn choose_victims(
+        &mut self,
+        id: JobId,
+        mut candidates: Vec<JobId>,
+        shape: &Shape,
+        usable: &NodeSet,
+        free: &mut Free,
+    ) -> Option<Vec<JobId>> {
+        let user = self.scenario.workload.jobs[id.index()].user.0;
+        let policy = &self.scenario.policy.preempt;
+        let mut reordered = 0;
+        loop {
+            let last = self.remove_until_it_fits(&candidates, shape, user, usable, free)?;
+            if reordered > policy.reorder_count || candidates.len() == 1 {
+                candidates.truncate(last + 1);
+                candidates.retain(|&victim| self.nodes_chosen_of(victim) > 0);
+                return Some(candidates);
+            }
+            reordered += 1;
+            if policy.strict_order {
+                candidates[..=last].rotate_right(1);
+            } else {
+                // The last one needed first, then those removed before it by how much of them is used.
+                let used: Vec<usize> = candidates
+                    .iter()
+                    .enumerate()
+                    .map(|(position, &victim)| match position.cmp(&last) {
+                        std::cmp::Ordering::Less => self.nodes_chosen_of(victim),
+                        std::cmp::Ordering::Equal => usize::MAX,
+                        std::cmp::Ordering::Greater => 0,
+                    })
+                    .collect();
+                let mut order: Vec<usize> = (0..candidates.len()).collect();
+                order.sort_by_key(|&position| std::cmp::Reverse(used[position]));
+                candidates = order.into_iter().map(|position| candidates[position]).collect();
+            }
+        }
+    }
+
+    /// Takes candidates away one by one; the position of the one after which the job fits.
+    fn remove_until_it_fits(
+        &mut self,
+        candidates: &[JobId],
+        shape: &Shape,
+        user: u32,
+        usable: &NodeSet,
+        free: &mut Free,
+    ) -> Option<usize> {
+        free.copy_from(&self.free);
+        for (position, &victim) in candidates.iter().enumerate() {
+            let Some(live) = self.live.get(victim) else { continue };
+            free.give_back(&self.selector.geometry, &live.allocation);
+            let matters = live.allocation.shares.iter().any(|share| usable.contains(share.node));
+            if matters && self.selector.fits(free, shape, user, usable) {
+                return Some(position);
+            }
+        }
+        None
+    }
+
+    /// How many of the nodes last chosen a running job holds.
+    fn nodes_chosen_of(&self, victim: JobId) -> usize {
+        let Some(live) = self.live.get(victim) else { return 0 };
+        let shares = &live.allocation.shares;
+        let holds = |node| shares.binary_search_by_key(&node, |share| share.node).is_ok();
+        self.selector.chosen.iter().filter(|offer| holds(offer.node)).count()
+    }
+
+    /// Strikes a victim: at once, or by the time-limit scan after its grace time.
+    fn preempt(&mut self, victim: JobId) {
+        let Some(live) = self.live.get(victim).filter(|live| !live.warned) else { return };
+        let grace = i64::from(self.grace_time(live));
+        if grace == 0 {
+            self.end_preempted(victim);
+            return;
+        }
+        let (before, starts) = (live.expected_end, live.starts);
+        let end = before.min(seconds(self.now) + grace);
+        self.running.remove(&(before, victim.0));
+        self.running.insert((end, victim.0));
+        let at = self.timers.scan_after(end).max(self.now);
+        self.events.push(at, Event::GraceOver { job: victim, starts });
+        if let Some(live) = self.live.get_mut(victim) {
+            live.warned = true;
+            live.expected_end = end;
+        }
+        self.touch();
+    }
+
+    /// The scan finds that a victim's grace time is over; void if that run has ended before.
+    pub(crate) fn grace_over(&mut self, victim: JobId, starts: u16) {
+        if self.is_running(victim, starts) {
+            self.end_preempted(victim);
+            self.events.push(self.now + KILL_TO_MAIN_MS, Event::MainRequested);
+        }
+    }
+
+    fn end_preempted(&mut self, victim: JobId) {
+        let mode = self.live.get(victim).map(|live| self.preempt_mode(live));
+        let requeue = mode == Some(PreemptMode::Requeue) && self.can_requeue(victim);
+        self.counters.preempted += 1;
+        self.end_run(victim, RunEnded::Others { state: JobState::Preempted, requeue });
+    }
+}

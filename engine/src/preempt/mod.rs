@@ -1,0 +1,33 @@
+//! Preemption: running jobs make room for a more important one. Reading order: [`victims`] (whom), [`make_room`] (on
+//! which nodes, and what happens to them), [`order`] (the queue's order under preempt/qos).
+//! Source: slurm-semantics 7.1, 3.4, 2.2; slurm.conf(5). A scenario that does not preempt has none of this.
+
+pub(crate) mod make_room;
+pub(crate) mod order;
+pub(crate) mod victims;
+
+use crate::policy::{PreemptKind, PreemptMode};
+use crate::scenario::Scenario;
+use crate::select::free::{Free, Geometry};
+
+/// Working memory of preemption; there is none where nobody can be preempted.
+#[derive(Debug)]
+pub(crate) struct Preemption {
+    /// What is free without the victims.
+    pub(crate) free: Free,
+}
+
+impl Preemption {
+    /// Working memory, if the scenario can preempt: a type is set, and some jobs may be cancelled or requeued.
+    pub(crate) fn of(scenario: &Scenario, geometry: &Geometry) -> Option<Box<Self>> {
+        let policy = &scenario.policy.preempt;
+        let removes =
+            |own: Option<PreemptMode>| matches!(own.unwrap_or(policy.mode), PreemptMode::Cancel | PreemptMode::Requeue);
+        let can_preempt = match policy.kind {
+            PreemptKind::None => false,
+            PreemptKind::PartitionPrio => scenario.cluster.partitions.iter().any(|it| removes(it.preempt_mode)),
+            PreemptKind::Qos => scenario.qos.iter().any(|it| removes(it.preempt_mode)),
+        };
+        can_preempt.then(|| Box::new(Self { free: Free::new(geometry) }))
+    }
+}

@@ -1,0 +1,53 @@
+//! The queue's order under preempt/qos: a job stands before those it may preempt, whatever their priorities. That is no
+//! total order, so the result depends on the algorithm; slurmctld's is a merge sort. Source: slurm-semantics 2.2.
+//! Under preempt/partition_prio the same rule follows from the order by tiers.
+
+use crate::policy::PreemptKind;
+use crate::sched::queue::Record;
+use crate::simulation::Controller;
+
+impl Controller<'_> {
+    /// Puts records that are in order of tier, priority and submit time into the order of preemption too.
+    /// O(records × log records); nothing where preemption does not change the order.
+    pub(crate) fn order_by_preemption(&self, records: &mut Vec<Record>) {
+        if self.preempt.is_none() || self.scenario.policy.preempt.kind != PreemptKind::Qos || records.len() < 2 {
+            return;
+        }
+        // slurmctld gathers records by job; its other criteria are the position in the given order.
+        let mut ranked: Vec<(usize, Record)> = records.iter().copied().enumerate().collect();
+        ranked.sort_by_key(|&(_, record)| record.job);
+        let mut scratch = ranked.clone();
+        let before = |one: &(usize, Record), other: &(usize, Record)| {
+            let of = |record: Record| (record.job, record.partition, record.priority());
+            let (a, b) = (of(one.1), of(other.1));
+            if self.outranks(a, b) {
+                true
+            } else if self.outranks(b, a) {
+                false
+            } else {
+                one.0 <= other.0
+            }
+        };
+        merge_sort(&mut ranked, &mut scratch, &before);
+        records.clear();
+        records.extend(ranked.into_iter().map(|(_, record)| record));
+    }
+}
+
+/// Halves, sorts each and merges; `before` says whether the left one may stay in front.
+fn merge_sort<T: Copy>(items: &mut [T], scratch: &mut [T], before: &impl Fn(&T, &T) -> bool) {
+    let middle = items.len() / 2;
+    if middle == 0 {
+        return;
+    }
+    merge_sort(&mut items[..middle], &mut scratch[..middle], before);
+    merge_sort(&mut items[middle..], &mut scratch[middle..], before);
+    let (mut left, mut right) = (0, middle);
+    for place in scratch.iter_mut() {
+        let take_left = left < middle && (right == items.len() || before(&items[left], &items[right]));
+        let from = if take_left { &mut left } else { &mut right };
+        *place = items[*from];
+        *from += 1;
+    }
+    items.copy_from_slice(scratch);
+}

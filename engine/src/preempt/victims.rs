@@ -1,0 +1,94 @@
+//! Whom a job may preempt, and in which order they are considered. Source: slurm-semantics 7.1, 5.1.
+
+use crate::ids::{JobId, PartitionId, QosId};
+use crate::policy::{PreemptKind, PreemptMode};
+use crate::simulation::jobs::{LiveJob, Phase};
+use crate::simulation::{Controller, seconds};
+
+impl Controller<'_> {
+    /// What happens to a preempted job: its partition's or QOS's mode, else the cluster's.
+    pub(super) fn preempt_mode(&self, victim: &LiveJob) -> PreemptMode {
+        let policy = &self.scenario.policy.preempt;
+        let own = match policy.kind {
+            PreemptKind::PartitionPrio => self.scenario.cluster.partitions[victim.partition.index()].preempt_mode,
+            PreemptKind::Qos => self.scenario.qos[self.qos_of(victim.job).index()].preempt_mode,
+            PreemptKind::None => None,
+        };
+        own.unwrap_or(policy.mode)
+    }
+
+    /// Seconds between a victim's warning and its end.
+    pub(super) fn grace_time(&self, victim: &LiveJob) -> u32 {
+        match self.scenario.policy.preempt.kind {
+            PreemptKind::PartitionPrio => self.scenario.cluster.partitions[victim.partition.index()].grace_time,
+            PreemptKind::Qos => self.scenario.qos[self.qos_of(victim.job).index()].grace_time,
+            PreemptKind::None => 0,
+        }
+    }
+
+    fn qos_of(&self, id: JobId) -> QosId {
+        self.scenario.workload.jobs[id.index()].qos
+    }
+
+    /// Whether a job of the first (job, partition, priority) may preempt one of the second: by tiers of overlapping
+    /// partitions, or by lists of QOS. The queue is ordered by the same rule.
+    pub(super) fn outranks(&self, one: (JobId, PartitionId, u32), other: (JobId, PartitionId, u32)) -> bool {
+        let policy = &self.scenario.policy.preempt;
+        match policy.kind {
+            PreemptKind::None => false,
+            PreemptKind::PartitionPrio => {
+                let partitions = &self.scenario.cluster.partitions;
+                let (one, other) = (&partitions[one.1.index()], &partitions[other.1.index()]);
+                one.priority_tier > other.priority_tier && one.nodes.intersects(&other.nodes)
+            }
+            PreemptKind::Qos => {
+                let (mine, theirs) = (self.qos_of(one.0), self.qos_of(other.0));
+                self.scenario.qos[mine.index()].preempt.contains(&theirs)
+                    || (policy.within && mine == theirs && one.2 > other.2)
+            }
+        }
+    }
+
+    /// `PreemptExemptTime` of a running job: the partition QOS's, the job QOS's, else the cluster's.
+    fn exempt_time(&self, victim: &LiveJob) -> i64 {
+        let of = |qos: QosId| self.scenario.qos[qos.index()].preempt_exempt_time;
+        let own = self.qos_of(victim.job);
+        let partition = self.scenario.cluster.partitions[victim.partition.index()].qos.and_then(of);
+        let first =
+            if self.scenario.qos[own.index()].over_part_qos { of(own).or(partition) } else { partition.or(of(own)) };
+        i64::from(first.unwrap_or(self.scenario.policy.preempt.exempt_time))
+    }
+
+    /// Running jobs that this one may preempt, those of the lowest tier or QOS and the smallest first, or the youngest.
+    /// O(running × nodes of a job).
+    pub(super) fn victims_of(&self, id: JobId, partition: PartitionId) -> Vec<JobId> {
+        let nodes = &self.scenario.cluster.partitions[partition.index()].nodes;
+        let priority = self.live.get(id).map_or(0, |live| live.priority);
+        let now = seconds(self.now);
+        let may_go = |victim: &&LiveJob| {
+            victim.phase == Phase::Running
+                && self.outranks((id, partition, priority), (victim.job, victim.partition, victim.priority))
+                && matches!(self.preempt_mode(victim), PreemptMode::Cancel | PreemptMode::Requeue)
+                && now - victim.start >= self.exempt_time(victim)
+                && victim.allocation.shares.iter().any(|share| nodes.contains(share.node))
+        };
+        let live = self.running.iter().filter_map(|&(_, job)| self.live.get(JobId(job)));
+        let mut victims: Vec<(i64, JobId)> =
+            live.filter(may_go).map(|victim| (self.preemption_order(victim), victim.job)).collect();
+        victims.sort_unstable();
+        victims.into_iter().map(|(_, job)| job).collect()
+    }
+
+    /// The key by which victims are considered, smallest first.
+    fn preemption_order(&self, victim: &LiveJob) -> i64 {
+        let policy = &self.scenario.policy.preempt;
+        if policy.youngest_first {
+            return -victim.start;
+        }
+        let rank = match policy.kind {
+            PreemptKind::Qos => self.scenario.qos[self.qos_of(victim.job).index()].priority,
+            _ => self.scenario.cluster.partitions[victim.partition.index()].priority_tier,
+        };
+        i64::from(rank) * 65_536 + victim.allocation.shares.len() as i64
+    }
+}
