@@ -337,15 +337,23 @@ pub enum EnforcePartLimits {
 }
 
 /// Virtual run time of the controller's own work [µs]. All zero: an ideal, instantaneous controller.
-/// Backfill: `base + tests × (per_test + nodes × per_node_test)`.
+/// Backfill: `base + records × (per_record + nodes × per_node)`, where no more than `bf_max_job_test` records count. It is
+/// reckoned from what is known without planning, so that a cycle which provably starts nothing need not be planned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CostModel {
     /// Fixed time of a backfill cycle.
     pub backfill_base_us: u64,
-    /// Time of one selection test in backfill.
+    /// Time of one record in backfill.
     pub backfill_test_us: u64,
-    /// Additional time of a test per thousand nodes of the cluster.
+    /// Additional time of a record per thousand nodes of the cluster.
     pub backfill_test_per_1000_nodes_us: u64,
+}
+
+impl CostModel {
+    /// Time of one record in backfill on so many nodes [µs].
+    pub const fn record_us(&self, nodes: usize) -> u64 {
+        self.backfill_test_us + self.backfill_test_per_1000_nodes_us * nodes as u64 / 1000
+    }
 }
 
 impl Default for Policy {
@@ -387,6 +395,13 @@ impl Default for MainPolicy {
             assoc_limit_stop: false,
             reduce_completing_frag: false,
         }
+    }
+}
+
+impl BackfillPolicy {
+    /// Whether a cap on tested records per partition, user or association is set.
+    pub const fn caps_records(&self) -> bool {
+        self.max_job_part > 0 || self.max_job_user > 0 || self.max_job_assoc > 0 || self.max_job_user_part > 0
     }
 }
 

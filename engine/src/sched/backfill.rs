@@ -10,6 +10,7 @@
 //! 1. A job starts only on nodes that no earlier record's plan needs before the job's limit ends.
 //! 2. Within a cycle, a later record never moves an earlier record's plan.
 
+mod candidates;
 mod counts;
 mod ends;
 mod idle;
@@ -20,8 +21,10 @@ use crate::simulation::{Controller, SECOND, seconds};
 
 use super::queue::Record;
 use super::timeline::Timeline;
+use super::walk::Walk;
+use candidates::Candidates;
 use counts::Counts;
-use ends::collect_ends;
+use ends::{Ends, collect_ends};
 use idle::{IdleCycle, repeat_idle};
 use place::place;
 
@@ -34,27 +37,36 @@ pub(crate) struct Backfill {
     chosen: NodeSet,
     /// Nodes that plans of this cycle hold; after it, those of them that carry the PLANNED flag.
     planned: NodeSet,
-    records: Vec<Record>,
+    /// Where the cycle stands in the queue.
+    walk: Walk,
     cycle: Option<Cycle>,
-    /// Expected ends of running jobs as this cycle sees them, in order.
-    ends: Vec<(i64, u32)>,
+    /// Expected ends of running jobs as this cycle sees them.
+    ends: Ends,
     counts: Counts,
     /// When the plan in the making would first look different if only time went by [s].
     valid_until: i64,
     /// Whether a record of the cycle was stamped as changed.
     stamped: bool,
+    candidates: Candidates,
     idle: Option<IdleCycle>,
 }
 
 /// A cycle between its first record and its last.
 #[derive(Clone, Copy, Debug)]
 struct Cycle {
-    position: usize,
     begin_ms: i64,
     resumed_ms: i64,
+    /// Records passed, for the time it takes.
+    passed: u32,
+    /// Records that the time it takes counts.
+    length: u32,
     tested: u32,
     depth: u64,
     started: u32,
+    /// Of how many cycles this one is the sample that the counters of tests stand for; 0 if of none.
+    weight: u64,
+    /// Nothing of the rest can start: only its time is still spent.
+    exhausted: bool,
 }
 
 /// Why a cycle ended.
@@ -73,6 +85,10 @@ enum Next {
     End(Exit),
 }
 
+/// Every cycle up to this one counts its tests; later one in so many, for all of them: the others stop planning when
+/// nothing more can start.
+const COUNTED: u64 = 256;
+
 impl Backfill {
     /// Working memory for a cluster.
     pub(crate) fn new(n_nodes: usize) -> Self {
@@ -82,12 +98,13 @@ impl Backfill {
             base: NodeSet::empty(n_nodes),
             chosen: NodeSet::empty(n_nodes),
             planned: NodeSet::empty(n_nodes),
-            records: Vec::new(),
+            walk: Walk::default(),
             cycle: None,
-            ends: Vec::new(),
+            ends: Ends::default(),
             counts: Counts::default(),
             valid_until: i64::MAX,
             stamped: false,
+            candidates: Candidates::default(),
             idle: None,
         }
     }
@@ -115,6 +132,15 @@ pub(crate) fn cycle(controller: &mut Controller<'_>) {
     controller.backfill = backfill;
 }
 
+/// Of how many cycles the next one is the counted sample. O(1).
+fn weight(controller: &Controller<'_>) -> u64 {
+    match controller.counters.backfill_cycles {
+        first if first < COUNTED => 1,
+        later if later.is_multiple_of(COUNTED) => COUNTED,
+        _ => 0,
+    }
+}
+
 /// Builds the table and the queue.
 fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     backfill.idle = None;
@@ -128,18 +154,31 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     let policy = &controller.scenario.policy.backfill;
     let now = seconds(controller.now);
     let live = &controller.live;
-    backfill.records.clear();
-    backfill.records.extend_from_slice(controller.queue.sorted(|record| live.is_pending(record.job)));
-    controller.order_by_preemption(&mut backfill.records);
+    controller.queue.tidy(|record| live.is_pending(record.job));
     let resolution = i64::from(policy.resolution.max(1));
     let floor = |time: i64| time.div_euclid(resolution) * resolution;
     let window = i64::from(policy.window) * 60;
+    backfill.walk.begin(controller);
     backfill.timeline.reset(floor(now), floor(now + window), &controller.up, resolution);
     backfill.counts = Counts::default();
     collect_ends(controller, backfill);
+    let weight = weight(controller);
+    let waiting = controller.queue.len();
     controller.counters.backfill_cycles += 1;
-    controller.counters.queue_length_max = controller.counters.queue_length_max.max(backfill.records.len() as u64);
-    Cycle { position: 0, begin_ms: controller.now, resumed_ms: controller.now, tested: 0, depth: 0, started: 0 }
+    controller.counters.queue_length_max = controller.counters.queue_length_max.max(waiting as u64);
+    let cycle = Cycle {
+        begin_ms: controller.now,
+        resumed_ms: controller.now,
+        passed: 0,
+        length: (waiting as u64).min(u64::from(policy.max_job_test)) as u32,
+        tested: 0,
+        depth: 0,
+        started: 0,
+        weight,
+        exhausted: false,
+    };
+    candidates::begin(controller, backfill, &cycle);
+    cycle
 }
 
 /// After a yield: the cycle ends if anything changed, unless `bf_continue`.
@@ -159,17 +198,12 @@ fn resume(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: C
 fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cycle) {
     let scenario = controller.scenario;
     let policy = &scenario.policy.backfill;
-    let cost = &scenario.policy.cost;
-    let per_test_us =
-        cost.backfill_test_us + cost.backfill_test_per_1000_nodes_us * scenario.cluster.nodes.len() as u64 / 1000;
-    let mut busy_us: u64 = if cycle.position == 0 { cost.backfill_base_us } else { 0 };
+    let per_record_us = scenario.policy.cost.record_us(scenario.cluster.nodes.len());
+    let mut busy_us: u64 = if cycle.passed == 0 { scenario.policy.cost.backfill_base_us } else { 0 };
     let max_time_ms = i64::from(policy.max_time.or(policy.interval).unwrap_or(30)) * SECOND;
     let resumed = controller.now;
     let exit = loop {
         controller.now = resumed + (busy_us / 1000) as i64;
-        if cycle.position >= backfill.records.len() {
-            break Exit::EndOfQueue;
-        }
         if cycle.tested >= policy.max_job_test {
             break Exit::MaxTest;
         }
@@ -178,19 +212,32 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
         }
         if busy_us >= policy.yield_interval_us.max(1) {
             // The controller's work so far is done; it sleeps, and events happen.
+            if !cycle.exhausted {
+                backfill.walk.keep_rest(controller);
+            }
             cycle.resumed_ms = controller.now;
             controller.timers.backfill_at = controller.now + (policy.yield_sleep_us / 1000) as i64;
             backfill.valid_until = i64::MIN;
             backfill.cycle = Some(cycle);
             return;
         }
-        let record = backfill.records[cycle.position];
-        cycle.position += 1;
-        let tested = cycle.tested;
-        let next = consider(controller, backfill, &mut cycle, record);
-        busy_us += u64::from(cycle.tested - tested) * per_test_us;
-        if let Next::End(exit) = next {
-            break exit;
+        if !cycle.exhausted && candidates::none_left(controller, backfill) {
+            cycle.exhausted = true;
+        }
+        if cycle.exhausted {
+            if cycle.passed >= cycle.length || per_record_us == 0 {
+                break Exit::EndOfQueue;
+            }
+        } else {
+            let Some(record) = backfill.walk.next(controller) else { break Exit::EndOfQueue };
+            if let Next::End(exit) = consider(controller, backfill, &mut cycle, record) {
+                break exit;
+            }
+            candidates::passed(backfill, record);
+        }
+        cycle.passed += 1;
+        if cycle.passed <= cycle.length {
+            busy_us += per_record_us;
         }
     };
     let policy = &scenario.policy;
@@ -199,9 +246,9 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
         && cycle.resumed_ms == cycle.begin_ms
         && policy.backfill.min_age_reserve == 0
         && controller.preempt.is_none()
-        && policy.cost == crate::policy::CostModel::default()
         && !controller.every_cycle;
     let max_test = matches!(exit, Exit::MaxTest);
+    let exhausted = cycle.exhausted;
     finish(controller, backfill, &cycle, exit);
     backfill.idle = repeatable.then_some(IdleCycle {
         version: controller.version,
@@ -210,23 +257,21 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
         tested: cycle.tested,
         depth: cycle.depth,
         max_test,
+        exhausted,
+        duration: controller.now - cycle.begin_ms,
     });
 }
 
 /// Counts and plans the next cycle.
 fn finish(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle, exit: Exit) {
     // Planned nodes that still have something free carry the PLANNED flag until the next cycle.
-    let fully_allocated = |node: &crate::ids::NodeId| controller.free.node_cores[node.index()] == 0;
-    let full: Vec<crate::ids::NodeId> = backfill.planned.iter().filter(fully_allocated).collect();
-    for node in full {
-        backfill.planned.remove(node);
-    }
+    backfill.planned.intersect(&controller.free.open);
     if !backfill.planned.is_empty() {
         controller.timers.changed(controller.now);
     }
     let counters = &mut controller.counters;
-    counters.backfill_tests += u64::from(cycle.tested);
-    counters.backfill_depth += cycle.depth;
+    counters.backfill_tests += u64::from(cycle.tested) * cycle.weight;
+    counters.backfill_depth += cycle.depth * cycle.weight;
     *match exit {
         Exit::EndOfQueue => &mut counters.backfill_exit_end,
         Exit::MaxTest => &mut counters.backfill_exit_max_test,
@@ -234,7 +279,7 @@ fn finish(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycl
         Exit::TableSize => &mut counters.backfill_exit_table_size,
         Exit::MaxTime => &mut counters.backfill_exit_max_time,
         Exit::StateChanged => &mut counters.backfill_exit_state_changed,
-    } += 1;
+    } += cycle.weight;
     controller.timers.backfill_ended(controller.now);
 }
 
@@ -264,10 +309,9 @@ fn consider(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mu
     {
         return Next::Record;
     }
-    let request = scenario.workload.jobs[id.index()].request;
-    let position = controller.partitions(id).iter().position(|&other| other == record.partition).unwrap_or(0);
+    let request = record.request;
     let shapes = controller.take_shapes(request);
-    let next = place(controller, backfill, cycle, record, &shapes[position], test_only);
+    let next = place(controller, backfill, cycle, record, &shapes[record.place as usize], test_only);
     controller.put_shapes(request, shapes);
     next
 }

@@ -15,6 +15,7 @@ use crate::outcome::StartedBy;
 use crate::simulation::Controller;
 
 use super::queue::Record;
+use super::walk::Walk;
 
 /// Working memory of a cycle.
 #[derive(Debug)]
@@ -22,7 +23,7 @@ pub(crate) struct MainScratch {
     /// Nodes the cycle may still use.
     available: NodeSet,
     candidates: NodeSet,
-    records: Vec<Record>,
+    walk: Walk,
     blocked: Vec<PartitionId>,
     /// Arrays of which a task was rejected, with the partition: Slurm keeps them in one record, so the other tasks
     /// are passed over before anything is counted.
@@ -45,7 +46,7 @@ impl MainScratch {
         Self {
             available: NodeSet::empty(n_nodes),
             candidates: NodeSet::empty(n_nodes),
-            records: Vec::new(),
+            walk: Walk::default(),
             blocked: Vec::new(),
             rejected_arrays: std::collections::BTreeSet::new(),
             idle: [None; 2],
@@ -86,24 +87,22 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     }
     let mut skipped = false;
     let mut scratch = std::mem::replace(&mut controller.main_scratch, MainScratch::new(0));
-    scratch.records.clear();
     scratch.blocked.clear();
     scratch.rejected_arrays.clear();
     let live = &controller.live;
-    scratch.records.extend_from_slice(controller.queue.sorted(|record| live.is_pending(record.job)));
-    controller.order_by_preemption(&mut scratch.records);
-    controller.counters.queue_length_max = controller.counters.queue_length_max.max(scratch.records.len() as u64);
+    controller.queue.tidy(|record| live.is_pending(record.job));
+    controller.counters.queue_length_max = controller.counters.queue_length_max.max(controller.queue.len() as u64);
     scratch.available.copy_from(&controller.up);
     let n_partitions = controller.scenario.cluster.partitions.len();
     let mut depth: u64 = 0;
     let mut started: u32 = 0;
     let mut per_partition = vec![0; if policy.partition_job_depth > 0 { n_partitions } else { 0 }];
-    for position in 0..scratch.records.len() {
-        let record = scratch.records[position];
+    scratch.walk.begin(controller);
+    while let Some(record) = scratch.walk.next(controller) {
         if policy.sched_max_job_start > 0 && started >= policy.sched_max_job_start {
             break;
         }
-        if !controller.live.is_pending(record.job) || controller.made_room_in_cycle(record.job) {
+        if controller.made_room_in_cycle(record.job) {
             continue;
         }
         let array = array_of(controller, record);
@@ -173,9 +172,8 @@ fn consider(controller: &mut Controller<'_>, scratch: &mut MainScratch, record: 
     }
     let partition = &controller.scenario.cluster.partitions[record.partition.index()];
     let request = controller.scenario.workload.jobs[id.index()].request;
-    let position = controller.partitions(id).iter().position(|&other| other == record.partition).unwrap_or(0);
     let shapes = controller.take_shapes(request);
-    let shape = &shapes[position];
+    let shape = &shapes[record.place as usize];
     let tried = if scratch.available.intersection_len(&partition.nodes) < shape.min_nodes as usize {
         Tried::Blocks
     } else {

@@ -5,6 +5,7 @@ pub(crate) mod backfill;
 pub(crate) mod main_cycle;
 pub(crate) mod queue;
 pub(crate) mod timeline;
+pub(crate) mod walk;
 
 #[cfg(test)]
 mod tests;

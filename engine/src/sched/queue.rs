@@ -3,89 +3,123 @@
 
 use std::collections::BTreeMap;
 
-use crate::ids::{JobId, PartitionId};
+use crate::ids::{JobId, PartitionId, RequestId};
 
 /// One (job, partition) of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     /// Inverted (tier, priority): smaller is earlier.
     pub(crate) order: u64,
-    /// The job; its index is its place by submit time and job id.
+    /// Its place by submit time and job id.
+    turn: u64,
+    /// The job.
     pub(crate) job: JobId,
+    /// What it asks for.
+    pub(crate) request: RequestId,
+    /// Which of the request's partitions this is.
+    pub(crate) place: u32,
     /// The partition.
     pub(crate) partition: PartitionId,
 }
 
 impl Record {
-    /// A record of a job with this priority in this partition.
-    pub(crate) fn new(job: JobId, partition: PartitionId, tier: u32, priority: u32) -> Self {
-        Self { order: !(u64::from(tier) << 32 | u64::from(priority)), job, partition }
+    /// A record of a job with this tier and priority in the `place`th partition of its request.
+    pub(crate) fn new(
+        (job, request): (JobId, RequestId),
+        (place, partition): (usize, PartitionId),
+        (tier, priority): (u32, u32),
+    ) -> Self {
+        Self { order: order(tier, priority), turn: turn(job), job, request, place: place as u32, partition }
     }
 
     /// The priority it carries.
     pub(crate) fn priority(self) -> u32 {
         !self.order as u32
     }
+
+    fn key(&self) -> (u64, u64, JobId, u32) {
+        (self.order, self.turn, self.job, self.place)
+    }
 }
 
-/// Pending records, kept sorted. Insertion is O(1); the next [`Queue::sorted`] merges what came in O(n).
+/// Tier and priority, the higher the earlier.
+fn order(tier: u32, priority: u32) -> u64 {
+    !(u64::from(tier) << 32 | u64::from(priority))
+}
+
+/// The place of a job that was never requeued: jobs stand in order of submission.
+fn turn(job: JobId) -> u64 {
+    2 * u64::from(job.0) + 1
+}
+
+/// No record of a request in [`Queue::requests`].
+const NEVER_SEEN: u32 = u32::MAX;
+
+/// Pending records in order, as two sorted runs: a long one, and a short one of what came since they were last merged.
+/// Records of jobs that have left stay behind until there are many, so a cycle that looks at a few records costs no
+/// more than those. Insertion is O(√n) amortised, a removal O(1).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Queue {
-    sorted: Vec<Record>,
+    settled: Vec<Record>,
     fresh: Vec<Record>,
-    stale: bool,
+    waiting: usize,
+    /// Records that wait, by request.
+    by_request: Vec<u32>,
+    /// Requests of which a record may wait, each once.
+    requests: Vec<RequestId>,
     /// Jobs that were queued again, and before which job their new submit time puts them. Mostly empty.
     requeued: BTreeMap<JobId, JobId>,
+    /// Counts rearrangements, so that a cursor notices them.
+    epoch: u64,
 }
 
-/// Sorts by tier and priority, then submit time, then job.
-fn sort(records: &mut [Record], requeued: &BTreeMap<JobId, JobId>) {
-    if requeued.is_empty() {
-        // A stable merge sort finds sorted runs and merges them.
-        records.sort_by_key(|record| (record.order, record.job));
-    } else {
-        let place = |job: JobId| match requeued.get(&job) {
-            Some(before) => 2 * u64::from(before.0),
-            None => 2 * u64::from(job.0) + 1,
-        };
-        records.sort_by_key(|record| (record.order, place(record.job), record.job));
-    }
+/// Where a walk through the queue stands. Stays right when the queue changes: it then goes on after the last record.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cursor {
+    settled: usize,
+    fresh: usize,
+    epoch: u64,
+    last: Option<Record>,
 }
 
 impl Queue {
     /// Adds a record.
-    pub(crate) fn push(&mut self, record: Record) {
-        self.fresh.push(record);
+    pub(crate) fn push(&mut self, mut record: Record) {
+        if let Some(before) = self.requeued.get(&record.job) {
+            record.turn = turn(*before) - 1;
+        }
+        let at = self.fresh.partition_point(|other| other.key() < record.key());
+        self.fresh.insert(at, record);
+        self.waiting += 1;
+        self.epoch += 1;
+        let request = record.request.index();
+        if self.by_request.len() <= request {
+            self.by_request.resize(request + 1, NEVER_SEEN);
+        }
+        if self.by_request[request] == NEVER_SEEN {
+            self.by_request[request] = 0;
+            self.requests.push(record.request);
+        }
+        self.by_request[request] += 1;
     }
 
-    /// Says that some records may have left (started, cancelled).
-    pub(crate) fn mark_stale(&mut self) {
-        self.stale = true;
+    /// So many records of a request have left (started, cancelled).
+    pub(crate) fn left(&mut self, request: RequestId, records: usize) {
+        self.waiting -= records;
+        self.by_request[request.index()] -= records as u32;
     }
 
-    /// Records in scheduling order, those for which `waits` is false removed.
-    pub(crate) fn sorted(&mut self, waits: impl Fn(&Record) -> bool) -> &[Record] {
-        if self.stale {
-            self.sorted.retain(&waits);
-            self.fresh.retain(&waits);
-            self.stale = false;
-        }
-        if !self.fresh.is_empty() {
-            sort(&mut self.fresh, &self.requeued);
-            self.sorted.append(&mut self.fresh);
-            sort(&mut self.sorted, &self.requeued);
-        }
-        &self.sorted
-    }
-
-    /// Gives every record a new priority. O(n) plus a sort of nearly sorted data.
-    pub(crate) fn reprioritise(&mut self, tier_and_priority: impl Fn(&Record) -> (u32, u32)) {
-        self.sorted.append(&mut self.fresh);
-        for record in &mut self.sorted {
-            let (tier, priority) = tier_and_priority(record);
-            record.order = Record::new(record.job, record.partition, tier, priority).order;
-        }
-        sort(&mut self.sorted, &self.requeued);
+    /// The requests of which a record waits. O(requests that waited since the last call).
+    pub(crate) fn waiting_requests(&mut self) -> &[RequestId] {
+        let by_request = &mut self.by_request;
+        self.requests.retain(|request| {
+            let waits = by_request[request.index()] > 0;
+            if !waits {
+                by_request[request.index()] = NEVER_SEEN;
+            }
+            waits
+        });
+        &self.requests
     }
 
     /// A job's submit time is now that of a job submitted just before `before`.
@@ -93,8 +127,81 @@ impl Queue {
         self.requeued.insert(job, before);
     }
 
-    /// Whether nothing waits, stale records counted.
+    /// How many records wait.
+    pub(crate) fn len(&self) -> usize {
+        self.waiting
+    }
+
+    /// Whether nothing waits.
     pub(crate) fn is_empty(&self) -> bool {
-        self.sorted.is_empty() && self.fresh.is_empty()
+        self.waiting == 0
+    }
+
+    /// Forgets the records for which `waits` is false, once they are many. Amortised O(1) a record that left.
+    pub(crate) fn tidy(&mut self, waits: impl Fn(&Record) -> bool) {
+        let stored = self.settled.len() + self.fresh.len();
+        if stored - self.waiting > 32 + stored / 32 {
+            self.purge(waits);
+        }
+        if self.fresh.len() > 64 + self.settled.len() / 64 {
+            self.merge();
+        }
+    }
+
+    /// Forgets the records for which `waits` is false. O(n).
+    pub(crate) fn purge(&mut self, waits: impl Fn(&Record) -> bool) {
+        self.settled.retain(&waits);
+        self.fresh.retain(&waits);
+        self.epoch += 1;
+    }
+
+    fn merge(&mut self) {
+        self.settled.append(&mut self.fresh);
+        // A stable merge sort finds the two runs and merges them.
+        self.settled.sort_by_key(Record::key);
+        self.epoch += 1;
+    }
+
+    /// The record after the cursor's last one, those of jobs that have left included. O(1).
+    #[inline]
+    pub(crate) fn next(&self, cursor: &mut Cursor) -> Option<Record> {
+        if cursor.epoch != self.epoch {
+            let before = |other: &Record| cursor.last.is_some_and(|last| other.key() <= last.key());
+            let (settled, fresh) = (self.settled.partition_point(before), self.fresh.partition_point(before));
+            (cursor.settled, cursor.fresh, cursor.epoch) = (settled, fresh, self.epoch);
+        }
+        let next = match (self.settled.get(cursor.settled), self.fresh.get(cursor.fresh)) {
+            (Some(settled), Some(fresh)) if fresh.key() < settled.key() => {
+                cursor.fresh += 1;
+                *fresh
+            }
+            (Some(settled), _) => {
+                cursor.settled += 1;
+                *settled
+            }
+            (None, Some(fresh)) => {
+                cursor.fresh += 1;
+                *fresh
+            }
+            (None, None) => return None,
+        };
+        cursor.last = Some(next);
+        Some(next)
+    }
+
+    /// Gives every record for which `waits` holds a new priority. O(n) plus a sort of nearly sorted data.
+    pub(crate) fn reprioritise(
+        &mut self,
+        waits: impl Fn(&Record) -> bool,
+        tier_and_priority: impl Fn(&Record) -> (u32, u32),
+    ) {
+        self.settled.append(&mut self.fresh);
+        self.settled.retain(waits);
+        for record in &mut self.settled {
+            let (tier, priority) = tier_and_priority(record);
+            record.order = order(tier, priority);
+        }
+        self.settled.sort_by_key(Record::key);
+        self.epoch += 1;
     }
 }

@@ -1,9 +1,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 //! Promises of backfill's slot table and of the queue's order (slurm-semantics 2.2, 3.3).
 
-use super::queue::{Queue, Record};
+use super::queue::{Cursor, Queue, Record};
 use super::timeline::Timeline;
-use crate::ids::{JobId, NodeId, PartitionId};
+use crate::ids::{JobId, NodeId, PartitionId, RequestId};
 use crate::node_set::NodeSet;
 
 /// A set of a cluster of three nodes.
@@ -89,36 +89,64 @@ fn a_plan_collides_only_with_its_nodes_in_its_time() {
 
 /// Jobs in order, from (job, tier, priority).
 fn ordered(queue: &mut Queue) -> Vec<u32> {
-    queue.sorted(|_| true).iter().map(|record| record.job.0).collect()
+    let mut cursor = Cursor::default();
+    std::iter::from_fn(|| queue.next(&mut cursor)).map(|record| record.job.0).collect()
 }
 
 fn queue(records: &[(u32, u32, u32)]) -> Queue {
     let mut queue = Queue::default();
     for &(job, tier, priority) in records {
-        queue.push(Record::new(JobId(job), PartitionId(0), tier, priority));
+        queue.push(record(job, tier, priority));
     }
     queue
+}
+
+fn record(job: u32, tier: u32, priority: u32) -> Record {
+    Record::new((JobId(job), RequestId(0)), (0, PartitionId(0)), (tier, priority))
 }
 
 #[test]
 fn the_queue_is_ordered_by_tier_then_priority_then_submission() {
     let mut queue = queue(&[(0, 1, 50), (1, 1, 90), (2, 2, 1), (3, 1, 50), (4, 1, u32::MAX)]);
     assert_eq!(ordered(&mut queue), [2, 4, 1, 0, 3]);
-    queue.push(Record::new(JobId(5), PartitionId(0), 1, 60));
+    queue.push(record(5, 1, 60));
     assert_eq!(ordered(&mut queue), [2, 4, 1, 5, 0, 3]);
 }
 
 #[test]
 fn new_priorities_reorder_the_queue_within_tiers() {
     let mut queue = queue(&[(0, 1, 50), (1, 1, 90), (2, 2, 1)]);
-    queue.reprioritise(|record| (1 + u32::from(record.job.0 == 2), 100 - record.priority()));
+    queue.reprioritise(|_| true, |record| (1 + u32::from(record.job.0 == 2), 100 - record.priority()));
     assert_eq!(ordered(&mut queue), [2, 0, 1]);
 }
 
 #[test]
 fn records_that_no_longer_wait_leave_the_queue() {
     let mut queue = queue(&[(0, 1, 1), (1, 1, 2)]);
-    queue.mark_stale();
-    assert_eq!(queue.sorted(|record| record.job.0 != 1).len(), 1);
+    queue.left(RequestId(0), 1);
+    assert_eq!(queue.len(), 1);
+    queue.purge(|record| record.job.0 != 1);
     assert_eq!(ordered(&mut queue), [0]);
+}
+
+#[test]
+fn a_walk_goes_on_where_it_was_when_the_queue_changes() {
+    let mut queue = queue(&[(0, 1, 50), (1, 1, 90), (2, 1, 10)]);
+    let mut cursor = Cursor::default();
+    assert_eq!(queue.next(&mut cursor).map(|record| record.job.0), Some(1));
+    queue.push(record(3, 1, 95));
+    queue.push(record(4, 1, 70));
+    queue.purge(|record| record.job.0 != 0);
+    let rest: Vec<u32> = std::iter::from_fn(|| queue.next(&mut cursor)).map(|record| record.job.0).collect();
+    assert_eq!(rest, [4, 2]);
+}
+
+#[test]
+fn requests_are_known_as_long_as_a_record_of_theirs_waits() {
+    let mut queue = queue(&[(0, 1, 1), (1, 1, 2)]);
+    assert_eq!(queue.waiting_requests(), [RequestId(0)]);
+    queue.left(RequestId(0), 2);
+    assert!(queue.waiting_requests().is_empty());
+    queue.push(record(2, 1, 1));
+    assert_eq!(queue.waiting_requests(), [RequestId(0)]);
 }

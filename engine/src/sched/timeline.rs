@@ -111,6 +111,21 @@ impl Timeline {
         (later, slack)
     }
 
+    /// Narrows `usable` to the nodes unplanned in every slot of [`begin`, `end`], and says by how much both times could
+    /// grow without a different answer. Stops when nothing is left. O(slots × words).
+    pub(crate) fn narrow_between(&self, usable: &mut NodeSet, begin: i64, end: i64) -> i64 {
+        let first = self.slots.partition_point(|slot| slot.end <= begin);
+        let mut slack = self.slots.get(first).map_or(i64::MAX, |slot| slot.end - begin);
+        for slot in &self.slots[first..] {
+            if slot.begin > end {
+                slack = slack.min(slot.begin - end);
+                break;
+            }
+            usable.intersect(&slot.nodes);
+        }
+        slack
+    }
+
     /// First second after the window.
     pub(crate) fn end(&self) -> i64 {
         self.slots.last().map_or(i64::MIN, |slot| slot.end)

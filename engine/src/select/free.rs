@@ -112,10 +112,16 @@ pub(crate) struct Free {
     pub(crate) capped_cpus: Vec<u32>,
     /// Nodes with a free unit: the others cannot serve any job.
     pub(crate) open: NodeSet,
+    /// Nodes of which anything was given back since this was last cleared.
+    pub(crate) freed: NodeSet,
+    /// Nodes on which anything was taken or given back since [`Free::restore`].
+    pub(crate) changed: NodeSet,
 }
 
 /// No job on the node.
 const NO_USER: u32 = u32::MAX;
+/// Whoever: for tests that must not refuse what some user could get.
+pub(crate) const ANY_USER: u32 = u32::MAX - 2;
 /// Jobs of several users on the node.
 const MANY_USERS: u32 = u32::MAX - 1;
 
@@ -168,6 +174,8 @@ impl Free {
             exclusive_user_jobs: vec![0; n_nodes],
             capped_cpus: vec![0; n_nodes * geometry.capped_partitions.len()],
             open: NodeSet::full(n_nodes),
+            freed: NodeSet::empty(n_nodes),
+            changed: NodeSet::empty(n_nodes),
         }
     }
 
@@ -182,6 +190,39 @@ impl Free {
         self.exclusive_user_jobs.clone_from(&other.exclusive_user_jobs);
         self.capped_cpus.clone_from(&other.capped_cpus);
         self.open.copy_from(&other.open);
+        self.changed = NodeSet::full(self.jobs.len());
+    }
+
+    /// Becomes equal to `other` on one node. O(sockets + GRES of the node).
+    pub(crate) fn copy_node(&mut self, geometry: &Geometry, other: &Self, node: NodeId) {
+        let index = node.index();
+        let sockets = geometry.sockets(node);
+        self.cores[sockets.clone()].copy_from_slice(&other.cores[sockets]);
+        self.node_cores[index] = other.node_cores[index];
+        self.memory[index] = other.memory[index];
+        let gres = index * geometry.n_gres..(index + 1) * geometry.n_gres;
+        self.gres[gres.clone()].copy_from_slice(&other.gres[gres]);
+        self.jobs[index] = other.jobs[index];
+        self.user[index] = other.user[index];
+        self.exclusive_user_jobs[index] = other.exclusive_user_jobs[index];
+        let capped = geometry.capped_partitions.len();
+        let caps = index * capped..(index + 1) * capped;
+        self.capped_cpus[caps.clone()].copy_from_slice(&other.capped_cpus[caps]);
+        if other.open.contains(node) {
+            self.open.insert(node);
+        } else {
+            self.open.remove(node);
+        }
+    }
+
+    /// Makes `future` equal to this on every node where the two may differ. O(nodes that changed in either).
+    pub(crate) fn restore(&mut self, geometry: &Geometry, future: &mut Self) {
+        self.changed.union(&future.changed);
+        for node in self.changed.iter() {
+            future.copy_node(geometry, self, node);
+        }
+        self.changed.clear();
+        future.changed.clear();
     }
 
     /// Takes an allocation out of what is free. O(nodes of the job).
@@ -189,6 +230,7 @@ impl Free {
         let mut socket_at = 0;
         for (position, share) in allocation.shares.iter().enumerate() {
             let node = share.node.index();
+            self.changed.insert(share.node);
             for socket in geometry.sockets(share.node) {
                 let cores = allocation.socket_cores[socket_at];
                 socket_at += 1;
@@ -220,6 +262,8 @@ impl Free {
         let mut socket_at = 0;
         for (position, share) in allocation.shares.iter().enumerate() {
             let node = share.node.index();
+            self.changed.insert(share.node);
+            self.freed.insert(share.node);
             for socket in geometry.sockets(share.node) {
                 let cores = allocation.socket_cores[socket_at];
                 socket_at += 1;
@@ -265,6 +309,9 @@ impl Free {
     #[inline]
     pub(crate) fn admits(&self, node: NodeId, user: u32, exclusive_user: bool) -> bool {
         let index = node.index();
-        self.jobs[index] == 0 || self.user[index] == user || (self.exclusive_user_jobs[index] == 0 && !exclusive_user)
+        self.jobs[index] == 0
+            || user == ANY_USER
+            || self.user[index] == user
+            || (self.exclusive_user_jobs[index] == 0 && !exclusive_user)
     }
 }

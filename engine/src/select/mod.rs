@@ -3,6 +3,7 @@
 //! [`layout`] (which cores), [`will_run`] (when).
 
 pub(crate) mod free;
+pub(crate) mod gathered;
 pub(crate) mod layout;
 pub(crate) mod pick;
 pub(crate) mod shape;
@@ -32,6 +33,9 @@ pub(crate) struct Selector {
     offers: Vec<Offer>,
     lighter: Vec<Offer>,
     part: Vec<Offer>,
+    /// CPUs each node offered in which round of [`Selector::gather`].
+    offered: Vec<(u64, u32)>,
+    round: u64,
     /// Nodes of the last successful [`Selector::fits`], in node order.
     pub(crate) chosen: Vec<Offer>,
 }
@@ -47,17 +51,10 @@ impl Selector {
             offers: Vec::new(),
             lighter: Vec::new(),
             part: Vec::new(),
+            offered: vec![(0, 0); cluster.nodes.len()],
+            round: 0,
             chosen: Vec::new(),
         }
-    }
-
-    /// CPUs free on `nodes`: no request can use more of them. O(words + open nodes).
-    pub(crate) fn free_cpus(&self, free: &Free, nodes: &NodeSet) -> u64 {
-        let of_node = |node: crate::ids::NodeId| {
-            let index = node.index();
-            u64::from(free.node_cores[index]) * u64::from(self.geometry.cpus_per_core[index])
-        };
-        nodes.iter_common(&free.open).map(of_node).sum()
     }
 
     /// Whether the request fits into what is free on `candidates`; the nodes are left in [`Selector::chosen`].

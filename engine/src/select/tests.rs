@@ -162,7 +162,8 @@ fn predicted(linear: bool, version: SlurmVersion) -> (i64, String) {
     let policy = WillRunPolicy { linear, window_linear: 0, version };
     let mut future = free.clone();
     let usable = NodeSet::full(5);
-    let start = earliest_start(&mut selector, policy, &free, &mut future, &four, 0, &usable, running, 0).unwrap();
+    assert!(!selector.fits(&free, &four, 0, &usable));
+    let start = earliest_start(&mut selector, policy, &mut future, &four, 0, &usable, running, 0).unwrap();
     let nodes: Vec<String> = selector.chosen.iter().map(|offer| (offer.node.0 + 1).to_string()).collect();
     (start / 60, nodes.join(" "))
 }

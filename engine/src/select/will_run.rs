@@ -32,13 +32,14 @@ pub(crate) struct WillRunPolicy {
 const GROUP_MAX: usize = 201;
 
 /// The earliest expected start [s] of a request on `usable` nodes, at least `now`; nodes are left in `selector.chosen`.
-/// `running` is in order of expected end. `future` is working memory.
-/// O(running jobs + groups × candidates): groups double in length, so there are at most some twenty.
-#[expect(clippy::too_many_arguments, reason = "the test reads the whole state of the controller and owns none of it")]
+/// To be called after [`Selector::fits`] has said no to the same request on what is free; `future` is equal to that,
+/// and differs on its `changed` nodes afterwards. `running` is in order of expected end.
+/// O(nodes of the jobs released + groups that might suffice × candidates): a group is tested only if enough nodes and
+/// CPUs have come together, which is counted node by node as jobs are released.
+#[expect(clippy::too_many_arguments, reason = "the test reads the controller's state and owns none of it")]
 pub(crate) fn earliest_start<'a>(
     selector: &mut Selector,
     policy: WillRunPolicy,
-    free: &Free,
     future: &mut Free,
     shape: &Shape,
     user: u32,
@@ -46,9 +47,7 @@ pub(crate) fn earliest_start<'a>(
     running: impl Iterator<Item = RunningJob<'a>> + Clone,
     now: i64,
 ) -> Option<i64> {
-    future.copy_from(free);
-    // No test can succeed before so many CPUs are free on the usable nodes.
-    let mut free_cpus = selector.free_cpus(free, usable);
+    let mut gathered = selector.gather();
     let mut jobs = running.clone().peekable();
     let mut window = 30;
     let mut anchor: Option<i64> = None;
@@ -60,8 +59,9 @@ pub(crate) fn earliest_start<'a>(
                 continue;
             }
             future.give_back(&selector.geometry, job.allocation);
-            let on_usable = job.allocation.shares.iter().filter(|share| usable.contains(share.node));
-            free_cpus += on_usable.map(|share| u64::from(share.cpus)).sum::<u64>();
+            for share in job.allocation.shares.iter().filter(|share| usable.contains(share.node)) {
+                selector.regather(&mut gathered, future, shape, user, share.node);
+            }
             last_end = Some(job.end);
             let anchor_end = *anchor.get_or_insert((job.end.div_euclid(30) + 1) * 30);
             released += 1;
@@ -84,7 +84,7 @@ pub(crate) fn earliest_start<'a>(
                 }
             }
         }
-        if free_cpus >= u64::from(shape.min_cpus) && selector.fits(future, shape, user, usable) {
+        if gathered.may_suffice(shape) && selector.fits(future, shape, user, usable) {
             let end = if policy.version >= SlurmVersion::V25_05 {
                 end_on_chosen(selector, running, last_end)
             } else {

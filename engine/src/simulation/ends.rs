@@ -135,9 +135,9 @@ impl Controller<'_> {
         if record.start.is_some() || record.end.is_some() {
             return;
         }
+        self.leaves_queue(id);
         self.live.remove(id);
         self.forget_waiting(id);
-        self.queue.mark_stale();
         self.records[id.index()].end = Some(seconds(self.now));
         self.close(id, JobState::Cancelled);
         self.touch();

@@ -97,9 +97,21 @@ impl Controller<'_> {
         }
     }
 
+    /// The records of a job that is about to start or to go stop to count.
+    pub(super) fn leaves_queue(&mut self, id: JobId) {
+        if self.live.is_pending(id) {
+            let request = self.job(id).request;
+            self.queue.left(request, self.partitions(id).len());
+        }
+    }
+
     /// The job becomes eligible.
     pub(crate) fn enqueue(&mut self, id: JobId, now: i64) {
         let accrue_always = self.scenario.policy.priority.accrue_always;
+        if self.live.get(id).is_some_and(|live| live.starts > 0) {
+            // It ran before: what its first run left in the queue must not come back to life.
+            self.queue.purge(|record| self.live.is_pending(record.job));
+        }
         if let Some(live) = self.live.get_mut(id) {
             live.phase = Phase::Pending;
             live.accrue = if accrue_always { live.submit } else { now };
@@ -113,7 +125,8 @@ impl Controller<'_> {
             {
                 live.priority = priority;
             }
-            self.queue.push(Record::new(id, partition, tier, priority));
+            let request = self.job(id).request;
+            self.queue.push(Record::new((id, request), (position, partition), (tier, priority)));
         }
         self.touch();
     }
@@ -189,6 +202,7 @@ impl Controller<'_> {
             }
         }
         record.n_ranges = self.node_ranges.len() as u32 - record.ranges_begin;
+        self.leaves_queue(id);
         let Some(live) = self.live.get_mut(id) else { return };
         live.phase = Phase::Running;
         live.starts = live.starts.wrapping_add(1);
@@ -214,7 +228,6 @@ impl Controller<'_> {
             _ => (natural, false),
         };
         self.events.push(end, Event::RunEnds { job: id, killed, starts });
-        self.queue.mark_stale();
         self.touch();
         self.array_task_started(id);
         self.limits_start(id);
@@ -283,7 +296,8 @@ impl Controller<'_> {
         }
         let mut queue = std::mem::take(&mut self.queue);
         let increase_only = policy.increase_only;
-        queue.reprioritise(|record| {
+        let waits = |record: &Record| self.live.is_pending(record.job);
+        queue.reprioritise(waits, |record| {
             let (tier, priority) = self.tier_and_priority(record.job, record.partition);
             (tier, if increase_only { priority.max(record.priority()) } else { priority })
         });

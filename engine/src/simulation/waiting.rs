@@ -226,15 +226,21 @@ impl Controller<'_> {
             .filter(|(index, job)| job.name.id == array && *index != id.index())
             .map(|(index, _)| JobId::new(index))
             .collect();
+        let mut held = false;
         for sibling in siblings {
             if self.live.is_pending(sibling) {
+                let request = self.scenario.workload.jobs[sibling.index()].request;
+                self.queue.left(request, self.partitions(sibling).len());
+                held = true;
                 if let Some(live) = self.live.get_mut(sibling) {
                     live.phase = Phase::Waiting;
                 }
                 self.records[sibling.index()].eligible = None;
                 self.waiting.held.insert(sibling);
-                self.queue.mark_stale();
             }
+        }
+        if held {
+            self.queue.purge(|record| self.live.is_pending(record.job));
         }
     }
 

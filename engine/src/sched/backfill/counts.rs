@@ -29,8 +29,8 @@ impl Counts {
         counts[index]
     }
 
-    /// Counts the record against the caps; false if one was reached.
-    pub(super) fn admit(&mut self, controller: &Controller<'_>, record: Record) -> bool {
+    /// Whether a cap keeps the record from being tested. O(1).
+    pub(super) fn are_used_up(&self, controller: &Controller<'_>, record: Record) -> bool {
         let scenario = controller.scenario;
         let policy = &scenario.policy.backfill;
         let job = &scenario.workload.jobs[record.job.index()];
@@ -38,13 +38,24 @@ impl Counts {
         let user = job.user.index();
         let partition = record.partition.index();
         let pair = user * scenario.cluster.partitions.len() + partition;
-        let reached = (policy.max_job_part > 0 && at(&self.partition, partition) >= policy.max_job_part)
+        (policy.max_job_part > 0 && at(&self.partition, partition) >= policy.max_job_part)
             || (policy.max_job_assoc > 0 && at(&self.association, job.association.index()) >= policy.max_job_assoc)
             || (policy.max_job_assoc == 0 && policy.max_job_user > 0 && at(&self.user, user) >= policy.max_job_user)
-            || (policy.max_job_user_part > 0 && at(&self.user_partition, pair) >= policy.max_job_user_part);
-        if reached {
+            || (policy.max_job_user_part > 0 && at(&self.user_partition, pair) >= policy.max_job_user_part)
+    }
+
+    /// Counts the record against the caps; false if one was reached. O(1).
+    pub(super) fn admit(&mut self, controller: &Controller<'_>, record: Record) -> bool {
+        let policy = &controller.scenario.policy.backfill;
+        if !policy.caps_records() {
+            return true;
+        }
+        if self.are_used_up(controller, record) {
             return false;
         }
+        let job = &controller.scenario.workload.jobs[record.job.index()];
+        let (user, partition) = (job.user.index(), record.partition.index());
+        let pair = user * controller.scenario.cluster.partitions.len() + partition;
         if policy.max_job_part > 0 {
             Self::bump(&mut self.partition, partition);
         }

@@ -17,22 +17,30 @@ pub(super) struct IdleCycle {
     pub(super) tested: u32,
     pub(super) depth: u64,
     pub(super) max_test: bool,
+    /// It stopped planning before the end: its counts are not the whole cycle's.
+    pub(super) exhausted: bool,
+    /// How long it took [ms].
+    pub(super) duration: i64,
 }
 
 /// If nothing has changed since a cycle that started nothing, accounts for its repetition without repeating it.
 pub(super) fn repeat_idle(controller: &mut Controller<'_>, backfill: &Backfill) -> bool {
     let Some(idle) = backfill.idle else { return false };
-    if idle.version != controller.version || seconds(controller.now) >= idle.valid_until {
+    let weight = super::weight(controller);
+    if idle.version != controller.version
+        || seconds(controller.now + idle.duration) >= idle.valid_until
+        || (idle.exhausted && weight > 0)
+    {
         return false;
     }
     let counters = &mut controller.counters;
     counters.backfill_cycles += 1;
-    counters.backfill_tests += u64::from(idle.tested);
-    counters.backfill_depth += idle.depth;
+    counters.backfill_tests += u64::from(idle.tested) * weight;
+    counters.backfill_depth += idle.depth * weight;
     if idle.max_test {
-        counters.backfill_exit_max_test += 1;
+        counters.backfill_exit_max_test += weight;
     } else {
-        counters.backfill_exit_end += 1;
+        counters.backfill_exit_end += weight;
     }
     if idle.stamped || !backfill.planned.is_empty() {
         controller.timers.changed(controller.now);

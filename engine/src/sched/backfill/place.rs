@@ -189,10 +189,9 @@ fn will_run(
         return makes_room.then_some(now);
     }
     let live = &controller.live;
-    let running = backfill.ends.iter().filter_map(|&(end, job)| {
-        let is_gone = victims.as_ref().is_some_and(|victims| victims.contains(&crate::ids::JobId(job)));
-        let live = live.get(crate::ids::JobId(job)).filter(|_| !is_gone);
-        live.map(|live| RunningJob { end, allocation: &live.allocation })
+    let running = backfill.ends.in_order(&controller.running).filter_map(|(end, job)| {
+        let is_gone = victims.as_ref().is_some_and(|victims| victims.contains(&job));
+        live.get(job).filter(|_| !is_gone).map(|live| RunningJob { end, allocation: &live.allocation })
     });
     let scenario = controller.scenario;
     let policy = WillRunPolicy {
@@ -200,17 +199,12 @@ fn will_run(
         window_linear: i64::from(scenario.policy.backfill.window_linear),
         version: scenario.policy.version,
     };
-    let found = earliest_start(
-        &mut controller.selector,
-        policy,
-        free,
-        &mut controller.future,
-        shape,
-        user,
-        &backfill.usable,
-        running,
-        now,
-    );
+    let future = &mut controller.future;
+    match &preemption {
+        Some(preemption) => future.copy_from(&preemption.free),
+        None => controller.free.restore(&controller.selector.geometry, future),
+    }
+    let found = earliest_start(&mut controller.selector, policy, future, shape, user, &backfill.usable, running, now);
     if preemption.is_some() {
         controller.preempt = preemption;
     }
@@ -229,7 +223,7 @@ fn start_now(
     if !controller.selector.fits(&controller.free, shape, user, &backfill.usable) {
         if controller.make_room(record.job, record.partition, shape, &backfill.usable) {
             let live = &controller.live;
-            backfill.ends.retain(|&(_, job)| live.is_running(crate::ids::JobId(job)));
+            backfill.ends.retain(|job| live.is_running(job));
         }
         return Attempt::Busy;
     }
@@ -244,10 +238,5 @@ fn start_now(
         }
     }
     controller.start(record.job, record.partition, allocation, StartedBy::Backfill);
-    if let Some(live) = controller.live.get(record.job) {
-        let end = live.expected_end;
-        let at = backfill.ends.partition_point(|&(other, _)| other <= end);
-        backfill.ends.insert(at, (end, record.job.0));
-    }
     Attempt::Started
 }

@@ -1,0 +1,57 @@
+//! A cycle's way through the queue: record by record without a copy, or through a copy where the cycle needs one.
+
+use super::queue::{Cursor, Record};
+use crate::simulation::Controller;
+
+/// Where a cycle stands in the queue.
+#[derive(Debug, Default)]
+pub(crate) struct Walk {
+    cursor: Cursor,
+    /// The queue, or what is left of it, as it was when it was copied.
+    records: Vec<Record>,
+    /// Position in the copy, if there is one.
+    copied: Option<usize>,
+}
+
+impl Walk {
+    /// Begins at the head of the queue. O(1); O(queue log queue) where preemption reorders it.
+    pub(crate) fn begin(&mut self, controller: &Controller<'_>) {
+        self.cursor = Cursor::default();
+        self.copied = None;
+        if controller.preempt.is_some() {
+            self.keep_rest(controller);
+            controller.order_by_preemption(&mut self.records);
+        }
+    }
+
+    /// The next record whose job waits.
+    #[inline]
+    pub(crate) fn next(&mut self, controller: &Controller<'_>) -> Option<Record> {
+        loop {
+            let record = match &mut self.copied {
+                Some(at) => {
+                    *at += 1;
+                    *self.records.get(*at - 1)?
+                }
+                None => controller.queue.next(&mut self.cursor)?,
+            };
+            if controller.live.is_pending(record.job) {
+                return Some(record);
+            }
+        }
+    }
+
+    /// Keeps what is left of the queue, before it changes under a cycle that sleeps. O(queue), once a cycle.
+    pub(crate) fn keep_rest(&mut self, controller: &Controller<'_>) {
+        if self.copied.is_some() {
+            return;
+        }
+        self.records.clear();
+        while let Some(record) = controller.queue.next(&mut self.cursor) {
+            if controller.live.is_pending(record.job) {
+                self.records.push(record);
+            }
+        }
+        self.copied = Some(0);
+    }
+}

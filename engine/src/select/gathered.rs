@@ -1,0 +1,70 @@
+//! How much of what a request needs has come together, counted node by node while jobs are released.
+
+use crate::ids::NodeId;
+use crate::node_set::NodeSet;
+use crate::select::free::Free;
+use crate::select::shape::Shape;
+use crate::select::{Selector, usable};
+
+/// Nodes that could serve a request and their CPUs: a lower bound on what selection needs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Gathered {
+    nodes: usize,
+    cpus: u64,
+}
+
+impl Gathered {
+    /// Whether selection could succeed. If not, it fails, on these nodes and on any subset of them.
+    #[inline]
+    pub(crate) fn may_suffice(self, shape: &Shape) -> bool {
+        if !shape.counted.is_empty() {
+            return self.nodes > 0;
+        }
+        self.nodes >= shape.min_nodes as usize && self.cpus >= u64::from(shape.min_cpus)
+    }
+}
+
+impl Selector {
+    /// Whether the request could be met by what is free on `candidates`: necessary, cheap, and monotone in both.
+    /// O(candidates looked at until there are enough).
+    pub(crate) fn may_fit(&self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
+        let mut gathered = Gathered::default();
+        candidates.iter_common(&free.open).any(|node| {
+            let cpus = usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node);
+            gathered.nodes += usize::from(cpus > 0);
+            gathered.cpus += u64::from(cpus);
+            cpus > 0 && gathered.may_suffice(shape)
+        })
+    }
+
+    /// Whether a request for one node could be met by this one. O(sockets + GRES).
+    pub(crate) fn may_serve(&self, free: &Free, shape: &Shape, user: u32, node: NodeId) -> bool {
+        free.open.contains(node)
+            && usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node) >= shape.min_cpus.max(1)
+    }
+
+    /// What the last [`Selector::fits`] found on offer. O(offers).
+    pub(crate) fn gather(&mut self) -> Gathered {
+        self.round += 1;
+        let mut gathered = Gathered::default();
+        for offer in &self.offers {
+            self.offered[offer.node.index()] = (self.round, offer.cpus);
+            gathered.nodes += 1;
+            gathered.cpus += u64::from(offer.cpus);
+        }
+        gathered
+    }
+
+    /// Counts a node again, of which something was given back. O(sockets + GRES).
+    #[inline]
+    pub(crate) fn regather(&mut self, gathered: &mut Gathered, free: &Free, shape: &Shape, user: u32, node: NodeId) {
+        let cpus = match free.open.contains(node) {
+            true => usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node),
+            false => 0,
+        };
+        let (round, before) = std::mem::replace(&mut self.offered[node.index()], (self.round, cpus));
+        let before = if round == self.round { before } else { 0 };
+        gathered.nodes = gathered.nodes + usize::from(cpus > 0) - usize::from(before > 0);
+        gathered.cpus = gathered.cpus + u64::from(cpus) - u64::from(before);
+    }
+}
