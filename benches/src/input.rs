@@ -1,7 +1,6 @@
 //! Inputs as users hand them over, made ready by `foresite-formats`.
 
 use std::path::Path;
-use std::time::Instant;
 use std::{fs, io};
 
 use anyhow::{Context, bail};
@@ -11,6 +10,7 @@ use foresite_formats::study::{Machine, Study};
 use foresite_formats::study_document::{Change, ScenarioChanges, SiteSource, StudyDocument, TraceSource};
 use sha2::{Digest, Sha256};
 
+use crate::process::Stopwatch;
 use crate::site::Site;
 
 /// Files of a simulation.
@@ -27,7 +27,7 @@ pub(crate) struct Input {
 impl Input {
     /// The files of a generated machine.
     pub(crate) fn generate(site: &Site, seed: u64) -> io::Result<Self> {
-        let begun = Instant::now();
+        let watch = Stopwatch::start();
         let mut trace = Vec::new();
         site.write_trace(seed, &mut trace)?;
         let files = vec![
@@ -35,7 +35,7 @@ impl Input {
             ("sacctmgr.cfg", site.accounts_text().into_bytes()),
             ("sacct.txt", trace),
         ];
-        Ok(Self { files, machine: Machine::default(), made_in: begun.elapsed().as_secs_f64() })
+        Ok(Self { files, machine: Machine::default(), made_in: watch.read().wall })
     }
 
     /// What all bytes hash to, shortened.
@@ -46,7 +46,7 @@ impl Input {
             hash.update((bytes.len() as u64).to_le_bytes());
             hash.update(bytes);
         }
-        hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        short(hash)
     }
 
     /// Bytes of the trace.
@@ -88,6 +88,11 @@ impl Input {
             None => bail!("the inputs are faulty:\n{}", faults(&found)),
         }
     }
+}
+
+/// The first eight bytes of a hash.
+pub(crate) fn short(hash: Sha256) -> String {
+    hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Errors, a line each.

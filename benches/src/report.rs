@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::measure::Congestion;
+use crate::process::Took;
 
 /// What a figure must be, and what it is meant to become [s].
 #[derive(Clone, Copy, Debug)]
@@ -18,22 +19,32 @@ pub(crate) struct Budget {
 /// Which time a budget is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Judged {
-    /// Reading and simulating.
+    /// Reading and simulating, CPU time.
     Whole,
     /// A simulated day.
     Day,
+    /// Simulating on several threads, on the clock.
+    Clock,
 }
 
 /// A run's figures.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Report {
+    /// Benchmark and variants.
     pub(crate) name: String,
+    /// What the input's bytes hash to.
     pub(crate) hash: String,
+    /// Jobs simulated.
     pub(crate) jobs: usize,
+    /// Size of the trace [bytes].
     pub(crate) trace_bytes: usize,
+    /// Seconds spent on making the input.
     pub(crate) made_in: f64,
-    pub(crate) read_in: f64,
-    pub(crate) engine: f64,
+    /// From the files' bytes to a scenario.
+    pub(crate) read: Took,
+    /// The simulation alone.
+    pub(crate) engine: Took,
+    /// How congested it was, where that was measured.
     pub(crate) congestion: Option<Congestion>,
     /// Resident before the engine began [bytes].
     pub(crate) resident: u64,
@@ -47,7 +58,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
         writeln!(f, "benchmark          {}", self.name)?;
-        let speed = self.trace_bytes as f64 / 1e6 / self.read_in.max(1e-9);
+        let speed = self.trace_bytes as f64 / 1e6 / self.read.cpu.max(1e-9);
         writeln!(
             f,
             "input              {}, {} jobs, {:.1} MB; made in {:.2} s, read in {:.2} s ({speed:.0} MB/s)",
@@ -55,7 +66,7 @@ impl fmt::Display for Report {
             self.jobs,
             self.trace_bytes as f64 / 1e6,
             self.made_in,
-            self.read_in
+            self.read.cpu
         )?;
         let mut day = None;
         if let Some(it) = &self.congestion {
@@ -84,11 +95,17 @@ impl fmt::Display for Report {
                 f,
                 "simulated          {days:.1} days ({:.1} with submissions), {:.0} times real time",
                 it.submit_span as f64 / 86_400.0,
-                it.simulated as f64 / self.engine
+                it.simulated as f64 / self.engine.cpu
             )?;
-            day = Some(self.engine / days.max(1e-9));
+            day = Some(self.engine.cpu / days.max(1e-9));
         }
-        write!(f, "engine             {:.3} s, {:.0} jobs/s", self.engine, self.jobs as f64 / self.engine)?;
+        write!(
+            f,
+            "engine             {:.3} s CPU ({:.3} s on the clock), {:.0} jobs/s",
+            self.engine.cpu,
+            self.engine.wall,
+            self.jobs as f64 / self.engine.cpu
+        )?;
         if let Some(day) = day {
             write!(f, ", {day:.4} s a simulated day")?;
         }
@@ -104,7 +121,8 @@ impl fmt::Display for Report {
             None => write!(f, "budget             not judged at this size"),
             Some(budget) => {
                 let (spent, what) = match budget.of {
-                    Judged::Whole => (self.read_in + self.engine, "reading and simulating"),
+                    Judged::Whole => (self.read.cpu + self.engine.cpu, "reading and simulating"),
+                    Judged::Clock => (self.engine.wall, "on the clock"),
                     Judged::Day => (day.unwrap_or(f64::INFINITY), "a simulated day"),
                 };
                 let met = |bound: f64| if spent <= bound { "met" } else { "MISSED" };

@@ -2,11 +2,17 @@
 
 mod curie;
 mod edison;
+mod growth;
+mod huge;
+mod random;
 mod rush;
 mod stampede2;
 
 pub(crate) use curie::curie;
 pub(crate) use edison::edison;
+pub(crate) use growth::{Growth, growth};
+pub(crate) use huge::huge;
+pub(crate) use random::random;
 pub(crate) use rush::rush;
 pub(crate) use stampede2::stampede2;
 
@@ -20,11 +26,11 @@ const BATCHES: Quantiles = Quantiles(&[
     (5000, 2),
     (6500, 4),
     (7800, 10),
-    (8800, 25),
-    (9500, 80),
-    (9850, 250),
-    (9980, 600),
-    (10_000, 1000),
+    (8700, 25),
+    (9300, 100),
+    (9750, 300),
+    (9950, 800),
+    (10_000, 2000),
 ]);
 
 /// Run times from seconds to days, before they are stretched: median ten minutes, a heavy tail [s].

@@ -107,9 +107,9 @@ pub(crate) fn rush() -> Site {
         jobs: 65_000,
         span: 23 * DAY + DAY * 8 / 10,
         capacity: 7_912,
-        pressure: 730,
-        fill: 0,
-        swing: 600,
+        pressure: 690,
+        fill: 12 * 3600,
+        swing: 800,
         cancelled: 30,
     };
     Site { slurm_conf: SLURM_CONF.to_owned(), accounts: 83, populations: vec![population] }

@@ -1,0 +1,70 @@
+//! Small machines whose every parameter is drawn: inputs for comparing two ways to simulate.
+
+use super::{BATCHES, RUNS};
+use crate::draw::{Draw, Quantiles};
+use crate::population::{Kind, Population};
+use crate::site::Site;
+
+/// A machine of a seed: 4 to 40 nodes of two kinds, two overlapping partitions, a few hundred jobs.
+pub(crate) fn random(seed: u64) -> Site {
+    let mut draw = Draw::new(seed, 1 << 32);
+    let (plain, large) = (draw.between(2, 30), draw.between(2, 10));
+    let mut one = |of: &[&'static str]| of[draw.below(of.len() as u64) as usize];
+    let unit = one(&["CR_Core", "CR_Core_Memory", "CR_CPU", "CR_Socket", "CR_Socket_Memory", "CR_CPU_Memory"]);
+    let sharing = one(&["NO", "NO", "EXCLUSIVE"]);
+    let depth = one(&["5", "50", "500"]);
+    let per_user = one(&["", ",bf_max_job_user=3", ",bf_max_job_part=10", ",bf_max_job_assoc=4"]);
+    let window = one(&["60", "1440", "4320"]);
+    let interval = one(&["30", "30", "7", "300"]);
+    let queue = one(&["", ",default_queue_depth=5", ",sched_interval=20", ",batch_sched_delay=10"]);
+    let tree = one(&["", "PriorityFlags=NO_FAIR_TREE\n", "PriorityFlags=SMALL_RELATIVE_TO_TIME\n"]);
+    let small = one(&["NO", "YES"]);
+    let tier = one(&["1", "1", "10"]);
+    let slurm_conf = format!(
+        "ClusterName=bench\nSchedulerType=sched/backfill\n\
+         SchedulerParameters=bf_interval={interval},bf_max_job_test={depth},bf_window={window}{per_user}{queue}\n\
+         SelectType=select/cons_tres\nSelectTypeParameters={unit}\nAccountingStorageType=accounting_storage/slurmdbd\n\
+         AccountingStorageEnforce=associations,limits\nPriorityType=priority/multifactor\nPriorityDecayHalfLife=0-2\n{tree}\
+         PriorityFavorSmall={small}\nPriorityMaxAge=0-4\nPriorityWeightAge=10000\nPriorityWeightFairshare=20000\nPriorityWeightJobSize=5000\n\
+         PriorityWeightPartition=3000\nDefMemPerCPU=1000\n\
+         NodeName=a[1-{plain}] Sockets=2 CoresPerSocket=4 ThreadsPerCore=1 RealMemory=16000 Feature=a Weight=1 State=UNKNOWN\n\
+         NodeName=b[1-{large}] Sockets=2 CoresPerSocket=8 ThreadsPerCore=1 RealMemory=64000 Feature=b Weight=2 State=UNKNOWN\n\
+         PartitionName=all Nodes=ALL Default=YES MaxTime=12:00:00 OverSubscribe={sharing} State=UP\n\
+         PartitionName=large Nodes=b[1-{large}] MaxTime=12:00:00 PriorityTier={tier} PriorityJobFactor=10 State=UP\n"
+    );
+    let tasks = Kind {
+        weight: 600,
+        partition: "all",
+        size: Quantiles(&[(5000, 1), (8000, 4), (10_000, 24)]),
+        node_cpus: None,
+        unit_work: 1,
+        run: RUNS,
+        max_minutes: 12 * 60,
+        memory: Quantiles(&[(6000, 0), (10_000, 3000)]),
+        constraints: &[(20, "a"), (20, "b")],
+        gres: None,
+    };
+    let nodes = Kind {
+        weight: 250,
+        size: Quantiles(&[(8000, 2), (10_000, 4)]),
+        node_cpus: Some(8),
+        unit_work: 8,
+        constraints: &[],
+        ..tasks.clone()
+    };
+    let large_tasks = Kind { weight: 150, partition: "large", constraints: &[], ..tasks.clone() };
+    let capacity = plain * 8 + large * 16;
+    let population = Population {
+        kinds: vec![tasks, nodes, large_tasks],
+        batch: BATCHES,
+        users: 12,
+        jobs: draw.between(50, 300),
+        span: 86_400,
+        capacity,
+        pressure: draw.between(700, 1300),
+        fill: 3600,
+        swing: 300,
+        cancelled: 50,
+    };
+    Site { slurm_conf, accounts: 4, populations: vec![population] }
+}
