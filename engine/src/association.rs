@@ -19,6 +19,8 @@ pub struct Association {
     pub account: String,
     /// The user, for a leaf.
     pub user: Option<String>,
+    /// The partition, for a user's row that holds for jobs of one partition only.
+    pub partition: Option<String>,
     /// The row above; `None` for the root only. Parents stand before their children.
     pub parent: Option<AssociationId>,
     /// Fair-share allotment.
@@ -54,6 +56,7 @@ impl Association {
         Self {
             account: account.into(),
             user,
+            partition: None,
             parent,
             shares: Shares::Count(1),
             priority: 0,
@@ -109,6 +112,10 @@ pub struct Limits {
     pub max_tres_per_user: Vec<(Tres, u64)>,
     /// `MaxTRESPerAccount` (QOS).
     pub max_tres_per_account: Vec<(Tres, u64)>,
+    /// `MaxTRESRunMinsPerUser` (QOS).
+    pub max_tres_run_mins_per_user: Vec<(Tres, u64)>,
+    /// `MaxTRESRunMinsPerAccount` (QOS).
+    pub max_tres_run_mins_per_account: Vec<(Tres, u64)>,
     /// `MaxJobsPerUser` (QOS).
     pub max_jobs_per_user: Option<u32>,
     /// `MaxJobsPerAccount` (QOS).
@@ -150,11 +157,15 @@ pub struct Qos {
     pub partition_max_nodes: bool,
     /// `Flags=PartitionTimeLimit`.
     pub partition_time_limit: bool,
+    /// `Flags=EnforceUsageThreshold`: `UsageThreshold` holds jobs back.
+    pub enforce_usage_threshold: bool,
+    /// `Flags=UsageFactorSafe`: `safe` counts a job's minutes multiplied by `UsageFactor`.
+    pub usage_factor_safe: bool,
     /// `UsageFactor`; `None` is 1.
     pub usage_factor: Option<f64>,
-    /// `LimitFactor`; `None` is 1.
+    /// `LimitFactor` of associations' limits on resources; `None` is 1.
     pub limit_factor: Option<f64>,
-    /// `UsageThreshold`.
+    /// `UsageThreshold`: the least fair-share factor with which jobs run.
     pub usage_threshold: Option<f64>,
     /// `Preempt=`: the QOS whose jobs it may preempt.
     pub preempt: Vec<QosId>,

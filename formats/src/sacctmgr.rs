@@ -29,7 +29,7 @@ pub struct Sacctmgr {
     /// Accounts and users in the order of the file.
     rows: Vec<Row>,
     /// Accounts and users already there.
-    seen: BTreeSet<(String, Option<String>)>,
+    seen: BTreeSet<(String, Option<String>, Option<String>)>,
     /// Qualities of service in the order of the file.
     qos: Vec<QosRow>,
 }
@@ -59,6 +59,8 @@ enum Change {
 struct Row {
     account: String,
     user: Option<String>,
+    /// The partition that a user's row is for, where it is not for all.
+    partition: Option<String>,
     /// The account above an account.
     parent: String,
     fields: Fields,

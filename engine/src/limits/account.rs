@@ -1,15 +1,16 @@
 //! Keeping the groups' use up to date as jobs start, run and end.
 
 use crate::cluster::Tres;
-use crate::ids::{AssociationId, JobId, PartitionId};
+use crate::ids::{AssociationId, JobId, NodeId, PartitionId};
 use crate::select::free::Allocation;
+use crate::select::shape::Shape;
 use crate::simulation::Controller;
 
-use super::usage::{Counts, Used};
+use super::usage::{Held, Used};
 
 impl Controller<'_> {
     /// Counts of an allocation.
-    pub(crate) fn allocated_counts(&self, id: JobId, allocation: &Allocation, billing: f64) -> Counts {
+    pub(crate) fn allocated_counts(&self, id: JobId, allocation: &Allocation, billing: f64) -> Held {
         let index = self.limits.index;
         let n_gres = self.selector.geometry.n_gres;
         let mut counts = vec![0; index.len()];
@@ -24,26 +25,60 @@ impl Controller<'_> {
         for &(license, count) in &self.scenario.workload.requests[request.index()].licenses {
             counts[index.of(Tres::License(license))] += u64::from(count);
         }
-        counts
+        Held { counts, nodes: allocation.shares.iter().map(|share| share.node).collect() }
     }
 
-    /// Applies a change to every group the job belongs to. O(depth of the tree).
-    fn for_each_group(&mut self, id: JobId, partition: PartitionId, change: impl Fn(&mut Used)) {
+    /// Counts of the job on the nodes last chosen, free now or (`later`) once the running jobs have ended that the
+    /// will-run test released. O(nodes of the job).
+    pub(crate) fn planned_counts(&self, id: JobId, partition: PartitionId, shape: &Shape, later: bool) -> Held {
+        let free = if later { &self.future } else { &self.free };
+        let allocation = self.selector.allocate(free, shape);
+        self.allocated_counts(id, &allocation, self.billing(partition, &allocation))
+    }
+
+    /// What a waiting job would at least hold.
+    pub(crate) fn requested_counts(&self, id: JobId) -> Held {
+        let job = &self.scenario.workload.jobs[id.index()];
+        let request = &self.scenario.workload.requests[job.request.index()];
+        let index = self.limits.index;
+        let mut counts = vec![0; index.len()];
+        let nodes = u64::from(request.min_nodes.max(1));
+        counts[index.of(Tres::Cpu)] = u64::from(request.min_cpus.max(1));
+        counts[index.of(Tres::Node)] = nodes;
+        counts[index.of(Tres::Billing)] = u64::from(request.min_cpus.max(1));
+        counts[index.of(Tres::Memory)] = match request.memory {
+            crate::job::Memory::PerNode(mb) => mb * nodes,
+            crate::job::Memory::PerCpu(mb) => mb * u64::from(request.min_cpus),
+            _ => 0,
+        };
+        for wanted in &request.gres {
+            counts[index.of(Tres::Gres(wanted.gres))] = u64::from(wanted.count) * nodes;
+        }
+        for &(license, count) in &request.licenses {
+            counts[index.of(Tres::License(license))] = u64::from(count);
+        }
+        Held { counts, nodes: Vec::<NodeId>::new() }
+    }
+
+    /// Applies a change to every group the job belongs to in a partition; it is told whether the group's use never decays.
+    /// O(depth of the tree).
+    pub(super) fn for_each_group(&mut self, id: JobId, partition: PartitionId, change: impl Fn(&mut Used, bool)) {
         let job = &self.scenario.workload.jobs[id.index()];
         let (own, user) = (job.association, job.user.0);
         let account = self.account_of(id).0;
         let partition_qos = self.scenario.cluster.partitions[partition.index()].qos;
-        let index = self.limits.index;
         let mut at: Option<AssociationId> = Some(own);
         while let Some(row) = at {
-            change(&mut self.limits.associations[row.index()]);
+            change(&mut self.limits.associations[row.index()], false);
             at = self.scenario.associations.rows[row.index()].parent;
         }
         let second = partition_qos.filter(|&qos| qos != job.qos);
         for qos in std::iter::once(job.qos).chain(second) {
-            change(&mut self.limits.qos[qos.index()]);
-            change(self.limits.qos_users.entry((qos.0, user)).or_insert_with(|| Used::empty(index)));
-            change(self.limits.qos_accounts.entry((qos.0, account)).or_insert_with(|| Used::empty(index)));
+            let limits = &self.scenario.qos[qos.index()].limits;
+            let keeps = self.scenario.qos[qos.index()].no_decay;
+            change(&mut self.limits.qos[qos.index()], keeps);
+            change(self.limits.of_user(qos, limits, user), keeps);
+            change(self.limits.of_account(qos, limits, account), keeps);
         }
     }
 
@@ -52,10 +87,11 @@ impl Controller<'_> {
         if !self.limits.active {
             return;
         }
+        self.stop_accruing(id);
         let Some(live) = self.live.get(id) else { return };
         let (partition, limit) = (live.partition, live.limit_seconds);
-        let counts = self.allocated_counts(id, &live.allocation, live.billing);
-        self.for_each_group(id, partition, |used| used.start(&counts, limit));
+        let held = self.allocated_counts(id, &live.allocation, live.billing);
+        self.for_each_group(id, partition, |used, _| used.start(&held, limit));
     }
 
     /// A job ends; its last slice is charged.
@@ -65,11 +101,14 @@ impl Controller<'_> {
         }
         let Some(live) = self.live.get(id) else { return };
         let partition = live.partition;
-        let counts = self.allocated_counts(id, &live.allocation, live.billing);
-        self.for_each_group(id, partition, |used| {
-            used.charge(&counts, slice, charged_seconds);
-            used.end(&counts, (left_at_step - slice).max(0));
+        let held = self.allocated_counts(id, &live.allocation, live.billing);
+        let undecayed = slice as f64 * self.usage_factor(id);
+        self.for_each_group(id, partition, |used, keeps| {
+            used.charge(&held, slice, if keeps { undecayed } else { charged_seconds });
+            used.end(&held, (left_at_step - slice).max(0));
         });
+        self.limits.to_end.remove(&id);
+        self.end_where_minutes_ran_out();
     }
 
     /// A priority step charges a slice of a running job.
@@ -79,11 +118,14 @@ impl Controller<'_> {
         }
         let Some(live) = self.live.get(id) else { return };
         let partition = live.partition;
-        let counts = self.allocated_counts(id, &live.allocation, live.billing);
-        self.for_each_group(id, partition, |used| used.charge(&counts, slice, charged_seconds));
+        let held = self.allocated_counts(id, &live.allocation, live.billing);
+        let undecayed = slice as f64 * self.usage_factor(id);
+        self.for_each_group(id, partition, |used, keeps| {
+            used.charge(&held, slice, if keeps { undecayed } else { charged_seconds });
+        });
     }
 
-    /// A priority step decays what was spent; a QOS with NoDecay keeps it.
+    /// A priority step decays what was spent, 0 forgets it (`PriorityUsageResetPeriod`); a QOS with NoDecay keeps it.
     pub(crate) fn limits_decay(&mut self, factor: f64) {
         for used in &mut self.limits.associations {
             used.decay(factor);

@@ -1,7 +1,11 @@
 //! Limits that keep a job waiting without blocking others: of partitions, associations and QOS.
 
 mod account;
+pub(crate) mod accrue;
 mod check;
 mod licenses;
+mod minutes;
 mod partition;
+mod resources;
+mod submission;
 pub(crate) mod usage;

@@ -1,12 +1,23 @@
 //! What groups use of their limits right now.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::association::Limits;
 use crate::cluster::Tres;
+use crate::ids::{JobId, NodeId, QosId};
 use crate::scenario::Scenario;
 
 /// Counts of the trackable resources, in the dense order of [`TresIndex`].
 pub(crate) type Counts = Vec<u64>;
+
+/// What a job holds, or would hold.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Held {
+    /// How much of each resource.
+    pub(crate) counts: Counts,
+    /// The nodes, where they are known.
+    pub(crate) nodes: Vec<NodeId>,
+}
 
 /// Where each TRES stands in [`Counts`].
 #[derive(Clone, Copy, Debug)]
@@ -16,12 +27,15 @@ pub(crate) struct TresIndex {
 }
 
 impl TresIndex {
+    /// Where nodes stand.
+    pub(crate) const NODE: usize = 2;
+
     /// CPUs, memory, nodes, billing, then GRES, then licences.
     pub(crate) fn of(self, tres: Tres) -> usize {
         match tres {
             Tres::Cpu => 0,
             Tres::Memory => 1,
-            Tres::Node => 2,
+            Tres::Node => Self::NODE,
             Tres::Billing => 3,
             Tres::Gres(gres) => 4 + gres.index(),
             Tres::License(license) => 4 + self.n_gres + license.index(),
@@ -39,8 +53,14 @@ impl TresIndex {
 pub(crate) struct Used {
     /// Running jobs.
     pub(crate) jobs: u32,
+    /// Jobs in the queue or running.
+    pub(crate) submitted: u32,
+    /// Waiting jobs that gain age.
+    pub(crate) accruing: u32,
     /// Resources held by running jobs.
     pub(crate) tres: Counts,
+    /// Jobs on each node, where a limit counts the group's nodes: a node with two jobs is one node.
+    pub(crate) nodes: Option<BTreeMap<NodeId, u32>>,
     /// Σ resource × remaining seconds of running jobs, as of the last step.
     pub(crate) run_seconds: Vec<f64>,
     /// Decayed resource seconds.
@@ -54,6 +74,12 @@ pub(crate) struct Used {
 pub(crate) struct LimitUsage {
     /// Whether any limit exists and is enforced.
     pub(crate) active: bool,
+    /// Whether one of them counts submitted jobs.
+    pub(crate) counts_submissions: bool,
+    /// Whether one of them counts jobs that gain age.
+    pub(crate) counts_accruing: bool,
+    /// Whether one of them is on minutes that were spent.
+    pub(crate) counts_minutes: bool,
     /// Positions of TRES.
     pub(crate) index: TresIndex,
     /// By association, ancestors included.
@@ -64,68 +90,138 @@ pub(crate) struct LimitUsage {
     pub(crate) qos_users: BTreeMap<(u32, u32), Used>,
     /// By (QOS, account's association).
     pub(crate) qos_accounts: BTreeMap<(u32, u32), Used>,
+    /// Jobs counted as submitted.
+    pub(crate) submitted: BTreeSet<JobId>,
+    /// Jobs counted as gaining age.
+    pub(crate) accruing: BTreeSet<JobId>,
+    /// Eligible jobs that wait to gain age.
+    pub(crate) to_accrue: BTreeSet<JobId>,
+    /// Running jobs that the next time-limit scan ends.
+    pub(crate) to_end: BTreeSet<JobId>,
 }
 
 impl LimitUsage {
     /// Nothing used yet.
     pub(crate) fn new(scenario: &Scenario) -> Self {
-        let none = crate::association::Limits::default();
-        let limited = scenario.associations.rows.iter().any(|row| row.limits != none)
-            || scenario.qos.iter().any(|qos| qos.limits != none);
+        let none = Limits::default();
+        let all = || {
+            let rows = scenario.associations.rows.iter().map(|row| &row.limits);
+            rows.chain(scenario.qos.iter().map(|qos| &qos.limits)).filter(|limits| **limits != none)
+        };
         let index = TresIndex { n_gres: scenario.cluster.gres.len(), n_licenses: scenario.cluster.licenses.len() };
-        let active = scenario.policy.enforce.limits && limited;
-        let empty = Used::empty(index);
+        let active = scenario.policy.enforce.limits && all().next().is_some();
+        let any = |of: fn(&Limits) -> bool| active && all().any(of);
+        let group = |limits: &Limits| Used::empty(index, counts_nodes(&limits.grp_tres));
         Self {
             active,
+            counts_submissions: any(Limits::count_submissions),
+            counts_accruing: any(Limits::count_accruing),
+            counts_minutes: any(|limits| limits.grp_wall.is_some() || !limits.grp_tres_mins.is_empty()),
             index,
-            associations: vec![empty.clone(); if active { scenario.associations.rows.len() } else { 0 }],
-            qos: vec![empty; if active { scenario.qos.len() } else { 0 }],
+            associations: if active {
+                scenario.associations.rows.iter().map(|row| group(&row.limits)).collect()
+            } else {
+                Vec::new()
+            },
+            qos: if active { scenario.qos.iter().map(|qos| group(&qos.limits)).collect() } else { Vec::new() },
             qos_users: BTreeMap::new(),
             qos_accounts: BTreeMap::new(),
+            submitted: BTreeSet::new(),
+            accruing: BTreeSet::new(),
+            to_accrue: BTreeSet::new(),
+            to_end: BTreeSet::new(),
         }
     }
+
+    /// What a user's jobs of a QOS use.
+    pub(super) fn of_user(&mut self, qos: QosId, limits: &Limits, user: u32) -> &mut Used {
+        let index = self.index;
+        let counts_nodes = counts_nodes(&limits.max_tres_per_user);
+        self.qos_users.entry((qos.0, user)).or_insert_with(|| Used::empty(index, counts_nodes))
+    }
+
+    /// What an account's jobs of a QOS use.
+    pub(super) fn of_account(&mut self, qos: QosId, limits: &Limits, account: u32) -> &mut Used {
+        let index = self.index;
+        let counts_nodes = counts_nodes(&limits.max_tres_per_account);
+        self.qos_accounts.entry((qos.0, account)).or_insert_with(|| Used::empty(index, counts_nodes))
+    }
+}
+
+/// Whether a limit is on nodes.
+fn counts_nodes(limits: &[(Tres, u64)]) -> bool {
+    limits.iter().any(|(tres, _)| *tres == Tres::Node)
 }
 
 impl Used {
     /// A group that uses nothing.
-    pub(crate) fn empty(index: TresIndex) -> Self {
+    pub(crate) fn empty(index: TresIndex, counts_nodes: bool) -> Self {
         Self {
             jobs: 0,
+            submitted: 0,
+            accruing: 0,
             tres: vec![0; index.len()],
+            nodes: counts_nodes.then(BTreeMap::new),
             run_seconds: vec![0.0; index.len()],
             spent: vec![0.0; index.len()],
             wall: 0.0,
         }
     }
 
+    /// What the group would hold of a resource with this job. O(nodes of the job × log nodes of the group).
+    pub(crate) fn with(&self, held: &Held, at: usize) -> u64 {
+        match &self.nodes {
+            Some(nodes) if at == TresIndex::NODE && !held.nodes.is_empty() => {
+                let more = held.nodes.iter().filter(|node| !nodes.contains_key(node)).count();
+                (nodes.len() + more) as u64
+            }
+            _ => self.tres[at] + held.counts[at],
+        }
+    }
+
     /// A job starts with these counts and this limit [s].
-    pub(crate) fn start(&mut self, counts: &Counts, limit_seconds: i64) {
+    pub(crate) fn start(&mut self, held: &Held, limit_seconds: i64) {
         self.jobs += 1;
-        for (position, &count) in counts.iter().enumerate() {
+        for (position, &count) in held.counts.iter().enumerate() {
             self.tres[position] += count;
             self.run_seconds[position] += count as f64 * limit_seconds as f64;
+        }
+        if let Some(nodes) = &mut self.nodes {
+            for &node in &held.nodes {
+                *nodes.entry(node).or_insert(0) += 1;
+            }
+            self.tres[TresIndex::NODE] = nodes.len() as u64;
         }
     }
 
     /// A job ends; `left` is what remained of its limit at the last step [s].
-    pub(crate) fn end(&mut self, counts: &Counts, left: i64) {
+    pub(crate) fn end(&mut self, held: &Held, left: i64) {
         self.jobs = self.jobs.saturating_sub(1);
-        for (position, &count) in counts.iter().enumerate() {
+        for (position, &count) in held.counts.iter().enumerate() {
             self.tres[position] = self.tres[position].saturating_sub(count);
             self.run_seconds[position] = (self.run_seconds[position] - count as f64 * left as f64).max(0.0);
+        }
+        if let Some(nodes) = &mut self.nodes {
+            for node in &held.nodes {
+                match nodes.get_mut(node) {
+                    Some(jobs) if *jobs > 1 => *jobs -= 1,
+                    _ => drop(nodes.remove(node)),
+                }
+            }
+            self.tres[TresIndex::NODE] = nodes.len() as u64;
         }
     }
 
     /// A slice of a running job is charged.
-    pub(crate) fn charge(&mut self, counts: &Counts, slice: i64, charged_seconds: f64) {
-        for (position, &count) in counts.iter().enumerate() {
+    pub(crate) fn charge(&mut self, held: &Held, slice: i64, charged_seconds: f64) {
+        for (position, &count) in held.counts.iter().enumerate() {
             self.spent[position] += count as f64 * charged_seconds;
             self.run_seconds[position] = (self.run_seconds[position] - count as f64 * slice as f64).max(0.0);
         }
         self.wall += charged_seconds;
     }
 
-    /// Everything spent decays.
+    /// Everything spent decays; 0 forgets it.
     pub(crate) fn decay(&mut self, factor: f64) {
         for spent in &mut self.spent {
             *spent *= factor;

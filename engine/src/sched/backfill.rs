@@ -321,7 +321,7 @@ fn is_test_only(controller: &Controller<'_>, backfill: &Backfill, record: Record
     let policy = &controller.scenario.policy.backfill;
     let eligible = controller.records[record.job.index()].eligible.unwrap_or(i64::MAX);
     let quota = policy.job_part_count_reserve;
-    (policy.min_prio_reserve > 0 && record.priority() < policy.min_prio_reserve)
+    record.priority() < controller.reserve_threshold(record)
         || (policy.min_age_reserve > 0 && seconds(controller.now) - eligible < i64::from(policy.min_age_reserve))
         || (quota > 0 && backfill.counts.planned(record.partition) >= quota)
 }

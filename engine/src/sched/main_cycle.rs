@@ -226,7 +226,7 @@ fn below_reserve_thresholds(controller: &Controller<'_>, record: Record) -> bool
     let eligible = controller.records[record.job.index()].eligible.unwrap_or(i64::MAX);
     let age = controller.now / 1000 - eligible;
     (policy.min_age_reserve > 0 && age < i64::from(policy.min_age_reserve))
-        || (policy.min_prio_reserve > 0 && record.priority() < policy.min_prio_reserve)
+        || record.priority() < controller.reserve_threshold(record)
 }
 
 /// A component of a heterogeneous job: the main scheduler never starts it, but it blocks its partition.

@@ -4,6 +4,7 @@
 pub(crate) mod backfill;
 pub(crate) mod main_cycle;
 pub(crate) mod queue;
+mod thresholds;
 pub(crate) mod timeline;
 pub(crate) mod walk;
 

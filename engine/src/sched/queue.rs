@@ -127,6 +127,11 @@ impl Queue {
         self.requeued.insert(job, before);
     }
 
+    /// All records in no order, those of jobs that have left included.
+    pub(crate) fn records(&self) -> impl Iterator<Item = &Record> {
+        self.settled.iter().chain(&self.fresh)
+    }
+
     /// How many records wait.
     pub(crate) fn len(&self) -> usize {
         self.waiting

@@ -98,7 +98,7 @@ impl Controller<'_> {
     }
 
     /// `UsageFactor` of the job's QOS.
-    pub(super) fn usage_factor(&self, id: JobId) -> f64 {
+    pub(crate) fn usage_factor(&self, id: JobId) -> f64 {
         self.scenario.qos[self.job(id).qos.index()].usage_factor.unwrap_or(1.0)
     }
 

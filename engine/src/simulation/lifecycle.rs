@@ -32,7 +32,10 @@ impl Controller<'_> {
         match self.job(job).time_limit {
             Some(TimeLimit::Minutes(minutes)) => minutes,
             Some(TimeLimit::Unlimited) => most.unwrap_or(YEAR_MINUTES),
-            None => partition.and_then(|partition| partition.default_time).or(most).unwrap_or(YEAR_MINUTES),
+            None => match partition.and_then(|partition| partition.default_time) {
+                Some(minutes) => minutes,
+                None => self.limit_from_limits(job).into_iter().chain(most).min().unwrap_or(YEAR_MINUTES),
+            },
         }
     }
 
@@ -70,12 +73,13 @@ impl Controller<'_> {
         let shapes = self.take_shapes(request);
         let feasible = shapes.iter().any(|shape| shape.feasible);
         self.put_shapes(request, shapes);
-        if !feasible {
+        if !feasible || self.refused_at_submission(id) {
             // sbatch would refuse it: it never enters the queue. It stays PENDING in the outcome.
             self.live.remove(id);
             self.finished += usize::from(cancelled_at == i64::MAX);
             return;
         }
+        self.limits_submitted(id);
         if self.must_wait(id) {
             self.timers.request_main(now);
         } else if release * SECOND > now {
@@ -107,14 +111,14 @@ impl Controller<'_> {
 
     /// The job becomes eligible.
     pub(crate) fn enqueue(&mut self, id: JobId, now: i64) {
-        let accrue_always = self.scenario.policy.priority.accrue_always;
         if self.live.get(id).is_some_and(|live| live.starts > 0) {
             // It ran before: what its first run left in the queue must not come back to life.
             self.queue.purge(|record| self.live.is_pending(record.job));
         }
+        let accrue = self.accrue_from(id, now);
         if let Some(live) = self.live.get_mut(id) {
             live.phase = Phase::Pending;
-            live.accrue = if accrue_always { live.submit } else { now };
+            live.accrue = accrue;
         }
         self.records[id.index()].eligible = Some(now);
         for position in 0..self.partitions(id).len() {
@@ -167,7 +171,7 @@ impl Controller<'_> {
             })
             .collect();
         let factors = JobFactors {
-            age: seconds(self.now) - accrue,
+            age: seconds(self.now).saturating_sub(accrue),
             fair_share: self.fair_share.factors[job.association.index()],
             association_priority: self.scenario.associations.rows[job.association.index()].priority,
             nodes,
@@ -272,6 +276,7 @@ impl Controller<'_> {
         }
         if crate::priority::reset::is_due(policy.usage_reset, since, now) {
             self.usage.reset();
+            self.limits_decay(0.0);
         }
         let factor = self.usage.decay(now - since);
         self.limits_decay(factor);
@@ -286,6 +291,7 @@ impl Controller<'_> {
             self.limits_charge(id, slice, self.usage.charge_of(slice, usage_factor));
         }
         self.running = running;
+        self.end_where_minutes_ran_out();
         if !classic {
             self.fair_share.update(tree, policy, &self.usage.raw);
         }

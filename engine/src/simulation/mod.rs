@@ -24,7 +24,7 @@ use crate::limits::usage::LimitUsage;
 use crate::node_set::NodeSet;
 use crate::observer::{Interrupted, Observer};
 use crate::outcome::{JobRecord, JobState, Outcome, SchedulerCounters};
-use crate::policy::Scheduler;
+use crate::policy::{Scheduler, UsageReset};
 use crate::preempt::Preemption;
 use crate::priority::fair_share::FairShare;
 use crate::priority::multifactor::Norms;
@@ -116,7 +116,10 @@ impl<'a> Controller<'a> {
         let selector = Selector::new(cluster, &scenario.policy.select);
         let free = Free::new(&selector.geometry);
         let priority = &scenario.policy.priority;
-        let usage = Usage::new(&scenario.associations, priority.decay_half_life);
+        let mut usage = Usage::new(&scenario.associations, priority.decay_half_life);
+        if priority.usage_reset == UsageReset::Now {
+            usage.reset();
+        }
         let mut fair_share = FairShare::new(&scenario.associations);
         fair_share.update(&scenario.associations, priority, &usage.raw);
         let association_priority = scenario.associations.rows.iter().map(|row| row.priority).max().unwrap_or(0);
@@ -228,7 +231,9 @@ impl<'a> Controller<'a> {
         let idle = self.running.is_empty() && !self.backfill.in_progress();
         let seen = (self.timers.full_run_since_change || self.timers.main_off())
             && (self.timers.backfill_since_change || self.timers.backfill_off);
-        idle && (seen || (self.queue.is_empty() && !self.anyone_held())) && !self.waits_for_time()
+        idle && (seen || (self.queue.is_empty() && !self.anyone_held()))
+            && !self.waits_for_time()
+            && !self.waits_for_decay()
     }
 
     /// The shape of a request in one of its partitions; made once. O(1) after the first call.
@@ -269,6 +274,7 @@ impl<'a> Controller<'a> {
     pub(crate) fn close(&mut self, job: JobId, state: JobState) {
         self.records[job.index()].state = state;
         self.finished += 1;
+        self.limits_left(job);
     }
 
     pub(crate) fn norms(&self) -> &Norms {

@@ -189,6 +189,7 @@ impl Controller<'_> {
     /// Queue build and tick refresh: jobs that have become independent are eligible from now.
     /// O(waiting jobs × their dependencies).
     pub(crate) fn discover_eligible(&mut self) {
+        self.discover_accruing();
         if self.waiting.held.is_empty() {
             return;
         }
@@ -236,6 +237,7 @@ impl Controller<'_> {
                     live.phase = Phase::Waiting;
                 }
                 self.records[sibling.index()].eligible = None;
+                self.stop_accruing(sibling);
                 self.waiting.held.insert(sibling);
             }
         }

@@ -16,17 +16,18 @@
 //! [`T0`], limits (`t`, `max`, `default`) minutes. Without `at` a job comes at 0, without `t` its limit is 60 minutes.
 
 mod job;
+mod limits;
 
 use std::sync::Arc;
 
-use foresite_engine::association::{Association, AssociationTree, Limits, Qos, Shares};
-use foresite_engine::cluster::{
-    Cluster, GresType, MemoryDefault, Node, OverSubscribe, Partition, PartitionState, Tres,
-};
-use foresite_engine::ids::{FeatureId, GresId, NodeId, QosId};
+use foresite_engine::association::{Association, AssociationTree, Qos, Shares};
+use foresite_engine::cluster::{Cluster, GresType, MemoryDefault, Node, OverSubscribe, Partition, PartitionState};
+use foresite_engine::ids::{FeatureId, NodeId, QosId};
 use foresite_engine::job::Workload;
 use foresite_engine::node_set::NodeSet;
-use foresite_engine::policy::{ConsumableUnit, Policy, PreemptKind, PreemptMode, Scheduler};
+use foresite_engine::policy::{
+    ConsumableUnit, EnforcePartLimits, Policy, PreemptKind, PreemptMode, Scheduler, UsageReset,
+};
 use foresite_engine::scenario::Scenario;
 
 /// What time 0 of a scenario is: a midnight, so a whole number of minutes.
@@ -80,7 +81,7 @@ pub(crate) fn parse(text: &str) -> Parsed {
                 cluster.licenses.push((name.to_owned(), line.number(count)));
             }
             "set" => set(&line, &mut policy),
-            "qos" => add_qos(&line, &cluster, &mut qos),
+            "qos" => limits::add_qos(&line, &cluster, &mut qos),
             "account" | "user" => association(&line, kind == "user", &cluster, &mut associations),
             "boot" => boot_offset = Some(line.number(line.name)),
             "job" => job::add(&line, &mut cluster, &mut associations, &qos, &mut workload),
@@ -221,7 +222,17 @@ fn set(line: &Line<'_>, policy: &mut Policy) {
             "mem_per_node" => policy.select.default_memory = Some(MemoryDefault::PerNode(line.number(value))),
             "epilog" => policy.epilog = true,
             "over_time_limit" => policy.over_time_limit = Some(line.number(value)),
-            "enforce" => policy.enforce.limits = value == "limits",
+            "enforce" => {
+                policy.enforce.safe = value == "safe";
+                policy.enforce.limits = value == "limits" || policy.enforce.safe;
+            }
+            "enforce_part_limits" => {
+                policy.enforce.partition_limits = match value {
+                    "any" => EnforcePartLimits::Any,
+                    "all" => EnforcePartLimits::All,
+                    other => line.unknown(other),
+                }
+            }
             "default_queue_depth" => main.default_queue_depth = line.number(value),
             "partition_job_depth" => main.partition_job_depth = line.number(value),
             "sched_max_job_start" => main.sched_max_job_start = line.number(value),
@@ -259,6 +270,7 @@ fn set(line: &Line<'_>, policy: &mut Policy) {
             "strict_order" => policy.preempt.strict_order = true,
             "reorder_count" => policy.preempt.reorder_count = line.number(value),
             "no_requeue" => policy.job_requeue = false,
+            "usage_reset" if value == "daily" => priority.usage_reset = UsageReset::Daily,
             "half_life" => priority.decay_half_life = line.number(value),
             "favor_small" => priority.favor_small = true,
             other => line.unknown(other),
@@ -273,51 +285,6 @@ fn preempt_mode(line: &Line<'_>, word: &str) -> PreemptMode {
         "requeue" => PreemptMode::Requeue,
         "suspend" => PreemptMode::Suspend,
         other => line.unknown(other),
-    }
-}
-
-/// One option of an association or a QOS that is a limit; false if it is none.
-fn limit(line: &Line<'_>, limits: &mut Limits, cluster: &Cluster, key: &str, value: &str) -> bool {
-    match key {
-        "grp_jobs" => limits.grp_jobs = Some(line.number(value)),
-        "grp_cpu" => limits.grp_tres.push((Tres::Cpu, line.number(value))),
-        "grp_node" => limits.grp_tres.push((Tres::Node, line.number(value))),
-        "grp_gpu" => {
-            let gpu = cluster.gres.iter().position(|gres| gres.name == "gpu").unwrap();
-            limits.grp_tres.push((Tres::Gres(GresId::new(gpu)), line.number(value)));
-        }
-        "grp_cpu_run_mins" => limits.grp_tres_run_mins.push((Tres::Cpu, line.number(value))),
-        "max_jobs" => limits.max_jobs = Some(line.number(value)),
-        "max_jobs_per_user" => limits.max_jobs_per_user = Some(line.number(value)),
-        "max_jobs_per_account" => limits.max_jobs_per_account = Some(line.number(value)),
-        "max_cpu_per_user" => limits.max_tres_per_user.push((Tres::Cpu, line.number(value))),
-        "max_cpu_per_job" => limits.max_tres_per_job.push((Tres::Cpu, line.number(value))),
-        "max_wall" => limits.max_wall = Some(line.number(value)),
-        _ => return false,
-    }
-    true
-}
-
-fn add_qos(line: &Line<'_>, cluster: &Cluster, all: &mut Vec<Qos>) {
-    let mut qos = Qos { name: line.name.to_owned(), ..Qos::default() };
-    for &(key, value) in &line.options {
-        match key {
-            "priority" => qos.priority = line.number(value),
-            "preempt" => {
-                let known = |name: &str| all.iter().position(|other| other.name == name).map(QosId::new).unwrap();
-                qos.preempt = value.split(',').map(known).collect();
-            }
-            "preempt_mode" => qos.preempt_mode = Some(preempt_mode(line, value)),
-            "grace" => qos.grace_time = line.number(value),
-            "exempt" => qos.preempt_exempt_time = Some(line.number(value)),
-            "usage_factor" => qos.usage_factor = Some(line.number(value)),
-            _ if limit(line, &mut qos.limits, cluster, key, value) => {}
-            other => line.unknown(other),
-        }
-    }
-    match all.iter_mut().find(|other| other.name == qos.name) {
-        Some(same) => *same = qos,
-        None => all.push(qos),
     }
 }
 
@@ -337,7 +304,7 @@ fn association(line: &Line<'_>, is_user: bool, cluster: &Cluster, tree: &mut Ass
             "shares" if value == "parent" => row.shares = Shares::Parent,
             "shares" => row.shares = Shares::Count(line.number(value)),
             "usage" => row.initial_usage = line.number(value),
-            _ if limit(line, &mut row.limits, cluster, key, value) => {}
+            _ if limits::limit(line, &mut row.limits, cluster, key, value) => {}
             other => line.unknown(other),
         }
     }

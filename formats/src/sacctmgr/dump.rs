@@ -68,21 +68,19 @@ impl Sacctmgr {
             },
             "parent" => *parent = name,
             "account" => {
-                self.push_row(
-                    Row { account: name, user: None, parent: parent.clone(), fields, place: place.clone() },
-                    None,
-                    diagnostics,
-                );
+                let (parent, place) = (parent.clone(), place.clone());
+                self.push_row(Row { account: name, user: None, partition: None, parent, fields, place }, diagnostics);
             }
             "user" => {
                 let row = Row {
                     account: parent.clone(),
                     user: Some(name),
+                    partition,
                     parent: parent.clone(),
                     fields,
                     place: place.clone(),
                 };
-                self.push_row(row, partition.as_deref(), diagnostics);
+                self.push_row(row, diagnostics);
             }
             "qos" => self.qos.push(QosRow { name, fields }),
             _ => {
@@ -96,22 +94,16 @@ impl Sacctmgr {
         }
     }
 
-    /// Adds a row unless there is one like it. A user's association in one partition counts as the one in all.
-    pub(super) fn push_row(&mut self, row: Row, partition: Option<&str>, diagnostics: &mut Vec<Diagnostic>) {
-        let who = row.user.clone().unwrap_or_else(|| row.account.clone());
-        if let Some(partition) = partition {
-            let message = format!("the association of '{who}' for partition '{partition}' is taken for all partitions");
-            diagnostics.push(row.place.remark(Severity::NotModelled, "Partition", message));
-        }
+    /// Adds a row unless there is one like it.
+    pub(super) fn push_row(&mut self, row: Row, diagnostics: &mut Vec<Diagnostic>) {
         if row.user.is_none() && row.account == "root" {
             self.root.extend(row.fields);
             return;
         }
-        if !self.seen.insert((row.account.clone(), row.user.clone())) {
-            if partition.is_none() {
-                let message = format!("'{who}' stands twice in account '{}'; the first is taken", row.account);
-                diagnostics.push(row.place.remark(Severity::Warning, "Account", message).cure("keep one"));
-            }
+        if !self.seen.insert((row.account.clone(), row.user.clone(), row.partition.clone())) {
+            let who = row.user.as_ref().unwrap_or(&row.account);
+            let message = format!("'{who}' stands twice in account '{}'; the first is taken", row.account);
+            diagnostics.push(row.place.remark(Severity::Warning, "Account", message).cure("keep one"));
             return;
         }
         self.rows.push(row);

@@ -2,7 +2,7 @@
 
 use super::keys::{ASSOCIATION, Key, Kind, QOS, find_key};
 use super::left_out::why_unseen;
-use super::{Change, Field, Fields, Sacctmgr};
+use super::{Change, Field, Fields, Row, Sacctmgr};
 use crate::diagnostic::Diagnostic;
 use crate::slurm_conf::near::did_you_mean;
 use crate::slurm_conf::settings::Place;
@@ -43,10 +43,16 @@ impl Sacctmgr {
             replace(&mut self.root, field);
             return Ok(());
         }
-        if let Some(row) = self.rows.iter_mut().find(|row| row.account == account && row.user.as_deref() == user) {
-            replace(&mut row.fields, field);
+        // The row for all partitions, or each of those for one.
+        let is_named = |row: &Row| row.account == account && row.user.as_deref() == user;
+        let for_all = self.rows.iter().any(|row| is_named(row) && row.partition.is_none());
+        let mut rows =
+            self.rows.iter_mut().filter(|row| is_named(row) && row.partition.is_none() == for_all).peekable();
+        if rows.peek().is_some() {
+            rows.for_each(|row| replace(&mut row.fields, field.clone()));
             return Ok(());
         }
+        drop(rows);
         let path = format!("association.{who}");
         match user {
             Some(user) if self.account_names().any(|known| known == account) => {

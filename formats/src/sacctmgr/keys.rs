@@ -94,17 +94,15 @@ impl Key {
     }
 }
 
-const ACCEPTED: &str = "no submission is refused: a trace holds those that were accepted";
-const ACCRUE: &str = "all eligible jobs gain age";
-const RUN_MINUTES: &str = "the minutes that running jobs may still take are limited for groups only (GrpTRESRunMins)";
+const RUN_MINUTES: &str = "Slurm does not enforce it for associations either: use GrpTRESRunMins";
 
 /// Limits that associations and QOS share.
 macro_rules! with_common_limits {
     ($($own:expr),+ $(,)?) => {
         &[
             key("GrpJobs", Kind::Number, &[]),
-            key("GrpJobsAccrue", Kind::Number, &[]).left_out(ACCRUE),
-            key("GrpSubmitJobs", Kind::Number, &["GrpSubmit"]).left_out(ACCEPTED),
+            key("GrpJobsAccrue", Kind::Number, &[]),
+            key("GrpSubmitJobs", Kind::Number, &["GrpSubmit"]),
             key("GrpWall", Kind::Minutes, &[]),
             amounts("GrpTRES", &[], &[("GrpCPUs", "cpu"), ("GrpCPU", "cpu"), ("GrpMem", "mem"), ("GrpMemory", "mem"), ("GrpNodes", "node"), ("GrpNode", "node")]),
             amounts("GrpTRESMins", &[], &[("GrpCPUMins", "cpu")]),
@@ -113,7 +111,7 @@ macro_rules! with_common_limits {
             amounts("MaxTRESPerNode", &["MaxTRESPN"], &[]),
             amounts("MaxTRESMinsPerJob", &["MaxTRESMins", "MaxTRESMinsPJ"], &[("MaxCPUMins", "cpu"), ("MaxCPUMinsPerJob", "cpu")]),
             key("MaxWallDurationPerJob", Kind::Minutes, &["MaxWall", "MaxWallDuration", "MaxWallPJ"]),
-            key("MinPrioThreshold", Kind::Number, &["MinPrioThresh", "MinPrio"]).left_out("jobs of any priority get planned starts"),
+            key("MinPrioThreshold", Kind::Number, &["MinPrioThresh", "MinPrio"]),
             key("Priority", Kind::Number, &[]),
             key("Description", Kind::Ignored, &["Descr"]),
             key("ID", Kind::Ignored, &[]),
@@ -127,8 +125,8 @@ macro_rules! with_common_limits {
 pub(super) static ASSOCIATION: &[Key] = with_common_limits![
     key("Fairshare", Kind::Shares, &["Share", "Shares"]),
     key("MaxJobs", Kind::Number, &["MaxJobsPerUser"]),
-    key("MaxJobsAccrue", Kind::Number, &[]).left_out(ACCRUE),
-    key("MaxSubmitJobs", Kind::Number, &["MaxSubmit"]).left_out(ACCEPTED),
+    key("MaxJobsAccrue", Kind::Number, &[]),
+    key("MaxSubmitJobs", Kind::Number, &["MaxSubmit"]),
     key("DefaultQOS", Kind::Names, &["DefQOS"]),
     key("QOS", Kind::Names, &["QosLevel", "QosList"]),
     key("AdminLevel", Kind::Ignored, &["Admin"]),
@@ -155,14 +153,13 @@ pub(super) static ASSOCIATION: &[Key] = with_common_limits![
 pub(super) static QOS: &[Key] = with_common_limits![
     key("Flags", Kind::Names, &[]),
     key("GraceTime", Kind::Seconds, &[]),
-    key("LimitFactor", Kind::Factor, &[]).left_out("limits are not multiplied"),
-    key("MaxJobsAccruePerAccount", Kind::Number, &["MaxJobsAccruePA"]).left_out(ACCRUE),
-    key("MaxJobsAccruePerUser", Kind::Number, &["MaxJobsAccruePU"]).left_out(ACCRUE),
+    key("LimitFactor", Kind::Factor, &[]),
+    key("MaxJobsAccruePerAccount", Kind::Number, &["MaxJobsAccruePA"]),
+    key("MaxJobsAccruePerUser", Kind::Number, &["MaxJobsAccruePU"]),
     key("MaxJobsPerAccount", Kind::Number, &["MaxJobsPA"]),
     key("MaxJobsPerUser", Kind::Number, &["MaxJobsPU", "MaxJobs"]),
-    key("MaxSubmitJobsPerAccount", Kind::Number, &["MaxSubmitPA", "MaxSubmitJobsPA"]).left_out(ACCEPTED),
-    key("MaxSubmitJobsPerUser", Kind::Number, &["MaxSubmitPU", "MaxSubmitJobsPU", "MaxSubmitJobs", "MaxSubmit"])
-        .left_out(ACCEPTED),
+    key("MaxSubmitJobsPerAccount", Kind::Number, &["MaxSubmitPA", "MaxSubmitJobsPA"]),
+    key("MaxSubmitJobsPerUser", Kind::Number, &["MaxSubmitPU", "MaxSubmitJobsPU", "MaxSubmitJobs", "MaxSubmit"]),
     amounts("MaxTRESPerAccount", &["MaxTRESPA"], &[("MaxCPUsPerAccount", "cpu"), ("MaxNodesPerAccount", "node")]),
     amounts(
         "MaxTRESPerUser",
@@ -178,7 +175,7 @@ pub(super) static QOS: &[Key] = with_common_limits![
     key("PreemptExemptTime", Kind::Minutes, &[]),
     key("PreemptMode", Kind::Mode, &[]),
     key("UsageFactor", Kind::Factor, &[]),
-    key("UsageThreshold", Kind::Factor, &["UsageThres"]).left_out("jobs of heavy users are not held"),
-    key("MaxTRESRunMinsPerAccount", Kind::Amounts, &["MaxTRESRunMinsPA"]).left_out(RUN_MINUTES),
-    key("MaxTRESRunMinsPerUser", Kind::Amounts, &["MaxTRESRunMinsPU"]).left_out(RUN_MINUTES),
+    key("UsageThreshold", Kind::Factor, &["UsageThres"]),
+    key("MaxTRESRunMinsPerAccount", Kind::Amounts, &["MaxTRESRunMinsPA"]),
+    key("MaxTRESRunMinsPerUser", Kind::Amounts, &["MaxTRESRunMinsPU"]),
 ];

@@ -7,15 +7,8 @@ use super::{Field, Fields, Sacctmgr};
 use crate::diagnostic::{Diagnostic, Severity};
 
 /// Flags of a QOS that are not reproduced, and what happens instead.
-const FLAGS: [(&str, &str); 7] = [
-    ("DenyLimit", "no submission is refused: a trace holds those that were accepted"),
-    ("DenyOnLimit", "no submission is refused: a trace holds those that were accepted"),
-    ("EnforceUsageThreshold", "jobs of heavy users are not held"),
-    ("NoReserve", "its jobs get planned starts in backfill"),
-    ("Relative", "limits are absolute"),
-    ("RequiresReservation", "reservations are not simulated"),
-    ("UsageFactorSafe", "the usage factor counts in priorities only"),
-];
+const FLAGS: [(&str, &str); 2] =
+    [("Relative", "limits are absolute"), ("RequiresReservation", "reservations are not simulated")];
 
 /// What slurm.conf puts in force of what the accounting says.
 #[derive(Clone, Copy, Debug)]
@@ -52,8 +45,7 @@ impl Sacctmgr {
         let mut all = collect(self.qos.iter().map(|qos| &qos.fields), in_force);
         for field in self.qos.iter().filter_map(|qos| qos.fields.get("Flags")) {
             for (name, reason) in flags_left_out(&field.value) {
-                // Backfill looks at NoReserve whatever is enforced.
-                if in_force.limits || name == "NoReserve" {
+                if in_force.limits {
                     all.entry(name).or_insert(Found { reason, count: 0, first: field }).count += 1;
                 }
             }

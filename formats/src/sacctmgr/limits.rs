@@ -73,6 +73,8 @@ impl Reader<'_> {
             min_tres_per_job: self.amounts("MinTRESPerJob"),
             max_tres_per_user: self.amounts("MaxTRESPerUser"),
             max_tres_per_account: self.amounts("MaxTRESPerAccount"),
+            max_tres_run_mins_per_user: self.amounts("MaxTRESRunMinsPerUser"),
+            max_tres_run_mins_per_account: self.amounts("MaxTRESRunMinsPerAccount"),
             max_jobs_per_user: self.number("MaxJobsPerUser"),
             max_jobs_per_account: self.number("MaxJobsPerAccount"),
             max_submit_jobs_per_user: self.number("MaxSubmitJobsPerUser"),

@@ -85,6 +85,7 @@ impl Sacctmgr {
         push_children_of("root", AssociationTree::ROOT, &mut open, &mut children);
         while let Some((row, parent)) = open.pop() {
             let mut association = Association::new(row.account.clone(), row.user.clone(), Some(parent));
+            association.partition.clone_from(&row.partition);
             let inherited = if row.fields.get("QOS").is_some_and(|field| field.change != Change::Set) {
                 inherited_qos(&rows, parent)
             } else {
@@ -172,7 +173,7 @@ impl Lowering<'_> {
             priority: reader.number("Priority").unwrap_or(0),
             limits,
             usage_factor: reader.factor("UsageFactor").filter(|&factor| factor != 1.0),
-            limit_factor: reader.factor("LimitFactor").filter(|&factor| factor > 0.0),
+            limit_factor: reader.factor("LimitFactor").filter(|&factor| factor > 0.0 && factor != 1.0),
             usage_threshold: reader.factor("UsageThreshold"),
             preempt_exempt_time: reader
                 .field("PreemptExemptTime")
@@ -211,8 +212,11 @@ impl Lowering<'_> {
     }
 
     fn set_flag(&mut self, row: &QosRow, flag: &str, qos: &mut Qos) {
-        let known: [(&str, &mut bool); 7] = [
+        let flag = if flag.eq_ignore_ascii_case("DenyLimit") { "DenyOnLimit" } else { flag };
+        let known: [(&str, &mut bool); 9] = [
             ("DenyOnLimit", &mut qos.deny_on_limit),
+            ("EnforceUsageThreshold", &mut qos.enforce_usage_threshold),
+            ("UsageFactorSafe", &mut qos.usage_factor_safe),
             ("NoReserve", &mut qos.no_reserve),
             ("NoDecay", &mut qos.no_decay),
             ("OverPartQOS", &mut qos.over_part_qos),

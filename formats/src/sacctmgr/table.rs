@@ -96,8 +96,8 @@ impl Sacctmgr {
             if user.is_none() {
                 above.push((indent, name.clone()));
             }
-            let partition = Some(cell(partition)).filter(|partition| !partition.is_empty());
-            self.push_row(Row { account: name, user, parent: parent_name, fields, place }, partition, diagnostics);
+            let partition = Some(cell(partition)).filter(|partition| !partition.is_empty()).map(str::to_owned);
+            self.push_row(Row { account: name, user, partition, parent: parent_name, fields, place }, diagnostics);
         }
         if is_guessed && self.rows.iter().any(|row| row.user.is_none()) {
             let message = "the table does not say which account is above which: all stand under root";

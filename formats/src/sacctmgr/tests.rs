@@ -205,43 +205,47 @@ fn left_out(text: &str, limits: bool, preemption: bool) -> String {
 
 #[test]
 fn limits_and_flags_left_out_are_counted_where_they_are_in_force() {
-    let text = "Name|Flags|MaxSubmitPU|LimitFactor|Preempt|PreemptMode|GraceTime|MaxTRESRunMinsPU\n\
-                a|NoReserve,DenyOnLimit,NoDecay|5|1.0|b|cluster|00:00:00|cpu=9\nb|NoReserve|7|2.0||suspend|00:01:00|\n";
-    let always = "dump:2: not modelled: NoReserve: NoReserve of 2 QOS: its jobs get planned starts in backfill";
-    assert_eq!(left_out(text, false, false), always);
+    let text = "Name|Flags|MaxSubmitPU|LimitFactor|Preempt|PreemptMode|GraceTime\n\
+                a|NoReserve,Relative,NoDecay|5|1.0|b|cluster|00:00:00\nb|NoReserve|7|2.0||suspend|00:01:00\n";
+    assert_eq!(left_out(text, false, false), "");
     assert_eq!(
         left_out(text, true, true),
-        format!(
-            "dump:2: not modelled: DenyOnLimit: DenyOnLimit of 1 QOS: no submission is refused: a trace holds those that were accepted\n\
-             dump:3: not modelled: LimitFactor: LimitFactor of 1 QOS: limits are not multiplied\n\
-             dump:2: not modelled: MaxSubmitJobsPerUser: MaxSubmitJobsPerUser of 2 QOS: no submission is refused: a trace holds those that were accepted\n\
-             dump:2: not modelled: MaxTRESRunMinsPerUser: MaxTRESRunMinsPerUser of 1 QOS: the minutes that running jobs may still take are limited for groups only (GrpTRESRunMins)\n\
-             {always}\n\
-             dump:3: not modelled: PreemptMode: PreemptMode of 1 QOS: jobs are not suspended, so those of this QOS are not preempted"
-        )
+        "dump:3: not modelled: PreemptMode: PreemptMode of 1 QOS: jobs are not suspended, so those of this QOS are not preempted\n\
+         dump:2: not modelled: Relative: Relative of 1 QOS: limits are absolute"
     );
-    assert_eq!(
-        left_out(DUMP, true, false),
-        "dump:9: not modelled: MaxSubmitJobs: MaxSubmitJobs of 1 associations: no submission is refused: a trace holds those that were accepted"
-    );
+    assert_eq!(left_out(DUMP, true, false), "");
 }
 
 #[test]
 fn what_ifs_of_what_is_left_out_are_refused() {
-    let (mut accounts, _) = Sacctmgr::read("dump", format!("QOS - 'high':Flags=NoReserve\n{DUMP}").as_bytes());
+    let (mut accounts, _) = Sacctmgr::read("dump", format!("QOS - 'high':Flags=Relative\n{DUMP}").as_bytes());
     let fault = |result: Result<(), Diagnostic>| result.unwrap_err().to_string();
     assert_eq!(
-        fault(accounts.set_qos("high", "LimitFactor", "2")),
-        "dump: error: qos.high.LimitFactor: 'LimitFactor' is not modelled: limits are not multiplied; leave it as it is: the simulation would not show the change"
+        fault(accounts.set_qos("high", "Flags", "NoDecay")),
+        "dump: error: qos.high.Flags: 'Relative' is not modelled: limits are absolute; leave it as it is: the simulation would not show the change"
     );
-    for (key, value) in [("Flags", "NoReserve,DenyOnLimit"), ("Flags", "NoDecay"), ("MaxSubmitPU", "3")] {
+    for (key, value) in [("Flags", "Relative,RequiresReservation"), ("Flags", "")] {
         assert!(fault(accounts.set_qos("high", key, value)).contains("is not modelled: "), "{key}={value}");
     }
-    accounts.set_qos("high", "Flags", "NoReserve,NoDecay").unwrap();
-    accounts.set_qos("high", "Preempt", "normal").unwrap();
-    for (key, value) in [("GrpSubmitJobs", "3"), ("MaxJobsAccrue", "3"), ("QOS", "high")] {
+    accounts.set_qos("high", "Flags", "Relative,NoDecay").unwrap();
+    for (key, value) in [("MaxTRESRunMins", "cpu=3"), ("QOS", "high")] {
         assert!(fault(accounts.set_association("acct1", None, key, value)).contains("is not modelled: "), "{key}");
     }
+    for (key, value) in [("Preempt", "normal"), ("MaxSubmitPU", "3"), ("LimitFactor", "2"), ("MinPrioThreshold", "5")] {
+        accounts.set_qos("high", key, value).unwrap();
+    }
+}
+
+#[test]
+fn a_users_association_in_one_partition_stands_beside_the_one_for_all() {
+    let text = "Cluster - 'c'\nParent - 'root'\nAccount - 'a'\nParent - 'a'\n\
+                User - 'u':MaxJobs=5\nUser - 'u':Partition='p':MaxJobs=2\n";
+    let (mut accounts, diagnostics) = Sacctmgr::read("dump", text.as_bytes());
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    accounts.set_association("a", Some("u"), "MaxJobs", "7").unwrap();
+    let (tree, _, _) = accounts.lower(&mut TresNames::default());
+    let rows: Vec<_> = tree.rows.iter().map(|row| (row.partition.as_deref(), row.limits.max_jobs)).skip(2).collect();
+    assert_eq!(rows, [(None, Some(7)), (Some("p"), Some(2))]);
 }
 
 proptest! {

@@ -89,6 +89,15 @@ fn lower_requests(trace: &Trace, site: &mut Site, remarks: &mut Remarks) -> (Vec
     (requests, ids)
 }
 
+/// The first partition of a job, which decides about its association; the default one if it names none.
+fn request_partition<'a>(trace: &'a Trace, job: &TraceJob, site: &'a Site) -> Option<&'a str> {
+    let asked = trace.requests.get(job.request as usize)?;
+    match trace.strings.text(asked.partitions).split(',').map(str::trim).find(|name| !name.is_empty()) {
+        Some(name) => Some(name),
+        None => site.cluster.partitions.get(site.cluster.default_partition()?.index()).map(|found| found.name.as_str()),
+    }
+}
+
 fn lower_job(
     trace: &Trace,
     job: &TraceJob,
@@ -100,7 +109,11 @@ fn lower_job(
 ) -> Job {
     let texts = &trace.strings;
     let mut about = remarks.of(1, job.line);
-    let association = people.association(job.account, job.user, texts, site, &mut about);
+    let partition = request_partition(trace, job, site);
+    let association = match people.association_in(job.account, job.user, partition, texts) {
+        Some(association) => association,
+        None => people.association(job.account, job.user, texts, site, &mut about),
+    };
     let qos = people.qos(job.qos, association, texts, site, &mut about);
     let mut release = job.release;
     let extra = job.extra.as_ref().map(|extra| {

@@ -146,8 +146,15 @@ pub(super) fn place(
         }
         if controller.limits.active
             && !scenario.policy.main.assoc_limit_stop
-            && !controller.limits_allow_counts(id, record.partition, &controller.requested_counts(id))
+            && !controller.limits_allow_counts(
+                id,
+                record.partition,
+                &controller.planned_counts(id, record.partition, shape, found > now),
+            )
         {
+            return Next::Record;
+        }
+        if controller.is_never_planned(id) {
             return Next::Record;
         }
         let table_size = policy.node_space_size.unwrap_or(policy.max_job_test).max(2);

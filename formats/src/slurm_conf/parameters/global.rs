@@ -59,8 +59,7 @@ pub(super) static MODELLED: &[Parameter] = &[
         "",
         "NO",
         "whether jobs beyond a partition's limits are refused at submission",
-    )
-    .left_out("a trace holds jobs that were accepted: none is refused at submission"),
+    ),
     modelled("Epilog", Kind::Text, "", "", "a program at a job's end: it wakes the main scheduler at once"),
     modelled(
         "FairShareDampeningFactor",

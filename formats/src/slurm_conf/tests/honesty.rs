@@ -36,6 +36,7 @@ const FEEDS: &[(&str, &str, &str)] = &[
     ("AccountingStorageType", "accounting_storage/none", "weight_age"),
     ("DefMemPerCPU", "100", "default_memory"),
     ("DefMemPerNode", "100", "default_memory"),
+    ("EnforcePartLimits", "ALL", "partition_limits"),
     ("Epilog", "/etc/epilog", "epilog"),
     ("FairShareDampeningFactor", "3", "dampening"),
     ("JobRequeue", "0", "job_requeue"),

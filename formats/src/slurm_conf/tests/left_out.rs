@@ -15,12 +15,8 @@ fn values_that_would_matter_are_named() {
     };
     for line in [
         "CompleteWait=30",
-        "EnforcePartLimits=ANY",
-        "JobRequeue=0",
         "MaxMemPerNode=1000",
-        "MessageTimeout=60",
         "MinJobAge=2",
-        "PreemptType=preempt/qos",
         "PriorityFlags=CALCULATE_RUNNING",
         "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core,CR_Pack_Nodes",
     ] {
@@ -61,13 +57,9 @@ fn values_without_effect_in_slurm_either_are_not_named() {
 }
 
 #[test]
-fn options_of_preemption_are_named_where_jobs_would_be_preempted() {
-    let said = remarks(
-        "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nPreemptParameters=youngest_first\nPartitionName=s Nodes=n1 GraceTime=60",
-    );
-    for name in ["PreemptType", "PreemptMode", "PreemptParameters.youngest_first", "partition.NAME.GraceTime"] {
-        assert!(said.contains(&format!("not modelled: {name}: nobody is preempted")), "{said}");
-    }
+fn suspending_is_named() {
+    let said = remarks("PreemptType=preempt/partition_prio\nPreemptMode=SUSPEND,GANG\nPartitionName=s Nodes=n1");
+    assert!(said.contains("not modelled: PreemptMode: SUSPEND: jobs are not suspended"), "{said}");
 }
 
 #[test]
@@ -87,8 +79,6 @@ fn what_ifs_that_the_engine_would_not_see_are_refused() {
     );
     for (key, value) in [
         ("SchedulerParameters.bf_continue", "true"),
-        ("PreemptParameters.youngest_first", "true"),
-        ("PreemptParameters", "youngest_first"),
         ("SchedulerParameters", "bf_continue,bf_licenses"),
         ("SchedulerParameters", "bf_interval=30"),
         ("PriorityFlags", ""),
@@ -101,7 +91,6 @@ fn what_ifs_that_the_engine_would_not_see_are_refused() {
         let said = fault(conf.set(key, value));
         assert!(said.contains("is not modelled: "), "{key}={value}: {said}");
     }
-    assert!(fault(conf.scale("MessageTimeout", 2.0)).contains("'MessageTimeout' is not modelled"));
     assert!(fault(conf.scale("SchedulerParameters.bf_max_time", 2.0)).contains("'bf_max_time' is not modelled"));
     for (key, value) in [
         ("SchedulerParameters", "bf_continue=true,bf_interval=60"),

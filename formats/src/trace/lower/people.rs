@@ -17,6 +17,8 @@ const ROOT: &str = "root";
 /// Look-up tables over a site, and the users met so far.
 pub(super) struct People {
     rows: HashMap<(String, Option<String>), AssociationId>,
+    /// Rows of users for one partition only: account, user, partition.
+    in_partition: HashMap<(String, String, String), AssociationId>,
     /// The first association of each user: what Slurm uses where no account is named.
     first_of_user: HashMap<String, AssociationId>,
     qos_by_name: HashMap<String, QosId>,
@@ -41,6 +43,7 @@ impl People {
     pub(super) fn of(site: &Site) -> Self {
         let mut people = Self {
             rows: HashMap::new(),
+            in_partition: HashMap::new(),
             first_of_user: HashMap::new(),
             qos_by_name: HashMap::new(),
             made_qos_from: site.qos.len(),
@@ -51,6 +54,10 @@ impl People {
         };
         for (index, row) in site.associations.rows.iter().enumerate() {
             let id = AssociationId::new(index);
+            if let (Some(user), Some(partition)) = (&row.user, &row.partition) {
+                people.in_partition.entry((row.account.clone(), user.clone(), partition.clone())).or_insert(id);
+                continue;
+            }
             people.rows.entry((row.account.clone(), row.user.clone())).or_insert(id);
             if let Some(user) = &row.user {
                 people.first_of_user.entry(user.clone()).or_insert(id);
@@ -74,6 +81,22 @@ impl People {
             users.push(name_of(user, texts).to_owned());
             UserId::new(users.len() - 1)
         })
+    }
+
+    /// Where the user has an association of its own in a partition: that one.
+    pub(super) fn association_in(
+        &self,
+        account: Symbol,
+        user: Symbol,
+        partition: Option<&str>,
+        texts: &Strings,
+    ) -> Option<AssociationId> {
+        if self.in_partition.is_empty() {
+            return None;
+        }
+        let account = if account.is_empty() { ROOT } else { texts.text(account) };
+        let key = (account.to_owned(), name_of(user, texts).to_owned(), partition?.to_owned());
+        self.in_partition.get(&key).copied()
     }
 
     /// The association of a user in an account; made where it is missing.

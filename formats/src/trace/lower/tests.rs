@@ -179,3 +179,15 @@ fn a_cluster_without_slurm_conf_has_the_headers_size() {
     assert!(sizes("", Some(0), Some(4)).is_err());
     assert!(sizes("", Some(u32::MAX), Some(u32::MAX)).is_err());
 }
+
+#[test]
+fn a_job_belongs_to_its_users_association_in_its_first_partition() {
+    let mut site = site();
+    let mut own = Association::new("phys", Some("ann".into()), Some(AssociationId(1)));
+    own.partition = Some("debug".into());
+    site.associations.rows.push(own);
+    let rows = [row("1", "", "01:00:00", ""), row("2", "debug", "02:00:00", ""), row("3", "normal", "03:00:00", "")];
+    let (workload, _) = lower(&trace(&rows.each_ref().map(String::as_str)), &mut site);
+    let rows: Vec<usize> = workload.unwrap().jobs.iter().map(|job| job.association.index()).collect();
+    assert_eq!(rows, [2, 3, 2]);
+}

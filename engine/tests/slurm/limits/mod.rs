@@ -1,0 +1,384 @@
+//! Limits hold jobs back without blocking others (slurm-semantics 5, 7.3).
+
+mod minutes;
+mod submission;
+
+use crate::schedule::expect;
+
+#[test]
+fn a_group_limit_holds_back_the_group_alone() {
+    expect(
+        "node n[1-2] cores=4
+         set enforce=limits
+         account x grp_cpu=4
+         user a account=x
+         user b account=x
+         user c
+         job 1 user=a n=3 run=100 t=10
+         job 2 user=b n=2 run=100 t=10
+         job 3 user=b n=1 run=200 t=10
+         job 4 user=c n=4 run=100 t=10",
+        "1  0  0..4        +100  COMPLETED  n1  *
+         2  0  1.end+0..4  +100  COMPLETED  *   *
+         3  0  0..4        +200  COMPLETED  *   *
+         4  0  0..4        +100  COMPLETED  *   *",
+    );
+}
+
+#[test]
+fn limits_are_nothing_where_they_are_not_enforced() {
+    expect(
+        "node n1 cores=4
+         account x grp_cpu=1 max_jobs=1
+         user a account=x
+         job 1 user=a n=2 run=100 t=10
+         job 2 user=a n=2 run=100 t=10",
+        "1  0  0..4  +100  COMPLETED  n1  *
+         2  0  0..4  +100  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn an_accounts_max_jobs_is_each_users_own() {
+    expect(
+        "node n1 cores=8
+         set enforce=limits
+         account x max_jobs=1
+         user a account=x
+         user b account=x
+         job 1 user=a run=100 t=10
+         job 2 user=a run=100 t=10
+         job 3 user=b run=100 t=10",
+        "1  0  0..4        +100  COMPLETED  n1  *
+         2  0  1.end+0..4  +100  COMPLETED  n1  *
+         3  0  0..4        +100  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn an_accounts_grp_jobs_is_shared_by_its_users() {
+    expect(
+        "node n1 cores=8
+         set enforce=limits
+         account x grp_jobs=1
+         user a account=x
+         user b account=x
+         job 1 user=a run=100 t=10
+         job 2 user=b run=100 t=10",
+        "1  0  0..4        +100  COMPLETED  n1  *
+         2  0  1.end+0..4  +100  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn a_qos_limits_what_each_user_holds() {
+    expect(
+        "node n1 cores=8
+         qos normal max_cpu_per_user=4
+         set enforce=limits
+         job 1 user=a n=3 run=100 t=10
+         job 2 user=a n=2 run=100 t=10
+         job 3 user=b n=4 run=100 t=10",
+        "1  0  0..4        +100  COMPLETED  n1  *
+         2  0  1.end+0..4  +100  COMPLETED  n1  *
+         3  0  0..4        +100  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn the_partitions_qos_decides_before_the_jobs() {
+    let scenario = |partition: &str| {
+        format!(
+            "node n1 cores=8
+             qos normal max_jobs_per_user=1
+             qos many max_jobs_per_user=2
+             partition p {partition}
+             set enforce=limits
+             job 1 user=a run=100 t=10
+             job 2 user=a run=100 t=10
+             job 3 user=a run=100 t=10"
+        )
+    };
+    expect(
+        &scenario(""),
+        "1  0  0..4        +100  COMPLETED  n1  *
+         2  0  1.end+0..4  +100  COMPLETED  n1  *
+         3  0  2.end+0..4  +100  COMPLETED  n1  *",
+    );
+    expect(
+        &scenario("qos=many"),
+        "1  0  0..4        +100  COMPLETED  n1  *
+         2  0  0..4        +100  COMPLETED  n1  *
+         3  0  1.end+0..4  +100  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn a_job_over_its_own_limit_waits_for_ever_and_is_passed_by() {
+    expect(
+        "node n1 cores=8
+         qos normal max_cpu_per_job=2 max_wall=60
+         set enforce=limits
+         job 1 n=3 run=100 t=10
+         job 2 n=1 run=100 t=61
+         job 3 n=2 run=100 t=60",
+        "1  0  -     -     PENDING    -   -
+         2  0  -     -     PENDING    -   -
+         3  0  0..4  +100  COMPLETED  n1  *",
+    );
+}
+
+/// Two jobs of 10 CPU minutes each under a limit of 15: what remains is counted down at the job's end.
+#[test]
+fn running_minutes_are_limited() {
+    expect(
+        "node n1 cores=8
+         set enforce=limits
+         account x grp_cpu_run_mins=15
+         user a account=x
+         job 1 user=a run=100 t=10
+         job 2 user=a run=100 t=10",
+        "1  0  0..4        +100  COMPLETED  n1  *
+         2  0  1.end+0..4  +100  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn a_job_longer_than_its_partition_allows_waits_and_is_passed_by() {
+    expect(
+        "node n1 cores=4
+         partition p max=30
+         job 1 run=100 t=31
+         job 2 run=100 t=30",
+        "1  0  -     -     PENDING    -   -
+         2  0  0..4  +100  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn a_partition_for_other_accounts_is_closed() {
+    expect(
+        "node n1 cores=4
+         account x
+         account y
+         user a account=x
+         user b account=y
+         partition p allow_accounts=y
+         job 1 user=a run=100 t=30
+         job 2 user=b run=100 t=30",
+        "1  0  -     -     PENDING    -   -
+         2  0  0..4  +100  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn a_job_without_its_licence_waits_and_blocks_nobody() {
+    expect(
+        "node n1 cores=4
+         license matlab:1
+         job 1 L=matlab:1 run=100 t=10
+         job 2 L=matlab:1 run=100 t=10
+         job 3 run=100 t=10",
+        "1  0  0..4        +100  COMPLETED  n1  *
+         2  0  1.end+0..4  +100  COMPLETED  n1  *
+         3  0  0..4        +100  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn a_users_own_maximum_stands_before_the_accounts() {
+    expect(
+        "node n1 cores=8
+         set enforce=limits
+         account x max_cpu_per_job=1 max_wall=1
+         user a account=x max_cpu_per_job=4 max_wall=60
+         user b account=x
+         job 1 user=a n=4 run=100 t=10
+         job 2 user=b n=2 run=100 t=1",
+        "1  0  0..4  +100  COMPLETED  n1  *
+         2  0  -     -     PENDING    -   -",
+    );
+}
+
+/// Each job on a node of its own half: the second shares the node of the first, the third needs another one.
+#[test]
+fn a_node_with_two_jobs_of_a_group_is_one_node() {
+    expect(
+        "node n[1-3] cores=4
+         set enforce=limits
+         account x grp_node=1
+         user a account=x
+         job 1 user=a n=2 run=100 t=10
+         job 2 user=a n=2 run=200 t=10
+         job 3 user=a n=4 run=100 t=10
+         job 4 n=4 run=100 t=10",
+        "1  0  0..4        +100  COMPLETED  n1  *
+         2  0  0..4        +200  COMPLETED  n1  *
+         3  0  2.end+0..34  +100  COMPLETED  *   *
+         4  0  0..4        +100  COMPLETED  *   *",
+    );
+}
+
+#[test]
+fn a_users_nodes_are_counted_once() {
+    expect(
+        "node n[1-2] cores=4
+         qos normal max_node_per_user=1
+         set enforce=limits
+         job 1 user=a n=1 run=100 t=10
+         job 2 user=a n=1 run=100 t=10
+         job 3 user=a n=4 run=100 t=10",
+        "1  0  0..4        +100  COMPLETED  n1  *
+         2  0  0..4        +100  COMPLETED  n1  *
+         3  0  1.end+0..34  +100  COMPLETED  *   *",
+    );
+}
+
+#[test]
+fn a_limit_factor_multiplies_the_associations_limits() {
+    let scenario = |factor: &str| {
+        format!(
+            "node n1 cores=8
+             qos normal {factor}
+             set enforce=limits
+             account x grp_cpu=4
+             user a account=x
+             job 1 user=a n=4 run=100 t=10
+             job 2 user=a n=4 run=100 t=10"
+        )
+    };
+    expect(&scenario(""), "1  0  0..4  +100  *  n1  *\n 2  0  1.end+0..4  +100  *  n1  *");
+    expect(&scenario("limit_factor=2"), "1  0  0..4  +100  *  n1  *\n 2  0  0..4  +100  *  n1  *");
+}
+
+#[test]
+fn the_jobs_qos_decides_first_with_over_part_qos() {
+    expect(
+        "node n1 cores=8
+         qos part max_jobs_per_user=1
+         qos free max_jobs_per_user=2 flags=OverPartQOS
+         partition p qos=part
+         set enforce=limits
+         job 1 user=a qos=free run=100 t=10
+         job 2 user=a qos=free run=100 t=10
+         job 3 user=b run=100 t=10
+         job 4 user=b run=100 t=10",
+        "1  0  0..4        +100  COMPLETED  n1  *
+         2  0  0..4        +100  COMPLETED  n1  *
+         3  0  0..4        +100  COMPLETED  n1  *
+         4  0  3.end+0..4  +100  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn kinds_of_limits_are_decided_one_by_one() {
+    // The partition's QOS limits users, the job's own QOS jobs: both hold.
+    expect(
+        "node n1 cores=8
+         qos normal max_cpu_per_job=2
+         qos part max_cpu_per_user=8
+         partition p qos=part
+         set enforce=limits
+         job 1 n=3 run=100 t=10
+         job 2 n=2 run=100 t=10",
+        "1  0  -     -     PENDING    -   -
+         2  0  0..4  +100  COMPLETED  n1  *",
+    );
+    // A QOS that limits each user's jobs stands in for the association's MaxJobs.
+    expect(
+        "node n1 cores=8
+         qos normal max_jobs_per_user=2
+         set enforce=limits
+         account x max_jobs=1
+         user a account=x
+         job 1 user=a run=100 t=10
+         job 2 user=a run=100 t=10",
+        "1  0  0..4  +100  COMPLETED  n1  *
+         2  0  0..4  +100  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn a_job_below_its_qos_minimum_waits() {
+    expect(
+        "node n1 cores=8
+         qos large min_cpu_per_job=4
+         set enforce=limits
+         job 1 n=3 qos=large run=100 t=10
+         job 2 n=4 qos=large run=100 t=10",
+        "1  0  -     -     PENDING    -   -
+         2  0  0..4  +100  COMPLETED  n1  *",
+    );
+}
+
+/// 2 needs the whole node; unless its QOS says NoReserve, 3 may not run into the plan made for it.
+#[test]
+fn no_reserve_jobs_are_never_planned() {
+    let scenario = |flags: &str| {
+        format!(
+            "node n1 cores=4
+             qos normal {flags}
+             qos low
+             set bf_interval=10
+             job 1 n=3 run=600 t=10
+             job 2 n=4 run=100 t=10 at=5
+             job 3 n=1 run=900 t=20 at=10 qos=low"
+        )
+    };
+    expect(
+        &scenario(""),
+        "1  0   0..4          +600  *  n1  *
+         2  5   1.end+0..14   +100  *  n1  *
+         3  10  2.end+0..14   +900  *  n1  *",
+    );
+    expect(
+        &scenario("flags=NoReserve"),
+        "1  0   0..4         +600  *  n1  *
+         2  5   3.end+0..14  +100  *  n1  *
+         3  10  10..24       +900  *  n1  backfill",
+    );
+}
+
+/// Priorities are 1000 and 0: what is below the threshold neither blocks its partition nor is planned.
+#[test]
+fn below_min_prio_threshold_a_job_is_not_planned() {
+    let scenario = |limit: &str| {
+        format!(
+            "node n1 cores=4
+             qos normal priority=1 {limit}
+             qos low
+             set enforce=limits multifactor weight_qos=1000 bf_interval=10
+             job 1 n=3 run=600 t=10
+             job 2 n=4 run=100 t=10 at=5
+             job 3 n=1 run=900 t=20 at=10 qos=low"
+        )
+    };
+    let planned = "1  0   0..4         +600  *  n1  *
+         2  5   1.end+0..14  +100  *  n1  *
+         3  10  2.end+0..14  +900  *  n1  *";
+    expect(&scenario("min_prio_threshold=1000"), planned);
+    expect(
+        &scenario("min_prio_threshold=1001"),
+        "1  0   0..4         +600  *  n1  *
+         2  5   3.end+0..14  +100  *  n1  *
+         3  10  10..24       +900  *  n1  *",
+    );
+}
+
+/// Two users with equal shares; a's use puts it behind b, below the threshold of one half.
+#[test]
+fn a_usage_threshold_holds_heavy_users() {
+    let scenario = |flags: &str| {
+        format!(
+            "node n1 cores=4
+             qos normal usage_threshold=0.75 {flags}
+             set multifactor weight_fairshare=1000
+             user a usage=100000
+             user b
+             job 1 user=a run=100 t=10
+             job 2 user=b run=100 t=10"
+        )
+    };
+    expect(&scenario(""), "1  0  0..4  +100  *  n1  *\n 2  0  0..4  +100  *  n1  *");
+    expect(&scenario("flags=EnforceUsageThreshold"), "1  0  -  -  PENDING  -  -\n 2  0  0..4  +100  *  n1  *");
+}
