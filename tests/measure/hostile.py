@@ -1,0 +1,132 @@
+"""What hostile input costs the service: status, seconds, peak memory of the process. Prints the table of docs/RELIABILITY.md and ends with 1
+if anything is not as it should be. Usage: hostile.py FORESITE [GIGABYTES of the large upload, default 2]
+"""
+
+import gzip
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+from service import MICRO, Service
+
+GIGABYTES = float(sys.argv[2]) if len(sys.argv) > 2 else 2.0
+# The process may not take more than this above what it has when idle [MB].
+CEILING_MB = 256
+faults = 0
+
+
+def row(service, what, expected, act, ceiling=CEILING_MB):
+    global faults
+    service.reset_peak()
+    before, begin = service.memory("VmRSS"), time.monotonic()
+    status, said = act()
+    seconds, peak = time.monotonic() - begin, service.memory("VmHWM")
+    alive = service.serve.poll() is None and service.call("GET", "/healthz")[0] == 200
+    good = status in expected and peak - before <= ceiling and alive
+    faults += not good
+    print(f"| {what} | {status} {said} | {seconds:.1f} | {before:.0f} | {peak:.0f} | {'yes' if good else '**no**'} |", flush=True)
+
+
+def code(answer):
+    status, body = answer
+    try:
+        problem = json.loads(body)
+        first = (problem.get("errors") or problem.get("diagnostics") or [{}])[0]
+        return status, f"`{problem.get('code', 'accepted')}` {first.get('message', problem.get('detail', ''))[:90]}"
+    except (ValueError, AttributeError):
+        return status, ""
+
+
+def zstd(data_gb):
+    """A frame of zeros, as small as the command line makes it."""
+    zeros = subprocess.Popen(["head", "-c", str(int(data_gb * 2**30)), "/dev/zero"], stdout=subprocess.PIPE)
+    packed = subprocess.run(["zstd", "-q", "-19", "--long=27", "-c"], stdin=zeros.stdout, capture_output=True, check=True).stdout
+    zeros.wait()
+    return packed
+
+
+def tar_bomb(data_gb):
+    """A tar whose slurm.conf is zeros, packed."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f"{folder}/slurm.conf", "wb") as conf:
+            conf.truncate(int(data_gb * 2**30))
+        tar = subprocess.Popen(["tar", "-c", "-C", folder, "slurm.conf"], stdout=subprocess.PIPE)
+        packed = subprocess.run(["zstd", "-q", "-19", "--long=27", "-c"], stdin=tar.stdout, capture_output=True, check=True).stdout
+        tar.wait()
+        return packed
+
+
+def chunks(size, block):
+    sent = 0
+    while sent < size:
+        yield block
+        sent += len(block)
+
+
+def sacct_rows(size):
+    """A valid trace of that size: the example's rows under new job ids."""
+    header, *rows = (MICRO / "sacct.txt").read_text().splitlines()
+    yield (header + "\n").encode()
+    tails = [row.split("|", 2)[2] for row in rows]
+    sent, job = 0, 0
+    while sent < size:
+        block = []
+        for tail in tails * 20:
+            job += 1
+            block.append(f"{job}|{job}|{tail}\n")
+        data = "".join(block).encode()
+        sent += len(data)
+        yield data
+
+
+def idle(service, count):
+    """Sockets that say nothing, or half a request; others must be served meanwhile."""
+    sockets = []
+    for number in range(count):
+        sockets.append(socket.create_connection(("127.0.0.1", service.port), timeout=10))
+        if number % 2:
+            sockets[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n")
+    worst = 0.0
+    for _ in range(50):
+        begin = time.monotonic()
+        status = service.call("GET", "/v1/sites")[0]
+        worst = max(worst, time.monotonic() - begin)
+        if status != 200:
+            break
+    for one in sockets:
+        one.close()
+    return status, f"{count} sockets open, 50 reads meanwhile, the slowest {worst * 1000:.0f} ms"
+
+
+def main():
+    bomb = zstd(0.5)
+    packed_tar = tar_bomb(0.5)
+    large = int(GIGABYTES * 2**30)
+    torn = gzip.compress((MICRO / "sacct.txt").read_bytes())[:-200]
+    print("| input | answer | seconds | memory before [MB] | peak [MB] | as it should be |\n|---|---|---:|---:|---:|---|")
+    with Service(sys.argv[1]) as service:
+        site = service.site()
+        trace = f"/v1/sites/{site}/traces?name=x&timezone=UTC"
+        config = f"/v1/sites/{site}/configs"
+        zst = {"Content-Type": "application/zstd"}
+        row(service, f"zstd bomb as a trace, {len(bomb):,} bytes for 512 MB", {413, 422}, lambda: code(service.call("POST", trace, bomb, **zst)))
+        row(service, f"zstd bomb as a configuration (tar), {len(packed_tar):,} bytes for 512 MB", {413}, lambda: code(service.call("POST", config, packed_tar, **zst)))
+        row(service, "torn gzip as a trace", {422}, lambda: code(service.call("POST", trace, torn)))
+        for conf in ("NodeName=n[0-999999999999] CPUs=1", "NodeName=a[0-9999]b[0-9999]c[0-9999] CPUs=1"):
+            text = f"ClusterName=c\n{conf}\nPartitionName=p Nodes=ALL\n".encode()
+            row(service, f"`{conf}`", {422}, lambda text=text: code(service.upload_config(site, {"slurm.conf": text})))
+        row(service, f"{GIGABYTES:g} GB without a token", {401}, lambda: code(service.call("POST", trace, chunks(large, bytes(1 << 20)), token=False)))
+        row(service, f"{GIGABYTES:g} GB of random bytes", {413, 422}, lambda: code(service.call("POST", trace, chunks(large, os.urandom(1 << 20)))))
+        row(service, f"{GIGABYTES:g} GB of sacct rows", {201, 413, 422}, lambda: code(service.call("POST", trace, sacct_rows(large))), 4096)
+        row(service, "a study of 100 MB", {413}, lambda: code(service.call("POST", "/v1/studies", chunks(100 << 20, b" " * (1 << 20)))))
+        deep = b"[" * 500_000
+        row(service, "a study of 500,000 open brackets", {422, 400}, lambda: code(service.call("POST", "/v1/studies", deep)))
+        row(service, "1,000 idle sockets", {200}, lambda: idle(service, 1000))
+    sys.exit(faults > 0)
+
+
+main()
