@@ -12,7 +12,7 @@ bash tests/ci-examples.sh
 
 cargo fmt --all --check
 cargo clippy --workspace --all-targets --locked -- -D warnings
-cargo test --workspace --locked
+REQUIRE_PINS=1 cargo test --workspace --locked
 
 # docs/OPERATIONS.md, followed literally: two workers, one killed, backup and restore, upgrade.
 bash tests/drill.sh "${CARGO_TARGET_DIR:-target}/debug/foresite"

@@ -2,6 +2,7 @@
 //!
 //! Reading order: [`cluster`], [`association`], [`job`], [`policy`], [`scenario`], then [`simulation`] and [`sched`].
 
+pub mod ablation;
 pub mod association;
 pub mod cluster;
 pub mod ids;

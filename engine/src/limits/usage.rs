@@ -1,5 +1,6 @@
 //! What groups use of their limits right now.
 
+use crate::ablation::{Rule, is_off};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::association::Limits;
@@ -109,7 +110,7 @@ impl LimitUsage {
             rows.chain(scenario.qos.iter().map(|qos| &qos.limits)).filter(|limits| **limits != none)
         };
         let index = TresIndex { n_gres: scenario.cluster.gres.len(), n_licenses: scenario.cluster.licenses.len() };
-        let active = scenario.policy.enforce.limits && all().next().is_some();
+        let active = !is_off(Rule::Limits) && scenario.policy.enforce.limits && all().next().is_some();
         let any = |of: fn(&Limits) -> bool| active && all().any(of);
         let group = |limits: &Limits| Used::empty(index, counts_nodes(&limits.grp_tres));
         Self {

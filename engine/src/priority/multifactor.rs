@@ -1,5 +1,6 @@
 //! The multifactor formula. Source: slurm-semantics 4.2, priority_multifactor guide. O(1) a job.
 
+use crate::ablation::{Rule, is_off};
 use crate::association::Qos;
 use crate::cluster::{Cluster, Tres};
 use crate::ids::PartitionId;
@@ -75,18 +76,20 @@ impl Norms {
     /// A job's priority in one partition: 1 to 2³²−1.
     pub(crate) fn priority(&self, policy: &PriorityPolicy, cluster: &Cluster, job: JobFactors<'_>) -> u32 {
         let age = match policy.max_age {
+            _ if is_off(Rule::Age) => 0.0,
             0 => 1.0,
             max_age => (job.age.max(0) as f64 / f64::from(max_age)).min(1.0),
         };
         let partition = f64::from(cluster.partitions[job.partition.index()].priority_job_factor);
+        let fair_share = if is_off(Rule::FairShare) { 0.0 } else { job.fair_share };
+        let qos = if is_off(Rule::Qos) { 0.0 } else { f64::from(job.qos.priority) };
         let sum = f64::from(policy.weight_age) * age
             + f64::from(policy.weight_assoc)
                 * normal(f64::from(job.association_priority), self.max_association_priority, policy.no_normal_assoc)
-            + f64::from(policy.weight_fairshare) * job.fair_share
+            + f64::from(policy.weight_fairshare) * fair_share
             + f64::from(policy.weight_job_size) * self.job_size(policy, job)
             + f64::from(policy.weight_partition) * normal(partition, self.max_job_factor, policy.no_normal_part)
-            + f64::from(policy.weight_qos)
-                * normal(f64::from(job.qos.priority), self.max_qos_priority, policy.no_normal_qos)
+            + f64::from(policy.weight_qos) * normal(qos, self.max_qos_priority, policy.no_normal_qos)
             + self.tres(policy, job)
             - f64::from(job.nice);
         // Saturating conversion: a float cast clamps, which is what the bounds ask for.

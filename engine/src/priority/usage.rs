@@ -1,6 +1,7 @@
 //! Raw usage of associations and its decay.
 //! Source: slurm-semantics 4.4 (observed: tiny/x50_prioritydebug). Cost of a step: O(associations + running jobs).
 
+use crate::ablation::{Rule, is_off};
 use crate::association::AssociationTree;
 use crate::ids::AssociationId;
 
@@ -33,7 +34,7 @@ impl Usage {
 
     /// Decays everything by `seconds`; returns the factor.
     pub(crate) fn decay(&mut self, seconds: i64) -> f64 {
-        let factor = power(self.decay_per_second, seconds);
+        let factor = if is_off(Rule::UsageDecay) { 1.0 } else { power(self.decay_per_second, seconds) };
         for raw in &mut self.raw {
             *raw *= factor;
         }
@@ -47,7 +48,7 @@ impl Usage {
 
     /// Adds usage to an association and all its ancestors. O(depth).
     pub(crate) fn add(&mut self, tree: &AssociationTree, association: AssociationId, charge: f64) {
-        let mut at = Some(association);
+        let mut at = Some(association).filter(|_| !is_off(Rule::UsageCharging));
         while let Some(id) = at {
             self.raw[id.index()] += charge;
             at = tree.rows[id.index()].parent;

@@ -16,7 +16,9 @@ mod ends;
 mod idle;
 mod place;
 
+use crate::ablation::{Rule, is_off};
 use crate::node_set::NodeSet;
+use crate::policy::BackfillPolicy;
 use crate::simulation::{Controller, SECOND, seconds};
 
 use super::queue::Record;
@@ -157,7 +159,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     controller.queue.tidy(|record| live.is_pending(record.job));
     let resolution = i64::from(policy.resolution.max(1));
     let floor = |time: i64| time.div_euclid(resolution) * resolution;
-    let window = i64::from(policy.window) * 60;
+    let window = window_seconds(policy);
     backfill.walk.begin(controller);
     backfill.timeline.reset(floor(now), floor(now + window), &controller.up, resolution);
     backfill.counts = Counts::default();
@@ -204,7 +206,7 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
     let resumed = controller.now;
     let exit = loop {
         controller.now = resumed + (busy_us / 1000) as i64;
-        if cycle.tested >= policy.max_job_test {
+        if cycle.tested >= policy.max_job_test && !is_off(Rule::BackfillDepth) {
             break Exit::MaxTest;
         }
         if controller.now - cycle.begin_ms >= max_time_ms {
@@ -260,6 +262,12 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
         exhausted,
         duration: controller.now - cycle.begin_ms,
     });
+}
+
+/// How far plans reach [s].
+fn window_seconds(policy: &BackfillPolicy) -> i64 {
+    let minutes = if is_off(Rule::BackfillWindow) { 365 * 24 * 60 } else { policy.window };
+    i64::from(minutes) * 60
 }
 
 /// Counts and plans the next cycle.

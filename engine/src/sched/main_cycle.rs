@@ -9,6 +9,7 @@
 //! 1. No job starts while an earlier record of its partition is blocked in the same cycle.
 //! 2. Nodes of a blocked partition serve no later record.
 
+use crate::ablation::{Rule, is_off};
 use crate::ids::{JobId, PartitionId};
 use crate::node_set::NodeSet;
 use crate::outcome::StartedBy;
@@ -116,7 +117,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
             }
         }
         depth += 1;
-        if !full && depth > u64::from(policy.default_queue_depth) + 1 {
+        if !full && depth > u64::from(policy.default_queue_depth) + 1 && !is_off(Rule::MainDepth) {
             break;
         }
         if scratch.blocked.contains(&record.partition) {
@@ -137,10 +138,13 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
                 }
             }
             Tried::Passes => {}
+            Tried::Blocks if is_off(Rule::Blocking) => {}
             Tried::Blocks => {
                 scratch.blocked.push(record.partition);
                 let nodes = &controller.scenario.cluster.partitions[record.partition.index()].nodes;
-                scratch.available.subtract(nodes);
+                if !is_off(Rule::BlockedNodes) {
+                    scratch.available.subtract(nodes);
+                }
             }
         }
     }
@@ -161,7 +165,8 @@ fn consider(controller: &mut Controller<'_>, scratch: &mut MainScratch, record: 
     if is_component(controller, id) {
         return Tried::Blocks;
     }
-    if controller.scenario.policy.main.assoc_limit_stop && !controller.limits_allow_test(id, record.partition) {
+    let limits_stop = controller.scenario.policy.main.assoc_limit_stop || is_off(Rule::LimitsPassBy);
+    if limits_stop && !controller.limits_allow_test(id, record.partition) {
         return Tried::Blocks;
     }
     if !controller.partition_allows(id, record.partition) || !controller.limits_allow_test(id, record.partition) {

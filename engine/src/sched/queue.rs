@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::ablation::{Rule, is_off};
 use crate::ids::{JobId, PartitionId, RequestId};
 
 /// One (job, partition) of the queue.
@@ -44,7 +45,8 @@ impl Record {
 
 /// Tier and priority, the higher the earlier.
 fn order(tier: u32, priority: u32) -> u64 {
-    !(u64::from(tier) << 32 | u64::from(priority))
+    let tier = if is_off(Rule::Tiers) { 0 } else { tier };
+    if is_off(Rule::QueueOrder) { 0 } else { !(u64::from(tier) << 32 | u64::from(priority)) }
 }
 
 /// The place of a job that was never requeued: jobs stand in order of submission.

@@ -1,5 +1,6 @@
 //! A request made ready for selection in one partition: everything that does not change while the simulation runs.
 
+use crate::ablation::{Rule, is_off};
 use crate::cluster::{Cluster, MemoryDefault, Node, OverSubscribe, Partition};
 use crate::ids::{GresId, NodeId, PartitionId};
 use crate::job::{FeatureExpr, GresScope, Memory, Request, Sharing};
@@ -128,9 +129,9 @@ impl Shape {
             Some(most) if !request.use_min_nodes => most.min(max_nodes).max(min_nodes),
             _ => min_nodes,
         };
-        let whole_nodes = select.linear
-            || partition.over_subscribe == OverSubscribe::Exclusive
-            || request.sharing == Sharing::Exclusive;
+        let asks_for_all =
+            partition.over_subscribe == OverSubscribe::Exclusive || request.sharing == Sharing::Exclusive;
+        let whole_nodes = select.linear || (asks_for_all && !is_off(Rule::Exclusive)) || is_off(Rule::Cores);
         if request.ntasks_per_node.is_none() && max_nodes == 1 {
             min_cpus_per_node = min_cpus_per_node.max(min_cpus);
         }
@@ -150,7 +151,8 @@ impl Shape {
         } else {
             Strategy::Consecutive
         };
-        let gres = per_node_gres(request, tasks, spread);
+        let mut gres = per_node_gres(request, tasks, spread);
+        gres.retain(|_| !is_off(Rule::Gres));
         let mut shape = Self {
             eligible: NodeSet::empty(n_nodes),
             min_nodes,
@@ -249,7 +251,7 @@ fn gpus_per_node(cluster: &Cluster, gres: &[(GresId, u32)]) -> u32 {
 
 /// What the job takes of a node's memory, given defaults.
 fn memory_need(memory: Memory, gpus: u32, partition: &Partition, select: &SelectPolicy) -> MemoryNeed {
-    if !select.memory {
+    if !select.memory || is_off(Rule::Memory) {
         return match memory {
             Memory::PerNode(mb) => MemoryNeed::NotConsumed(mb),
             _ => MemoryNeed::NotConsumed(0),
@@ -260,6 +262,7 @@ fn memory_need(memory: Memory, gpus: u32, partition: &Partition, select: &Select
         Memory::PerCpu(mb) => MemoryNeed::PerCpu(mb),
         Memory::PerGpu(mb) => MemoryNeed::PerNode(mb.saturating_mul(u64::from(gpus))),
         Memory::WholeNode => MemoryNeed::Whole,
+        Memory::Default if is_off(Rule::MemoryDefaults) => MemoryNeed::PerNode(0),
         Memory::Default => match partition.default_memory.or(select.default_memory) {
             Some(MemoryDefault::PerNode(mb)) if mb > 0 => MemoryNeed::PerNode(mb),
             Some(MemoryDefault::PerCpu(mb)) if mb > 0 => MemoryNeed::PerCpu(mb),

@@ -4,6 +4,7 @@
 use super::events::Event;
 use super::jobs::{LiveJob, Phase};
 use super::{Controller, SECOND, seconds};
+use crate::ablation::{Rule, is_off};
 use crate::cluster::Tres;
 use crate::ids::{JobId, PartitionId};
 use crate::job::{Job, TimeLimit};
@@ -121,7 +122,8 @@ impl Controller<'_> {
             live.accrue = accrue;
         }
         self.records[id.index()].eligible = Some(now);
-        for position in 0..self.partitions(id).len() {
+        let n_records = if is_off(Rule::PartitionRecords) { 1 } else { self.partitions(id).len() };
+        for position in 0..n_records {
             let partition = self.partitions(id)[position];
             let (tier, priority) = self.tier_and_priority(id, partition);
             if position == 0
@@ -214,19 +216,25 @@ impl Controller<'_> {
         live.warned = false;
         live.preempting_since = None;
         live.start = start;
-        live.expected_end = start + live.limit_seconds;
+        let limit_end = start + live.limit_seconds;
+        live.expected_end = if is_off(Rule::LimitsInPlans) { start + i64::from(run.seconds) } else { limit_end };
         live.partition = partition;
         live.billing = billing;
         live.allocation = allocation;
         self.running.insert((live.expected_end, id.0));
-        let (limit_end, starts) = (live.expected_end, live.starts);
+        let starts = live.starts;
         let over = match self.scenario.cluster.partitions[partition.index()].over_time_limit {
             Some(minutes) => Some(minutes),
             None => self.scenario.policy.over_time_limit,
         };
-        let natural = self.now + i64::from(run.seconds) * SECOND;
+        let natural = match is_off(Rule::EarlyEnds) {
+            true => limit_end * SECOND,
+            false => self.now + i64::from(run.seconds) * SECOND,
+        };
         let unbounded = run.is_bound && limit_end > start + i64::from(run.seconds);
-        let kill = over.map(|minutes| self.timers.scan_after(limit_end + i64::from(minutes) * 60));
+        let kill = over
+            .filter(|_| !is_off(Rule::TimeLimitKills))
+            .map(|minutes| self.timers.scan_after(limit_end + i64::from(minutes) * 60));
         let (end, killed) = match kill {
             Some(kill) if unbounded || kill < natural => (kill, true),
             _ => (natural, false),
@@ -297,7 +305,7 @@ impl Controller<'_> {
         }
         self.timers.priority_ran(self.now);
         self.counters.priority_steps += 1;
-        if self.queue.is_empty() {
+        if self.queue.is_empty() || is_off(Rule::PrioritySteps) {
             return;
         }
         let mut queue = std::mem::take(&mut self.queue);

@@ -19,6 +19,7 @@ pub(crate) mod waiting;
 
 use std::collections::BTreeSet;
 
+use crate::ablation::{Rule, is_off};
 use crate::ids::{JobId, NodeId, RequestId};
 use crate::limits::usage::LimitUsage;
 use crate::node_set::NodeSet;
@@ -123,7 +124,8 @@ impl<'a> Controller<'a> {
         let mut fair_share = FairShare::new(&scenario.associations);
         fair_share.update(&scenario.associations, priority, &usage.raw);
         let association_priority = scenario.associations.rows.iter().map(|row| row.priority).max().unwrap_or(0);
-        let schedulable = cluster.nodes.iter().enumerate().filter(|(_, node)| node.schedulable);
+        let schedulable =
+            cluster.nodes.iter().enumerate().filter(|(_, node)| node.schedulable || is_off(Rule::NodesDown));
         let first_submit = scenario.workload.jobs.first().map_or(0, |job| job.submit);
         let timers = Timers::new(&scenario.policy, draws, first_submit);
         Self {

@@ -4,6 +4,7 @@
 
 use super::{SECOND, seconds};
 use crate::Draws;
+use crate::ablation::{Rule, is_off};
 use crate::policy::{Policy, Scheduler};
 use crate::rng::{Purpose, Stream};
 
@@ -68,7 +69,7 @@ impl Timers {
             boot,
             tick_zero,
             scan_zero,
-            batch_delay: i64::from(policy.main.batch_sched_delay),
+            batch_delay: if is_off(Rule::BatchDelay) { 0 } else { i64::from(policy.main.batch_sched_delay) },
             full_interval: policy.main.sched_interval.map(i64::from),
             backfill_interval,
             calc_period,
@@ -192,7 +193,7 @@ impl Timers {
     /// A backfill cycle ended.
     pub(crate) fn backfill_ended(&mut self, now: i64) {
         self.backfill_end = now;
-        self.backfill_at = now + self.backfill_interval;
+        self.backfill_at = now + if is_off(Rule::BackfillInterval) { SECOND } else { self.backfill_interval };
         self.backfill_since_change = true;
     }
 

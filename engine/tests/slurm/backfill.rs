@@ -4,7 +4,7 @@ use crate::schedule::expect;
 
 /// Job 2 needs half of the node at +10 min; its plan hides all of it, so job 3 waits though its core would do no harm.
 #[test]
-fn a_plan_hides_whole_nodes() {
+pub(crate) fn a_plan_hides_whole_nodes() {
     expect(
         "node n1 cores=4
          job 1 n=3 run=590 t=10
@@ -19,7 +19,7 @@ fn a_plan_hides_whole_nodes() {
 }
 
 #[test]
-fn a_lower_job_starts_only_if_its_limit_ends_before_the_plan() {
+pub(crate) fn a_lower_job_starts_only_if_its_limit_ends_before_the_plan() {
     expect(
         "node n[1-2] cores=4
          job 1 n=4 run=590 t=10
@@ -34,7 +34,7 @@ fn a_lower_job_starts_only_if_its_limit_ends_before_the_plan() {
 }
 
 #[test]
-fn plans_trust_limits_not_run_times() {
+pub(crate) fn plans_trust_limits_not_run_times() {
     expect(
         "node n[1-2] cores=4
          job 1 n=4 run=100 t=60
@@ -48,7 +48,7 @@ fn plans_trust_limits_not_run_times() {
 
 /// Not only the head's plan is protected: job 5 would delay job 4, the second in the queue.
 #[test]
-fn every_tested_job_is_planned() {
+pub(crate) fn every_tested_job_is_planned() {
     expect(
         "node n[1-3] cores=4
          job 1 n=4 w=n1 run=590 t=10
@@ -67,7 +67,7 @@ fn every_tested_job_is_planned() {
 }
 
 #[test]
-fn a_cycle_tests_as_many_jobs_of_a_user_as_allowed() {
+pub(crate) fn a_cycle_tests_as_many_jobs_of_a_user_as_allowed() {
     expect(
         "node n[1-2] cores=4
          set bf_max_job_user=1
@@ -85,7 +85,7 @@ fn a_cycle_tests_as_many_jobs_of_a_user_as_allowed() {
 }
 
 #[test]
-fn a_cycle_tests_as_many_jobs_as_allowed() {
+pub(crate) fn a_cycle_tests_as_many_jobs_as_allowed() {
     let scenario = |most: u32| {
         format!(
             "node n[1-2] cores=4
@@ -111,7 +111,7 @@ fn a_cycle_tests_as_many_jobs_as_allowed() {
 
 /// Beyond the window nothing is planned, so the big job is passed by.
 #[test]
-fn no_plan_is_made_beyond_the_window() {
+pub(crate) fn no_plan_is_made_beyond_the_window() {
     let scenario = |window: u32| {
         format!(
             "node n[1-2] cores=4
@@ -136,7 +136,7 @@ fn no_plan_is_made_beyond_the_window() {
 }
 
 #[test]
-fn a_cycle_starts_as_many_jobs_as_allowed_and_the_next_comes_an_interval_later() {
+pub(crate) fn a_cycle_starts_as_many_jobs_as_allowed_and_the_next_comes_an_interval_later() {
     expect(
         "node n1 cores=4
          set sched_interval=off bf_max_job_start=1 bf_interval=40

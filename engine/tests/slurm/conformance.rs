@@ -79,7 +79,7 @@ fn test_6_behind_a_heterogeneous_job_only_backfill_starts_jobs() {
 // 10: main_scheduler::the_nodes_of_a_blocked_partition_serve_no_overlapping_partition
 
 #[test]
-fn test_11_a_job_at_its_limit_blocks_nobody_unless_assoc_limit_stop() {
+pub(crate) fn test_11_a_job_at_its_limit_blocks_nobody_unless_assoc_limit_stop() {
     let scenario = |stop: &str| {
         format!(
             "node n1 cores=4
@@ -139,7 +139,7 @@ fn test_13_a_job_between_two_steps_is_charged_only_where_limits_are_enforced() {
 }
 
 #[test]
-fn test_16_without_memory_defaults_a_job_takes_all_memory() {
+pub(crate) fn test_16_without_memory_defaults_a_job_takes_all_memory() {
     expect(
         "node n1 cores=4 memory=16000
          set memory

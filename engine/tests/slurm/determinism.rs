@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use foresite_engine::outcome::Outcome;
-
+use crate::pins::fingerprint;
 use crate::schedule::{expect_equal_with_every_cycle, expect_file, run};
 
 /// Numerical Recipes' 64-bit linear congruential generator, so that the scenario depends on nothing else.
@@ -54,24 +53,6 @@ fn scenario() -> String {
         text.push('\n');
     }
     text
-}
-
-/// FNV-1a over every number of the outcome.
-fn fingerprint(outcome: &Outcome) -> u64 {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    let mut add = |number: i64| {
-        for byte in number.to_le_bytes() {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    };
-    for record in &outcome.records {
-        let times = [record.eligible, record.start, record.end].map(|time| time.unwrap_or(-1));
-        let by = record.started_by.map_or(-1, |by| by as i64);
-        times.into_iter().for_each(&mut add);
-        [record.state as i64, by, i64::from(record.cpus), i64::from(record.n_nodes)].into_iter().for_each(&mut add);
-    }
-    outcome.node_ranges.iter().for_each(|&(first, last)| add(i64::from(first) << 32 | i64::from(last)));
-    hash
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! the run time of a long cycle (8) is a parameter of the cost model.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod ablation;
 mod backfill;
 mod conformance;
 mod determinism;
@@ -13,6 +14,7 @@ mod dsl;
 mod invariants;
 mod limits;
 mod main_scheduler;
+mod pins;
 mod preemption;
 mod priority;
 mod requeue;

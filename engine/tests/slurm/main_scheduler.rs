@@ -3,7 +3,7 @@
 use crate::schedule::expect;
 
 #[test]
-fn a_job_that_does_not_fit_blocks_its_partition() {
+pub(crate) fn a_job_that_does_not_fit_blocks_its_partition() {
     expect(
         "node n[1-2] cores=4
          set bf_interval=off
@@ -33,7 +33,7 @@ fn a_blocked_partition_leaves_others_alone() {
 }
 
 #[test]
-fn the_nodes_of_a_blocked_partition_serve_no_overlapping_partition() {
+pub(crate) fn the_nodes_of_a_blocked_partition_serve_no_overlapping_partition() {
     expect(
         "node n[1-3] cores=4
          partition high nodes=n[1-2] tier=2
@@ -52,7 +52,7 @@ fn the_nodes_of_a_blocked_partition_serve_no_overlapping_partition() {
 }
 
 #[test]
-fn a_higher_tier_goes_first_though_it_came_later() {
+pub(crate) fn a_higher_tier_goes_first_though_it_came_later() {
     expect(
         "node n1 cores=4
          partition low tier=1
@@ -67,7 +67,7 @@ fn a_higher_tier_goes_first_though_it_came_later() {
 }
 
 #[test]
-fn a_job_of_two_partitions_takes_the_one_that_has_room() {
+pub(crate) fn a_job_of_two_partitions_takes_the_one_that_has_room() {
     expect(
         "node n[1-2] cores=4
          partition a nodes=n1
@@ -81,7 +81,7 @@ fn a_job_of_two_partitions_takes_the_one_that_has_room() {
 
 /// Records of a blocked partition consume depth: limit 3 tests four records, so the fifth waits for the full run.
 #[test]
-fn the_queue_depth_tests_one_record_more_than_it_says() {
+pub(crate) fn the_queue_depth_tests_one_record_more_than_it_says() {
     let scenario = |depth: u32| {
         format!(
             "node n[1-2] cores=4
@@ -262,5 +262,18 @@ fn a_waiting_array_consumes_the_depth_of_one_job() {
          2_7  10  -       100    CANCELLED  -   -
          2_8  10  -       100    CANCELLED  -   -
          3    10  10..14  +50    COMPLETED  n2  main",
+    );
+}
+
+/// Job 2 fits at once, but a tick serves its request only when the delay since the last run has passed.
+#[test]
+pub(crate) fn a_request_waits_until_the_batch_delay_has_passed() {
+    expect(
+        "node n[1-2] cores=4
+         set batch_sched_delay=30 sched_interval=3600 bf_interval=off
+         job 1 at=100 n=4 run=500 t=10
+         job 2 at=110 n=4 run=500 t=10",
+        "1  100  100..104       +500  COMPLETED  n1  main
+         2  110  1.start+29..32  +500  COMPLETED  n2  main",
     );
 }

@@ -33,7 +33,7 @@ fn equal_priorities_go_in_order_of_submission() {
 }
 
 #[test]
-fn a_higher_qos_goes_first() {
+pub(crate) fn a_higher_qos_goes_first() {
     let settings = "qos high priority=10\nset multifactor weight_qos=1000";
     expect(&queue(settings, "", "qos=high"), LAST_COMES_FIRST);
     expect(&queue(settings, "qos=high", ""), FIRST_COMES_FIRST);
@@ -68,7 +68,7 @@ fn larger_jobs_go_first_with_a_size_weight_unless_small_is_favoured() {
 }
 
 #[test]
-fn who_has_used_less_of_an_equal_share_goes_first() {
+pub(crate) fn who_has_used_less_of_an_equal_share_goes_first() {
     let settings = "user a usage=1000\nuser b usage=10\nuser u usage=100\nset multifactor weight_fairshare=1000";
     expect(&queue(settings, "user=a", "user=b"), LAST_COMES_FIRST);
     expect(&queue(settings, "user=b", "user=a"), FIRST_COMES_FIRST);
@@ -94,7 +94,7 @@ fn accounts_are_ranked_before_their_users() {
 
 /// What runs is charged at the priority step, every 5 min: job 1 of user a, running for 290 s by then, puts b first.
 #[test]
-fn running_jobs_are_charged_at_priority_steps() {
+pub(crate) fn running_jobs_are_charged_at_priority_steps() {
     let scenario = |run: u32| {
         format!(
             "node n1 cores=4
@@ -140,7 +140,7 @@ fn a_usage_factor_of_zero_charges_nothing() {
 /// A point of priority a second of age, 50 points of QOS. Job 2 is 269 s older than job 3, but before the first
 /// step (300 to 330 s) its priority is still that of its submission.
 #[test]
-fn age_grows_in_steps_of_the_calculation_period() {
+pub(crate) fn age_grows_in_steps_of_the_calculation_period() {
     let scenario = |run: u32| {
         format!(
             "node n1 cores=4
@@ -161,4 +161,22 @@ fn age_grows_in_steps_of_the_calculation_period() {
     };
     expect(&scenario(255), &schedule(255, "3.end+0..4", "1.end+0..4"));
     expect(&scenario(400), &schedule(400, "1.end+0..4", "2.end+0..4"));
+}
+
+/// User a used more than b, but five half-lives ago; b has used the node since.
+#[test]
+pub(crate) fn usage_of_long_ago_counts_less() {
+    expect(
+        "node n1 cores=4
+         user a usage=4000
+         user b
+         set multifactor weight_fairshare=1000 half_life=300
+         boot 0
+         job 1 at=0 user=b n=4 run=1700 t=30
+         job 2 at=10 user=b n=4 run=100 t=10
+         job 3 at=20 user=a n=4 run=100 t=10",
+        "1  0   0..34       +1700  COMPLETED  n1  *
+         2  10  3.end+0..4  +100   COMPLETED  n1  *
+         3  20  1.end+0..4  +100   COMPLETED  n1  *",
+    );
 }

@@ -1,10 +1,12 @@
 //! Node selection seen from outside (slurm-semantics 6).
 
+use crate::pins::{expect_pinned, fingerprint};
 use crate::schedule::{expect, rows, run};
 
 /// The nodes each job gets when all start at once or wait, by seed 1.
 fn nodes(scenario: &str) -> Vec<String> {
     let (parsed, outcome) = run(scenario, 1);
+    expect_pinned(scenario, fingerprint(&outcome));
     rows(&parsed, &outcome).into_iter().map(|row| row[5].clone()).collect()
 }
 
@@ -122,7 +124,7 @@ fn least_loaded_nodes_come_first_where_asked_for() {
 }
 
 #[test]
-fn cores_are_shared_out_and_used_once() {
+pub(crate) fn cores_are_shared_out_and_used_once() {
     share_a_node("node n1 cores=4\njob 1 n=2 run=100 t=10\njob 2 n=2 run=100 t=10", true);
     share_a_node("node n1 cores=4\njob 1 n=2 run=100 t=10\njob 2 n=3 run=100 t=10", false);
 }
@@ -149,7 +151,7 @@ fn a_socket_goes_out_whole() {
 }
 
 #[test]
-fn whole_nodes_are_never_shared() {
+pub(crate) fn whole_nodes_are_never_shared() {
     let jobs = "job 1 n=1 run=100 t=10\njob 2 n=1 run=100 t=10";
     share_a_node(&format!("node n1 cores=4\nset select=linear\n{jobs}"), false);
     share_a_node(&format!("node n1 cores=4\npartition p over=exclusive\n{jobs}"), false);
@@ -177,7 +179,7 @@ fn exclusive_user_shares_a_node_with_the_same_user_only() {
 }
 
 #[test]
-fn memory_is_shared_out_where_it_is_consumed() {
+pub(crate) fn memory_is_shared_out_where_it_is_consumed() {
     let node = "node n1 cores=4 memory=4000";
     let jobs = |first: &str, second: &str| format!("job 1 {first} run=100 t=10\njob 2 {second} run=100 t=10");
     share_a_node(&format!("{node}\nset memory\n{}", jobs("mem=2000", "mem=2000")), true);
@@ -196,7 +198,7 @@ fn memory_is_shared_out_where_it_is_consumed() {
 }
 
 #[test]
-fn generic_resources_are_counted_on_each_node() {
+pub(crate) fn generic_resources_are_counted_on_each_node() {
     expect(
         "node n1 cores=8 gres=gpu:2
          job 1 gres=gpu:1 run=100 t=10

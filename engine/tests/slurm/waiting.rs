@@ -3,7 +3,7 @@
 use crate::schedule::expect;
 
 #[test]
-fn the_time_limit_is_enforced_by_a_scan_every_thirty_seconds() {
+pub(crate) fn the_time_limit_is_enforced_by_a_scan_every_thirty_seconds() {
     expect(
         "node n1 cores=4
          job 1 run=1000 t=5
@@ -166,7 +166,7 @@ fn array_tasks_without_a_limit_start_together() {
 }
 
 #[test]
-fn a_node_that_is_down_serves_nobody() {
+pub(crate) fn a_node_that_is_down_serves_nobody() {
     expect(
         "node n1 cores=4 down
          node n2 cores=4
@@ -184,5 +184,16 @@ fn after_minutes_are_waited_for_on_an_idle_machine() {
          job 2 dep=after:1+60 run=10 t=10",
         "1  0                   0..4                   +10  COMPLETED  n1  *
          2  1.start+3600..3661  1.start+3600..3692  +10  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+pub(crate) fn a_successor_starts_when_a_job_ends_early() {
+    expect(
+        "node n1 cores=4
+         job 1 n=4 run=100 t=60
+         job 2 n=4 run=50 t=10",
+        "1  0  0..4        +100  COMPLETED  n1  *
+         2  0  1.end+0..4  +50   COMPLETED  n1  *",
     );
 }

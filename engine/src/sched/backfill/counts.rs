@@ -1,5 +1,6 @@
 //! Records counted against the caps of one backfill cycle. Source: slurm-semantics 3.1, 3.6.
 
+use crate::ablation::{Rule, is_off};
 use crate::ids::PartitionId;
 use crate::simulation::Controller;
 
@@ -31,6 +32,9 @@ impl Counts {
 
     /// Whether a cap keeps the record from being tested. O(1).
     pub(super) fn are_used_up(&self, controller: &Controller<'_>, record: Record) -> bool {
+        if is_off(Rule::BackfillCaps) {
+            return false;
+        }
         let scenario = controller.scenario;
         let policy = &scenario.policy.backfill;
         let job = &scenario.workload.jobs[record.job.index()];

@@ -1,5 +1,6 @@
 //! Where and when one job could run: start it if that is now, else plan it. Source: slurm-semantics 3.4, 3.6 step 9.
 
+use crate::ablation::{Rule, is_off};
 use crate::outcome::StartedBy;
 use crate::policy::SlurmVersion;
 use crate::select::shape::Shape;
@@ -7,7 +8,7 @@ use crate::select::will_run::{RunningJob, WillRunPolicy, earliest_start};
 use crate::simulation::{Controller, seconds};
 
 use super::counts::Counts;
-use super::{Backfill, Cycle, Exit, Next};
+use super::{Backfill, Cycle, Exit, Next, window_seconds};
 use crate::sched::queue::Record;
 
 /// What came of starting a job now.
@@ -38,7 +39,7 @@ pub(super) fn place(
     let user = scenario.workload.jobs[id.index()].user.0;
     let resolution = i64::from(policy.resolution.max(1));
     let floor = |time: i64| time.div_euclid(resolution) * resolution;
-    let window_end = seconds(cycle.resumed_ms) + i64::from(policy.window) * 60;
+    let window_end = seconds(cycle.resumed_ms) + window_seconds(policy);
     backfill.base.copy_from(&partition.nodes);
     backfill.base.intersect(&controller.up);
     let mut try_from = now;
@@ -164,6 +165,17 @@ pub(super) fn place(
         Counts::bump(&mut backfill.counts.planned_in_partition, record.partition.index());
         if let crate::job::JobPart::Task(_) = scenario.workload.jobs[id.index()].name.part {
             *backfill.counts.array.entry(scenario.workload.jobs[id.index()].name.id).or_insert(0) += 1;
+        }
+        if is_off(Rule::Plans) || (is_off(Rule::ConservativePlans) && !backfill.planned.is_empty()) {
+            return Next::Record;
+        }
+        if is_off(Rule::WholeNodePlans) {
+            // Only nodes that the job fills are hidden.
+            let geometry = &controller.selector.geometry;
+            let chosen = controller.selector.chosen.iter().map(|offer| offer.node);
+            for node in chosen.filter(|node| shape.min_cpus < geometry.cpus[node.index()]) {
+                backfill.chosen.remove(node);
+            }
         }
         backfill.timeline.insert(&backfill.chosen, begin, end);
         backfill.planned.union(&backfill.chosen);
