@@ -109,9 +109,7 @@ impl Reader<'_> {
             return;
         }
         let (pairs, strays) = pairs::pairs(&line.text);
-        for stray in strays {
-            self.diagnostics.push(stray_error(&stray, &place));
-        }
+        self.diagnostics.extend(told(&strays).map(|stray| stray_error(stray, &place)));
         self.pairs(&pairs, &place);
     }
 
@@ -126,12 +124,22 @@ impl Reader<'_> {
                 continue;
             }
             let (pairs, strays) = pairs::pairs(&line.text);
-            self.diagnostics.extend(strays.iter().map(|stray| stray_error(stray, &place)));
+            self.diagnostics.extend(told(&strays).map(|stray| stray_error(stray, &place)));
             let pairs = pairs.into_iter().map(|pair| (pair.key, pair.value)).collect();
             records.push(PlainRecord { pairs, place: place(0) });
         }
         Some(records)
     }
+}
+
+/// All but the second and later words of prose: one remark tells that a line is none of Slurm's.
+fn told(strays: &[pairs::Stray]) -> impl Iterator<Item = &pairs::Stray> {
+    let mut words = 0;
+    strays.iter().filter(move |stray| {
+        let is_word = matches!(stray, pairs::Stray::Text(..));
+        words += usize::from(is_word);
+        !is_word || words == 1
+    })
 }
 
 fn stray_error(stray: &pairs::Stray, place: &impl Fn(usize) -> Place) -> Diagnostic {
@@ -141,8 +149,8 @@ fn stray_error(stray: &pairs::Stray, place: &impl Fn(usize) -> Place) -> Diagnos
             .error(brief(word), "this is not Key=Value; slurmctld would refuse the line")
             .cure("remove it, or comment it out with #"),
         pairs::Stray::NoValue(key, offset) => {
-            // Passwords and paths are often cut out before a file is handed over.
-            let is_harmless = find_parameter(Scope::Global, key).is_some_and(|known| known.status == Status::Harmless);
+            // Passwords and paths are often cut out before a file is handed over; without effect here, they are not missed.
+            let is_harmless = find_parameter(Scope::Global, key).is_some_and(|known| known.status != Status::Modelled);
             let severity = if is_harmless { Severity::Warning } else { Severity::Error };
             place(*offset).remark(severity, brief(key), "the value is missing").cure("give a value, or remove the line")
         }

@@ -81,11 +81,22 @@ impl Settings {
         self.0.remove(name);
     }
 
-    /// Takes over every value of `defaults` that is not set here.
+    /// Takes over every value of `defaults` that is not set here. Features of the record's own line win under either spelling;
+    /// of the other pairs of names slurmctld looks for the present one first, in the defaults too.
     pub(crate) fn fill_from(&mut self, defaults: &Self) {
+        let has_features = self.0.contains_key("Features") || self.0.contains_key("Feature");
         for (name, setting) in &defaults.0 {
-            self.0.entry(name).or_insert_with(|| setting.clone());
+            if !(has_features && ["Feature", "Features"].contains(name)) {
+                self.0.entry(name).or_insert_with(|| setting.clone());
+            }
         }
+    }
+
+    /// Parameters given under their old and their present name with different values: the present one, which counts, and the old.
+    pub(crate) fn given_under_two_names(&self) -> impl Iterator<Item = (&Setting, &Setting)> {
+        let present = |old: &Setting| old.parameter.alias_of.and_then(|name| self.0.get(name));
+        let pairs = self.0.values().filter_map(move |old| Some((present(old)?, old)));
+        pairs.filter(|(present, old)| !present.parameter.kind.same(&present.value, &old.value))
     }
 
     /// All settings, by name.

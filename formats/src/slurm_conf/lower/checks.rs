@@ -34,6 +34,10 @@ impl Lowering<'_> {
             let remark = self.whole_file().remark(Severity::Assumed, "SlurmVersion", message);
             self.diagnostics.push(remark.cure("set SlurmVersion, for example to 24.05"));
         }
+        if conf.globals.get("FastSchedule").is_some_and(|setting| setting.value.trim() == "0") {
+            let message = "nodes are taken as slurm.conf describes them, not as slurmd found them";
+            self.note(Severity::Assumed, "FastSchedule", message);
+        }
         if conf.globals.get("ClusterName").is_none() {
             self.note(Severity::Assumed, "ClusterName", "not set: taken as 'cluster'");
         }
@@ -61,6 +65,9 @@ fn fault(setting: &Setting, seen: &mut Seen) -> Option<Diagnostic> {
 fn left_out(setting: &Setting, settings: &Settings, seen: &mut Seen) -> Vec<Diagnostic> {
     let parameter = setting.parameter.canonical();
     let remark = |message: String| setting.place.remark(Severity::NotModelled, parameter.key(), message);
+    if setting.parameter != parameter && settings.get(parameter.name).is_some() {
+        return Vec::new();
+    }
     match parameter.status {
         Status::Harmless => Vec::new(),
         // Its options are judged one by one.

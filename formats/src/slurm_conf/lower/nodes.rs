@@ -33,16 +33,22 @@ impl Lowering<'_> {
         for (index, record) in self.conf.nodes.iter().enumerate() {
             let template = self.node(record, index as u32, cluster, &mut features);
             self.check_gres_conf(record, &gpus);
+            let mut twice: Vec<&str> = Vec::new();
             for name in &record.names {
                 if !seen.insert(name) {
-                    let message = format!("node '{name}' is described twice; slurmctld would not start");
-                    self.diagnostics.push(record.place.error("NodeName", message).cure("keep one description"));
+                    twice.push(name);
                     continue;
                 }
                 let schedulable = template.schedulable && !down.contains(name);
                 cluster.nodes.push(Node { name: name.clone(), schedulable, ..template.clone() });
             }
+            if !twice.is_empty() {
+                let (nodes, are) = if twice.len() == 1 { ("node", "is") } else { ("nodes", "are") };
+                let message = format!("{nodes} '{}' {are} described twice; slurmctld would not start", shown(&twice));
+                self.diagnostics.push(record.place.error("NodeName", message).cure("keep one description"));
+            }
         }
+        self.remark_on_memory();
         cluster.nodes.sort_by(|a, b| natural_cmp(&a.name, &b.name));
         self.nodes_by_name =
             cluster.nodes.iter().enumerate().map(|(index, node)| (node.name.clone(), NodeId::new(index))).collect();
@@ -157,6 +163,26 @@ impl Lowering<'_> {
         schedulable
     }
 
+    /// slurm.conf(5): RealMemory is 1 MB where it is not given, so that no job that needs memory fits.
+    fn remark_on_memory(&mut self) {
+        if !self.memory_is_consumed() {
+            return;
+        }
+        let without = self.conf.nodes.iter().filter(|record| record.settings.get("RealMemory").is_none());
+        let (mut names, mut place) = (Vec::new(), None);
+        for record in without {
+            names.extend(record.names.iter().map(String::as_str));
+            place.get_or_insert(&record.place);
+        }
+        let Some(place) = place else { return };
+        let message = format!(
+            "memory is handed out, but RealMemory of '{}' is not given: 1 MB, as slurmctld takes it, so that jobs with memory do not fit",
+            shown(&names)
+        );
+        let remark = place.remark(Severity::Warning, "node.HOSTLIST.RealMemory", message);
+        self.diagnostics.push(remark.cure("give what slurmd -C prints"));
+    }
+
     fn down_nodes(&mut self) -> BTreeSet<String> {
         let mut down = BTreeSet::new();
         for record in &self.conf.down_nodes {
@@ -173,4 +199,9 @@ impl Lowering<'_> {
         }
         down
     }
+}
+
+/// A hostlist for a message.
+fn shown(names: &[&str]) -> String {
+    hostlist::compress(names.iter().copied()).chars().take(120).collect()
 }

@@ -14,6 +14,7 @@ use crate::hostlist;
 use crate::slurm_conf::Scope;
 use crate::slurm_conf::near::did_you_mean;
 use crate::slurm_conf::records::PartitionRecord;
+use crate::slurm_conf::settings::Place;
 use crate::slurm_conf::value::Span;
 
 /// Partitions of one cluster at most.
@@ -71,6 +72,7 @@ impl Lowering<'_> {
             None => old_priority.unwrap_or_else(|| values.number(name)),
         };
         let max_time = values.span("MaxTime").and_then(Span::minutes);
+        self.remark_on_two_defaults(&values, &record.place);
         Partition {
             name: record.name.clone(),
             is_default: values.flag("Default"),
@@ -103,6 +105,16 @@ impl Lowering<'_> {
             preempt_mode: values.setting("PreemptMode").map(|setting| preempt_mode(&setting.value)),
             grace_time: values.number("GraceTime"),
             over_time_limit: values.count("OverTimeLimit"),
+        }
+    }
+
+    /// slurm.conf(5): memory is given per CPU or per node, not both.
+    pub(super) fn remark_on_two_defaults(&mut self, values: &Values, place: &Place) {
+        for (per_cpu, per_node) in [("DefMemPerCPU", "DefMemPerNode"), ("MaxMemPerCPU", "MaxMemPerNode")] {
+            if values.megabytes(per_cpu).is_some() && values.megabytes(per_node).is_some() {
+                let message = format!("{per_cpu} is set too, and taken: the two exclude one another");
+                self.diagnostics.push(place.remark(Severity::Warning, per_node, message).cure("keep one of them"));
+            }
         }
     }
 

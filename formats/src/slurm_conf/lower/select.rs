@@ -7,16 +7,37 @@ use super::partitions::memory;
 use crate::diagnostic::Severity;
 
 impl Lowering<'_> {
-    pub(super) fn select_policy(&mut self, no_switches: bool) -> SelectPolicy {
-        let values = self.globals();
-        let words: Vec<String> =
-            values.words("SelectTypeParameters").iter().map(|word| word.to_ascii_uppercase()).collect();
+    /// The words of `SelectTypeParameters`, in capitals.
+    fn select_words(&self) -> Vec<String> {
+        self.globals().words("SelectTypeParameters").iter().map(|word| word.to_ascii_uppercase()).collect()
+    }
+
+    fn is_linear(&self) -> bool {
+        let words = self.select_words();
         let has = |name: &str| words.iter().any(|word| word == name);
-        let linear = match values.setting("SelectType").map(|setting| setting.value.to_ascii_lowercase()) {
+        match self.globals().setting("SelectType").map(|setting| setting.value.to_ascii_lowercase()) {
             None => self.version < SlurmVersion::V23_11,
             Some(plugin) if plugin == "select/cray_aries" => !has("OTHER_CONS_RES") && !has("OTHER_CONS_TRES"),
             Some(plugin) => plugin == "select/linear",
-        };
+        }
+    }
+
+    /// Whether memory is handed out. select/linear does so only where CR_Memory asks for it; cons_res and cons_tres do where no
+    /// unit is named.
+    pub(super) fn memory_is_consumed(&self) -> bool {
+        let (words, linear) = (self.select_words(), self.is_linear());
+        let is_given = self.globals().setting("SelectTypeParameters").is_some();
+        let names_a_unit = words.iter().any(|word| {
+            ["CR_CPU", "CR_CORE", "CR_SOCKET"].iter().any(|unit| word.strip_suffix("_MEMORY").unwrap_or(word) == *unit)
+        });
+        words.iter().any(|word| word.ends_with("MEMORY")) && (is_given || !linear) || (!linear && !names_a_unit)
+    }
+
+    pub(super) fn select_policy(&mut self, no_switches: bool) -> SelectPolicy {
+        let values = self.globals();
+        let words = self.select_words();
+        let has = |name: &str| words.iter().any(|word| word == name);
+        let linear = self.is_linear();
         let is_given = values.setting("SelectTypeParameters").is_some();
         let units = [("CPU", ConsumableUnit::Cpu), ("CORE", ConsumableUnit::Core), ("SOCKET", ConsumableUnit::Socket)];
         let named = units.into_iter().find(|(unit, _)| has(&format!("CR_{unit}")) || has(&format!("CR_{unit}_MEMORY")));
@@ -33,14 +54,12 @@ impl Lowering<'_> {
             // slurm.conf(5): the default of cons_res and cons_tres.
             None => ConsumableUnit::Core,
         };
-        // select/linear consumes memory only where CR_Memory asks for it.
-        let memory_is_consumed =
-            words.iter().any(|word| word.ends_with("MEMORY")) && (is_given || !linear) || (!linear && named.is_none());
         let topology = self.globals();
+        self.remark_on_two_defaults(&values, &self.place_of("DefMemPerNode"));
         SelectPolicy {
             linear,
             unit,
-            memory: memory_is_consumed,
+            memory: self.memory_is_consumed(),
             one_task_per_core: has("CR_ONE_TASK_PER_CORE"),
             least_loaded_nodes: has("CR_LLN"),
             pack_nodes: has("CR_PACK_NODES"),

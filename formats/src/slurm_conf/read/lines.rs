@@ -88,6 +88,13 @@ impl Reader<'_> {
                 );
             }
         }
+        for (present, old) in settings.given_under_two_names() {
+            let (name, other) = (present.parameter.name, old.parameter.name);
+            let message = format!("{other}={} is another name of it; {name}={} is taken", old.value, present.value);
+            self.diagnostics.push(
+                present.place.remark(Severity::Warning, format!("{record}.{name}"), message).cure("keep one of them"),
+            );
+        }
         settings
     }
 

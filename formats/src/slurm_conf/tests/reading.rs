@@ -163,3 +163,37 @@ proptest! {
         let _ = read_and_lower(&set, Some(&text));
     }
 }
+
+#[test]
+fn what_slurmctld_settles_between_two_spellings_is_settled_alike_and_told() {
+    let text = "NodeName=DEFAULT Feature=old RealMemory=1000\nNodeName=a Features=new CPUs=4 Procs=2\nNodeName=b\n\
+                PartitionName=p Nodes=ALL DefMemPerCPU=1 DefMemPerNode=2 Shared=YES OverSubscribe=EXCLUSIVE\n";
+    let (site, said) = read_and_lower(&[("slurm.conf", text)], None);
+    assert_eq!(
+        said,
+        "slurm.conf:2: warning: NodeName.CPUs: Procs=2 is another name of it; CPUs=4 is taken; keep one of them\n\
+         slurm.conf:4: warning: PartitionName.OverSubscribe: Shared=YES is another name of it; OverSubscribe=EXCLUSIVE is taken; keep one of them\n\
+         slurm.conf:4: warning: DefMemPerNode: DefMemPerCPU is set too, and taken: the two exclude one another; keep one of them"
+    );
+    let cluster = site.unwrap().cluster;
+    let features = |node: usize| -> Vec<&str> {
+        cluster.nodes[node].features.iter().map(|id| cluster.features[id.index()].as_str()).collect()
+    };
+    assert_eq!((features(0), features(1), cluster.nodes[0].cpus), (vec!["new"], vec!["old"], 4));
+}
+
+#[test]
+fn what_is_described_twice_or_not_at_all_is_told_once() {
+    let text = "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\nFastSchedule=0\nEpilogSlurmctld=\n\
+                NodeName=n[1-4]\nNodeName=n[3-6],n9 RealMemory=5\nPartitionName=p Nodes=ALL\n";
+    let (site, said) = read_and_lower(&[("slurm.conf", text)], None);
+    assert!(site.is_none());
+    assert_eq!(
+        said,
+        "slurm.conf:4: warning: EpilogSlurmctld: the value is missing; give a value, or remove the line\n\
+         slurm.conf:3: assumed: FastSchedule: nodes are taken as slurm.conf describes them, not as slurmd found them\n\
+         slurm.conf:6: error: NodeName: nodes 'n[3-4]' are described twice; slurmctld would not start; keep one description\n\
+         slurm.conf:5: warning: node.HOSTLIST.RealMemory: memory is handed out, but RealMemory of 'n[1-4]' is not given: 1 MB, as \
+         slurmctld takes it, so that jobs with memory do not fit; give what slurmd -C prints"
+    );
+}
