@@ -23,7 +23,8 @@ impl Controller<'_> {
 
     /// The partitions a job may use.
     pub(crate) fn partitions(&self, job: JobId) -> &[PartitionId] {
-        &self.scenario.workload.requests[self.job(job).request.index()].partitions
+        let partitions = &self.scenario.workload.requests[self.job(job).request.index()].partitions;
+        if is_off(Rule::PartitionRecords) { &partitions[..1] } else { partitions }
     }
 
     /// The limit in force [min]: the request's, else the partition's default, else its maximum, else a year.
@@ -122,8 +123,7 @@ impl Controller<'_> {
             live.accrue = accrue;
         }
         self.records[id.index()].eligible = Some(now);
-        let n_records = if is_off(Rule::PartitionRecords) { 1 } else { self.partitions(id).len() };
-        for position in 0..n_records {
+        for position in 0..self.partitions(id).len() {
             let partition = self.partitions(id)[position];
             let (tier, priority) = self.tier_and_priority(id, partition);
             if position == 0
