@@ -6,7 +6,7 @@ mod submission;
 use crate::schedule::expect;
 
 #[test]
-fn a_group_limit_holds_back_the_group_alone() {
+pub(crate) fn a_group_limit_holds_back_the_group_alone() {
     expect(
         "node n[1-2] cores=4
          set enforce=limits
@@ -71,7 +71,7 @@ fn an_accounts_grp_jobs_is_shared_by_its_users() {
 }
 
 #[test]
-fn a_qos_limits_what_each_user_holds() {
+pub(crate) fn a_qos_limits_what_each_user_holds() {
     expect(
         "node n1 cores=8
          qos normal max_cpu_per_user=4
