@@ -166,3 +166,37 @@ fn the_example_for_ci_passes_breaches_and_is_refused_as_its_readme_says() {
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused.stderr).contains("study.yaml"), "{}", text(&refused.stderr));
 }
+
+#[test]
+fn pseudonymous_files_give_the_same_schedule_under_other_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    fs::write(at("site.key"), "a key of at least thirty-two bytes\n").unwrap();
+    let files = ["slurm.conf", "gres.conf", "sacctmgr.cfg", "sacct.txt"].map(example);
+    let mut arguments = vec!["pseudonymize", "--key"];
+    let (key, out, table) = (at("site.key"), at("out"), at("names.csv"));
+    arguments.extend([key.as_str(), "--out", &out, "--table", &table]);
+    arguments.extend(files.iter().map(String::as_str));
+    let output = foresite(&arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+
+    let schedule = |from: &dyn Fn(&str) -> String, to: &str| {
+        let (conf, accounts, trace, to) = (from("slurm.conf"), from("sacctmgr.cfg"), from("sacct.txt"), at(to));
+        let run = ["simulate", "--slurm-conf", &conf, "--accounts", &accounts, "--trace", &trace, "--timezone", "UTC"];
+        let output = foresite(&[&run[..], &["--schedule", &to]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        fs::read_to_string(to).unwrap()
+    };
+    let before = schedule(&|name| example(name), "before.csv");
+    let after = schedule(&|name| at(&format!("out/{name}")), "after.csv");
+    assert!(!after.contains("user1") && !after.contains("acct1"));
+    let renamed = fs::read_to_string(&table).unwrap();
+    let mut expected = before;
+    for row in renamed.lines().filter(|row| row.starts_with("user,") || row.starts_with("account,")) {
+        let fields: Vec<&str> = row.split(',').collect();
+        expected = expected.replace(&format!(",{},", fields[1].trim_matches('"')), &format!(",{},", fields[2]));
+    }
+    assert_eq!(expected, after);
+    fs::write(&key, "short").unwrap();
+    assert_eq!(foresite(&arguments).status.code(), Some(2));
+}

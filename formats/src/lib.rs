@@ -10,6 +10,7 @@ pub mod sacctmgr;
 pub mod slurm_conf;
 
 pub mod compression;
+pub mod pseudonymize;
 pub mod trace;
 
 pub mod comparison;

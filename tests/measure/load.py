@@ -67,7 +67,7 @@ async def measure(service):
     await asyncio.gather(*(reader(service, path, begin + SECONDS / 2, times, statuses) for _ in range(READERS)))
     shown("status reads, idle", times, statuses, time.monotonic() - begin)
 
-    long = service.json("POST", "/v1/studies", service.example(3000))["id"]
+    long = service.json("POST", "/v1/studies", service.example(1000, 9))["id"]
     path = f"/v1/studies/{long}"
     opened, ended = [], []
     streams = [asyncio.create_task(stream(service, f"{path}/events", opened, ended)) for _ in range(STREAMS)]

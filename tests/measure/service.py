@@ -136,17 +136,17 @@ class Service:
         kind = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
         return self.call("POST", f"/v1/sites/{site}/configs", body, **kind)
 
-    def example(self, replications):
-        """Uploads the example; gives its study document."""
+    def example(self, replications, scenarios=1):
+        """Uploads the example; gives a study document on it."""
         site = self.site()
         files = {name: (MICRO / name).read_bytes() for name in ("slurm.conf", "gres.conf", "sacctmgr.cfg")}
         config = json.loads(self.upload_config(site, files)[1])["id"]
         trace = self.call("POST", f"/v1/sites/{site}/traces?name=sacct.txt&timezone=UTC", (MICRO / "sacct.txt").read_bytes())
-        scenarios = [{"name": "exclusive", "changes": [{"node_sharing": {"partition": "normal", "mode": "exclusive"}}]}]
+        changes = [{"node_sharing": {"partition": "normal", "mode": "exclusive"}}]
         return {
             "name": "measure", "site": {"site": site, "config": config},
             "trace": {"trace": json.loads(trace[1])["id"], "timezone": "UTC"},
-            "replications": replications, "seed": 1, "scenarios": scenarios,
+            "replications": replications, "seed": 1, "scenarios": [{"name": f"exclusive {n}", "changes": changes} for n in range(scenarios)],
         }
 
     def memory(self, field):

@@ -111,7 +111,7 @@ impl Sacctmgr {
 }
 
 /// Splits at colons that no quotes enclose.
-fn split_outside_quotes(line: &str) -> Vec<&str> {
+pub(crate) fn split_outside_quotes(line: &str) -> Vec<&str> {
     let mut quote = None;
     line.split(move |character: char| match (quote, character) {
         (None, '\'' | '"') => {

@@ -75,6 +75,13 @@ pub(super) fn find_key(keys: &'static [Key], name: &str) -> Option<(&'static Key
     })
 }
 
+/// Whether a key's value says nothing about people: a number, a time, an amount, a list of QOS, flags or a partition.
+pub(crate) fn is_harmless_key(name: &str) -> bool {
+    let also = ["Partition", "AdminLevel", "Flags", "ID", "ParentID", "LFT", "RGT"];
+    also.iter().any(|other| other.eq_ignore_ascii_case(name))
+        || [ASSOCIATION, QOS].iter().any(|keys| find_key(keys, name).is_some_and(|(key, _)| key.kind != Kind::Ignored))
+}
+
 const fn key(name: &'static str, kind: Kind, aliases: &'static [&'static str]) -> Key {
     Key { name, aliases, by_resource: &[], kind, left_out: None }
 }

@@ -33,6 +33,7 @@ pub(crate) enum Content {
 const SUBMIT_LINE: Content = Content::Free(1);
 
 macro_rules! columns {
+    (@first $first:literal $(, $other:literal)*) => { str_of($first) };
     ($($name:ident, $content:expr, [$($alias:literal),+];)+) => {
         /// A column the reader uses.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,11 +51,24 @@ macro_rules! columns {
                 None
             }
 
+            /// Its name in a header.
+            pub(crate) fn name(self) -> &'static str {
+                match self { $(Self::$name => columns!(@first $($alias),+),)+ }
+            }
+
             pub(crate) fn content(self) -> Content {
                 match self { $(Self::$name => $content,)+ }
             }
         }
     };
+}
+
+/// A column's name as text; all are ASCII.
+const fn str_of(name: &'static [u8]) -> &'static str {
+    match std::str::from_utf8(name) {
+        Ok(name) => name,
+        Err(_) => "",
+    }
 }
 
 columns! {

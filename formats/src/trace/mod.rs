@@ -41,10 +41,17 @@ pub use states::TraceState;
 pub use strings::{Strings, Symbol};
 pub use swf_header::SwfHeader;
 
+pub(crate) use column::Column;
+pub(crate) use layout::Layout;
+pub(crate) use lines::Lines;
+pub(crate) use log::Log;
+pub(crate) use row::{Cut, RowCutter};
+pub(crate) use sacct::Rows;
+pub(crate) use submit_line::rewrite as rewrite_submit_line;
+pub(crate) use swf::is_swf;
+
 use crate::compression;
 use crate::diagnostic::{Diagnostic, Severity, any_error};
-use lines::Lines;
-use log::Log;
 
 /// How to read a trace.
 #[derive(Clone, Debug, Default)]

@@ -69,12 +69,7 @@ pub(crate) fn read<R: BufRead>(
         pending_tasks: 0,
         cluster: None,
     };
-    let mut rows =
-        Rows { lines, header: if header { first.clone() } else { Vec::new() }, ahead: Vec::new(), ahead_line: 0 };
-    if !header {
-        rows.ahead = first;
-        rows.ahead_line = rows.lines.number();
-    }
+    let mut rows = Rows::new(lines, first, header);
     let mut text = Vec::new();
     loop {
         let (line, cut) = match rows.next(&layout, &mut cutter, &mut text, log) {
@@ -158,7 +153,7 @@ fn report_broken(layout: &Layout, found: usize, line: u64, log: &mut Log) {
 }
 
 /// Rows of a file, joined where a field holds a newline.
-struct Rows<'l, R> {
+pub(crate) struct Rows<'l, R> {
     lines: &'l mut Lines<R>,
     header: Vec<u8>,
     /// A line read but not yet used.
@@ -166,9 +161,19 @@ struct Rows<'l, R> {
     ahead_line: u64,
 }
 
-impl<R: BufRead> Rows<'_, R> {
+impl<'l, R: BufRead> Rows<'l, R> {
+    /// The rows after `first`, which is the line read last: a header, or a row itself.
+    pub(crate) fn new(lines: &'l mut Lines<R>, first: Vec<u8>, is_header: bool) -> Self {
+        let ahead_line = lines.number();
+        if is_header {
+            Self { lines, header: first, ahead: Vec::new(), ahead_line }
+        } else {
+            Self { lines, header: Vec::new(), ahead: first, ahead_line }
+        }
+    }
+
     /// The next row in `text`, cut; the number of its first line.
-    fn next(
+    pub(crate) fn next(
         &mut self,
         layout: &Layout,
         cutter: &mut RowCutter,

@@ -68,13 +68,45 @@ pub(crate) enum OptionRemark {
 /// Reads a command line; `None` if it is none of sbatch, salloc, srun. `remark` is called with what has no effect or is
 /// not understood.
 pub(crate) fn parse<'a>(line: &'a [u8], mut remark: impl FnMut(&'a [u8], OptionRemark)) -> Option<Options<'a>> {
+    let mut options = Options::default();
+    walk(line, |item| match item {
+        Item::Letters(letters, word) => {
+            if !all_flags(letters, &mut options) {
+                remark(word, OptionRemark::NoEffect);
+            }
+        }
+        Item::Unknown(word) => remark(split_at_equals(word).0, OptionRemark::NoEffect),
+        Item::Option(entry, word, value) => match entry.3 {
+            Opt::Irrelevant | Opt::Wrap => {}
+            Opt::NotModelled => remark(split_at_equals(word).0, OptionRemark::NoEffect),
+            opt => {
+                if options.set(opt, value).is_none() {
+                    remark(word, OptionRemark::BadValue);
+                }
+            }
+        },
+    })?;
+    Some(options)
+}
+
+/// What a command line is made of.
+enum Item<'a> {
+    /// An option, the word it begins with, and its value without quotes.
+    Option(&'static OptionEntry, &'a [u8], &'a [u8]),
+    /// Short flags in one word, and that word.
+    Letters(&'a [u8], &'a [u8]),
+    /// A word that looks like an option and is none.
+    Unknown(&'a [u8]),
+}
+
+/// Visits the options of a command line in order; gives the program, `None` if it is none of sbatch, salloc, srun.
+fn walk<'a>(line: &'a [u8], mut visit: impl FnMut(Item<'a>)) -> Option<&'a [u8]> {
     let mut words = line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
     let program = words.next()?;
     let program = program.rsplit(|&byte| byte == b'/').next().unwrap_or(program);
     if !matches!(program, b"sbatch" | b"salloc" | b"srun") {
         return None;
     }
-    let mut options = Options::default();
     while let Some(word) = words.next() {
         let parts = match word {
             b"--" | b"-" => break,
@@ -83,40 +115,67 @@ pub(crate) fn parse<'a>(line: &'a [u8], mut remark: impl FnMut(&'a [u8], OptionR
                 long(name).map(|entry| (entry, value))
             }
             [b'-', letters @ ..] => match short_cluster(letters, srun_wait(program, letters)) {
-                Some((entry, value)) => Some((entry, value)),
+                Some(parts) => Some(parts),
                 None => {
-                    if !all_flags(letters, &mut options) {
-                        remark(word, OptionRemark::NoEffect);
-                    }
+                    visit(Item::Letters(letters, word));
                     continue;
                 }
             },
             _ => break,
         };
         let Some((entry, attached)) = parts else {
-            remark(split_at_equals(word).0, OptionRemark::NoEffect);
+            visit(Item::Unknown(word));
             continue;
         };
         let value = match (entry.2, attached) {
             (Arity::Value, None) => words.next().unwrap_or_default(),
             (_, attached) => attached.unwrap_or_default(),
         };
-        match entry.3 {
-            Opt::Irrelevant => {}
-            Opt::Wrap => break,
-            Opt::NotModelled => remark(split_at_equals(word).0, OptionRemark::NoEffect),
-            opt => {
-                if options.set(opt, unquoted(value)).is_none() {
-                    remark(word, OptionRemark::BadValue);
+        visit(Item::Option(entry, word, unquoted(value)));
+        if entry.3 == Opt::Wrap {
+            break;
+        }
+    }
+    Some(program)
+}
+
+/// The same request without what does not decide where or when the job runs: other options, the script, its arguments. `rename`
+/// gives the names of jobs (true) and reservations (false). Empty if it is no such command line.
+pub(crate) fn rewrite(line: &[u8], mut rename: impl FnMut(bool, &str) -> String) -> String {
+    let mut out = String::new();
+    let mut push = |name: &str, value: Option<&str>| {
+        out.push_str(" --");
+        out.push_str(name);
+        if let Some(value) = value {
+            out.push('=');
+            out.push_str(value);
+        }
+    };
+    let program = walk(line, |item| match item {
+        Item::Letters(letters, _) => {
+            for entry in letters.iter().filter_map(|&letter| short(letter)) {
+                if !matches!(entry.3, Opt::Irrelevant) {
+                    push(entry.0, None);
                 }
             }
         }
-    }
-    if program != b"sbatch" {
-        // Only batch jobs have a script to be run again.
-        options.requeue = Some(false);
-    }
-    Some(options)
+        Item::Unknown(_) => {}
+        Item::Option(entry, _, value) => {
+            let text = String::from_utf8_lossy(value);
+            match (entry.3, entry.2) {
+                (Opt::Irrelevant | Opt::Wrap, _) => {}
+                (Opt::JobName, _) => push(entry.0, Some(&rename(true, &text))),
+                (Opt::Reservation, _) => push(entry.0, Some(&rename(false, &text))),
+                (_, Arity::Flag) => push(entry.0, None),
+                // Some are paths; that they were there is all that is said of them.
+                (Opt::NotModelled, Arity::Optional) => push(entry.0, None),
+                (Opt::NotModelled, Arity::Value) => push(entry.0, Some("0")),
+                (_, Arity::Optional) if value.is_empty() => push(entry.0, None),
+                (_, _) => push(entry.0, Some(&text)),
+            }
+        }
+    });
+    program.map_or_else(String::new, |program| format!("{}{out}", String::from_utf8_lossy(program)))
 }
 
 fn split_at_equals(word: &[u8]) -> (&[u8], Option<&[u8]>) {
