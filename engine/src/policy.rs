@@ -49,11 +49,15 @@ pub struct Policy {
 pub enum SlurmVersion {
     /// 22.05 (default; the recordings').
     V22_05,
+    /// 23.02.
+    V23_02,
     /// 23.11.
     V23_11,
     /// 24.05.
     V24_05,
-    /// 25.05.
+    /// 24.11.
+    V24_11,
+    /// 25.05, as of 25.05.3.
     V25_05,
 }
 

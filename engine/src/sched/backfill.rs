@@ -2,8 +2,7 @@
 //!
 //! - Models: sched/backfill of Slurm 22.05 (slurm-semantics 3): conservative, node-granular plans for every tested job
 //!   in priority order, rebuilt in each cycle, limited by depth, window, table size and virtual time.
-//! - Left out: heterogeneous jobs are not started (they only block), advance reservations, `bf_licenses`,
-//!   `bf_busy_nodes`, `bf_running_job_reserve` (docs/FIDELITY.md names each).
+//! - Left out: heterogeneous jobs are not started (they only block), advance reservations (docs/FIDELITY.md).
 //! - Cost: O(records tested × (slots × words + running jobs + groups × candidates)).
 //!
 //! # Invariants
@@ -15,6 +14,7 @@ mod counts;
 mod ends;
 mod idle;
 mod place;
+mod running;
 
 use crate::ablation::{Rule, is_off};
 use crate::node_set::NodeSet;
@@ -29,6 +29,7 @@ use counts::Counts;
 use ends::{Ends, collect_ends};
 use idle::{IdleCycle, repeat_idle};
 use place::place;
+use running::LicensePlan;
 
 /// The backfill scheduler: its plan and working memory, and the cycle in progress if it sleeps in a yield.
 #[derive(Debug)]
@@ -45,6 +46,8 @@ pub(crate) struct Backfill {
     /// Expected ends of running jobs as this cycle sees them.
     ends: Ends,
     counts: Counts,
+    /// Licences in the plan.
+    licenses: LicensePlan,
     /// When the plan in the making would first look different if only time went by [s].
     valid_until: i64,
     /// Whether a record of the cycle was stamped as changed.
@@ -104,6 +107,7 @@ impl Backfill {
             cycle: None,
             ends: Ends::default(),
             counts: Counts::default(),
+            licenses: LicensePlan::default(),
             valid_until: i64::MAX,
             stamped: false,
             candidates: Candidates::default(),
@@ -164,6 +168,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     backfill.timeline.reset(floor(now), floor(now + window), &controller.up, resolution);
     backfill.counts = Counts::default();
     collect_ends(controller, backfill);
+    running::enter(controller, backfill);
     let weight = weight(controller);
     let waiting = controller.queue.len();
     controller.counters.backfill_cycles += 1;
@@ -306,14 +311,14 @@ fn consider(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mu
         return Next::Record;
     }
     let name = scenario.workload.jobs[id.index()].name;
-    if backfill.counts.array_is_planned(name, scenario.policy.backfill.max_job_array_resv) {
+    if backfill.counts.array_is_planned(name, controller.array_plan_cap(id)) {
         return Next::Record;
     }
     let test_only = is_test_only(controller, backfill, record);
     cycle.depth += 1;
     if !controller.partition_allows(id, record.partition)
         || !backfill.counts.admit(controller, record)
-        || !controller.licenses_free(id)
+        || !(scenario.policy.backfill.licenses || controller.licenses_free(id))
     {
         return Next::Record;
     }
@@ -332,4 +337,5 @@ fn is_test_only(controller: &Controller<'_>, backfill: &Backfill, record: Record
     record.priority() < controller.reserve_threshold(record)
         || (policy.min_age_reserve > 0 && seconds(controller.now) - eligible < i64::from(policy.min_age_reserve))
         || (quota > 0 && backfill.counts.planned(record.partition) >= quota)
+        || backfill.counts.is_planned_elsewhere(policy, record.job)
 }

@@ -60,6 +60,8 @@ enum Tried {
     Started,
     Blocks,
     Passes,
+    /// The cycle ends (`bf_licenses`).
+    Ends,
 }
 
 /// One main scheduling cycle, over the full queue or to the default depth.
@@ -138,6 +140,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
                 }
             }
             Tried::Passes => {}
+            Tried::Ends => break,
             Tried::Blocks if is_off(Rule::Blocking) => {}
             Tried::Blocks => {
                 scratch.blocked.push(record.partition);
@@ -173,7 +176,7 @@ fn consider(controller: &mut Controller<'_>, scratch: &mut MainScratch, record: 
         return Tried::Passes;
     }
     if !controller.licenses_free(id) {
-        return Tried::Passes;
+        return if controller.scenario.policy.backfill.licenses { Tried::Ends } else { Tried::Passes };
     }
     let partition = &controller.scenario.cluster.partitions[record.partition.index()];
     let request = controller.scenario.workload.jobs[id.index()].request;

@@ -141,6 +141,14 @@ impl Selector {
         true
     }
 
+    /// Whether tests prefer nodes that are in use now (`bf_busy_nodes`). O(nodes) with the option.
+    pub(crate) fn prefer_nodes_in_use(&mut self, now: &Free, prefer: bool) {
+        self.scratch.idle_last.clear();
+        if prefer {
+            self.scratch.idle_last.extend(now.jobs.iter().map(|&jobs| jobs == 0));
+        }
+    }
+
     /// The allocation on the nodes last chosen.
     pub(crate) fn allocate(&self, free: &Free, shape: &Shape) -> Allocation {
         layout::lay_out(&self.geometry, self.unit, free, shape, &self.chosen)

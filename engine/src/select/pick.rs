@@ -38,6 +38,8 @@ pub(crate) struct PickScratch {
     leaves: Vec<usize>,
     /// The switch tree, empty without topology/tree.
     tree: Tree,
+    /// Idle nodes, which come last (`bf_busy_nodes`); empty where they do not.
+    pub(super) idle_last: Vec<bool>,
 }
 
 /// What is still needed.
@@ -132,6 +134,13 @@ fn attempt(
     }
     let satisfied = rest.satisfied()
         || match shape.strategy {
+            strategy if strategy != Strategy::Spread && !scratch.idle_last.is_empty() => {
+                let idle = std::mem::take(&mut scratch.idle_last);
+                let rank = |offer: &Offer| i64::from(idle[offer.node.index()]);
+                let done = ordered(shape, offers, &mut rest, scratch, chosen, rank, false);
+                scratch.idle_last = idle;
+                done
+            }
             Strategy::Tree => by_leaves(shape, offers, &mut rest, scratch, chosen),
             Strategy::Consecutive => consecutive(shape, offers, ignore_weight, &mut rest, scratch, chosen),
             Strategy::Spread => ordered(shape, offers, &mut rest, scratch, chosen, |_| 0, true),

@@ -153,6 +153,13 @@ impl Shape {
         };
         let mut gres = per_node_gres(request, tasks, spread);
         gres.retain(|_| !is_off(Rule::Gres));
+        let too_much_memory = match (memory, limit) {
+            (Memory::PerNode(asked), Some(MemoryDefault::PerNode(most))) => asked > most,
+            (Memory::PerCpu(asked), Some(MemoryDefault::PerNode(most))) => {
+                asked.saturating_mul(u64::from(min_cpus_per_node)) > most
+            }
+            _ => false,
+        };
         let mut shape = Self {
             eligible: NodeSet::empty(n_nodes),
             min_nodes,
@@ -185,7 +192,8 @@ impl Shape {
         };
         for (index, node) in cluster.nodes.iter().enumerate() {
             let id = NodeId::new(index);
-            if partition.nodes.contains(id)
+            if !too_much_memory
+                && partition.nodes.contains(id)
                 && !request.excluded_nodes.contains(&id)
                 && could_have(&request.features, node)
                 && shape.gres.iter().all(|&(gres, count)| node.gres.get(gres.index()).is_some_and(|&has| has >= count))

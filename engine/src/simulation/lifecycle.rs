@@ -322,12 +322,12 @@ impl Controller<'_> {
     /// The controller's tick runs the main scheduler.
     pub(crate) fn main_timer(&mut self) {
         let full = self.timers.main_ran(self.now);
-        crate::sched::main_cycle::cycle(self, full);
+        self.run_main(full);
         self.discover_eligible();
     }
 
     /// Something asked for the main scheduler at once.
     pub(crate) fn main_immediate(&mut self) {
-        crate::sched::main_cycle::cycle(self, false);
+        self.run_main(false);
     }
 }

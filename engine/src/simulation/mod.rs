@@ -14,6 +14,7 @@ pub(crate) mod events;
 pub(crate) mod jobs;
 pub(crate) mod lifecycle;
 pub(crate) mod requeue;
+mod spacing;
 pub(crate) mod timers;
 pub(crate) mod waiting;
 

@@ -31,6 +31,10 @@ pub(crate) struct Timers {
     last_tick_run: i64,
     last_full_run: i64,
     main_at: i64,
+    /// When the main scheduler ran last, by its timers or at once.
+    pub(crate) last_main_run: i64,
+    /// It was asked for too soon after that, and whether over the full queue (`sched_min_interval`).
+    pub(crate) postponed_main: Option<bool>,
     /// Next priority step.
     pub(crate) priority_at: i64,
     /// Previous priority step [s].
@@ -78,6 +82,8 @@ impl Timers {
             last_tick_run: seconds(tick_zero),
             last_full_run: seconds(tick_zero),
             main_at: i64::MAX,
+            last_main_run: i64::MIN,
+            postponed_main: None,
             priority_at: if policy.priority.multifactor { priority_start + calc_period } else { i64::MAX },
             last_priority_step: seconds(priority_start),
             backfill_at: if backfill_off { i64::MAX } else { backfill_start + backfill_interval },

@@ -10,6 +10,7 @@ use super::{Controller, SECOND, seconds};
 use crate::ids::JobId;
 use crate::job::{DependencyKind, Job, JobPart, Workload};
 use crate::outcome::JobState;
+use crate::policy::SlurmVersion;
 
 /// Which jobs wait for which, and array limits. Empty for most traces.
 #[derive(Debug, Default)]
@@ -156,7 +157,13 @@ impl Controller<'_> {
         let Some(jobs) = self.waiting.targets.get(&target) else { return Met::Yes };
         let task = self.scenario.workload.jobs[id.index()].name.part;
         let mut all = Met::Yes;
+        let job = &self.scenario.workload.jobs[id.index()];
+        let min_age = i64::from(self.scenario.policy.min_job_age);
         for &other in jobs {
+            // What ended MinJobAge before the job came had been purged: satisfied. 0 purges nothing.
+            if min_age > 0 && self.records[other.index()].end.is_some_and(|end| end + min_age < job.submit) {
+                continue;
+            }
             if kind == DependencyKind::AfterCorr && self.scenario.workload.jobs[other.index()].name.part != task {
                 continue;
             }
@@ -193,6 +200,9 @@ impl Controller<'_> {
         if self.waiting.held.is_empty() {
             return;
         }
+        if self.scenario.policy.kill_invalid_depend {
+            self.cancel_never_satisfied();
+        }
         let ready: Vec<JobId> = self.waiting.held.iter().copied().filter(|&id| self.is_independent(id)).collect();
         for id in ready {
             self.waiting.held.remove(&id);
@@ -200,6 +210,31 @@ impl Controller<'_> {
                 self.enqueue(id, seconds(self.now));
             }
         }
+    }
+
+    /// `kill_invalid_depend`: jobs whose dependency cannot be fulfilled any more are cancelled.
+    fn cancel_never_satisfied(&mut self) {
+        let never = |id: &JobId| {
+            let extra = self.scenario.workload.jobs[id.index()].extra.as_ref();
+            let Some(dependencies) = extra.and_then(|extra| extra.dependencies.as_ref()) else { return false };
+            let mut failed =
+                dependencies.on.iter().map(|&(kind, target)| self.dependency(*id, kind, target) == Met::Never);
+            if dependencies.any { failed.all(|failed| failed) } else { failed.any(|failed| failed) }
+        };
+        let lost: Vec<JobId> = self.waiting.held.iter().copied().filter(never).collect();
+        for id in lost {
+            self.cancel_pending(id);
+        }
+    }
+
+    /// How many tasks of a job's array may have planned starts: `bf_max_job_array_resv`, and no more than `%N` lets run
+    /// (from 23.11 on, beside those that run).
+    pub(crate) fn array_plan_cap(&self, id: JobId) -> u32 {
+        let most = self.scenario.policy.backfill.max_job_array_resv;
+        let Some((array, limit)) = limited_array(&self.scenario.workload.jobs[id.index()]) else { return most };
+        let counts_running = self.scenario.policy.version >= SlurmVersion::V23_11;
+        let running = self.waiting.running_tasks.get(&array).copied().filter(|_| counts_running).unwrap_or(0);
+        most.min(limit.saturating_sub(running))
     }
 
     /// A begin time has come: the job is eligible from that second, if nothing else holds it.

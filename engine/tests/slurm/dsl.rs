@@ -26,7 +26,7 @@ use foresite_engine::ids::{FeatureId, NodeId, QosId};
 use foresite_engine::job::Workload;
 use foresite_engine::node_set::NodeSet;
 use foresite_engine::policy::{
-    ConsumableUnit, EnforcePartLimits, Policy, PreemptKind, PreemptMode, Scheduler, UsageReset,
+    ConsumableUnit, EnforcePartLimits, Policy, PreemptKind, PreemptMode, Scheduler, SlurmVersion, UsageReset,
 };
 use foresite_engine::scenario::Scenario;
 
@@ -240,6 +240,15 @@ fn set(line: &Line<'_>, policy: &mut Policy) {
             "assoc_limit_stop" => main.assoc_limit_stop = true,
             "sched_interval" => main.sched_interval = (!off).then(|| line.number(value)),
             "bf_interval" => backfill.interval = (!off).then(|| line.number(value)),
+            "bf_busy_nodes" => backfill.busy_nodes = true,
+            "bf_licenses" => backfill.licenses = true,
+            "bf_one_resv_per_job" => backfill.one_resv_per_job = true,
+            "bf_running_job_reserve" => backfill.running_job_reserve = true,
+            "kill_invalid_depend" => policy.kill_invalid_depend = true,
+            "min_job_age" => policy.min_job_age = line.number(value),
+            "sched_min_interval" => main.sched_min_interval_us = line.number(value),
+            "max_mem_per_node" => policy.select.max_memory = Some(MemoryDefault::PerNode(line.number(value))),
+            "version" => policy.version = version(line, value),
             "bf_window" => backfill.window = line.number(value),
             "bf_max_job_test" => backfill.max_job_test = line.number(value),
             "bf_max_job_user" => backfill.max_job_user = line.number(value),
@@ -275,6 +284,17 @@ fn set(line: &Line<'_>, policy: &mut Policy) {
             "favor_small" => priority.favor_small = true,
             other => line.unknown(other),
         }
+    }
+}
+
+fn version(line: &Line<'_>, word: &str) -> SlurmVersion {
+    match word {
+        "23.02" => SlurmVersion::V23_02,
+        "23.11" => SlurmVersion::V23_11,
+        "24.05" => SlurmVersion::V24_05,
+        "24.11" => SlurmVersion::V24_11,
+        "25.05" => SlurmVersion::V25_05,
+        other => line.unknown(other),
     }
 }
 

@@ -14,6 +14,7 @@ mod dsl;
 mod invariants;
 mod limits;
 mod main_scheduler;
+mod options;
 mod pins;
 mod preemption;
 mod priority;

@@ -310,8 +310,10 @@ fn option_scope(parameter: &Parameter) -> Option<Scope> {
 /// The release modelled for a release named; those between count as the one before.
 fn version(text: &str) -> SlurmVersion {
     match text {
+        "23.02" => SlurmVersion::V23_02,
         "23.11" => SlurmVersion::V23_11,
-        "24.05" | "24.11" => SlurmVersion::V24_05,
+        "24.05" => SlurmVersion::V24_05,
+        "24.11" => SlurmVersion::V24_11,
         "25.05" => SlurmVersion::V25_05,
         _ => SlurmVersion::V22_05,
     }

@@ -1,7 +1,8 @@
 //! Records counted against the caps of one backfill cycle. Source: slurm-semantics 3.1, 3.6.
 
 use crate::ablation::{Rule, is_off};
-use crate::ids::PartitionId;
+use crate::ids::{JobId, PartitionId};
+use crate::policy::BackfillPolicy;
 use crate::simulation::Controller;
 
 use crate::sched::queue::Record;
@@ -15,6 +16,8 @@ pub(super) struct Counts {
     pub(super) user_partition: Vec<u32>,
     pub(super) planned_in_partition: Vec<u32>,
     pub(super) array: std::collections::BTreeMap<u64, u32>,
+    /// Jobs with a planned start, under `bf_one_resv_per_job`.
+    jobs: std::collections::BTreeSet<JobId>,
 }
 
 impl Counts {
@@ -73,6 +76,19 @@ impl Counts {
             Self::bump(&mut self.user_partition, pair);
         }
         true
+    }
+
+    /// A record got a planned start.
+    pub(super) fn note_plan(&mut self, policy: &BackfillPolicy, record: Record) {
+        Self::bump(&mut self.planned_in_partition, record.partition.index());
+        if policy.one_resv_per_job {
+            self.jobs.insert(record.job);
+        }
+    }
+
+    /// Under `bf_one_resv_per_job`: whether another partition's record of the job has a planned start.
+    pub(super) fn is_planned_elsewhere(&self, policy: &BackfillPolicy, job: JobId) -> bool {
+        policy.one_resv_per_job && self.jobs.contains(&job)
     }
 
     /// Whether a task's array has as many planned tasks as `bf_max_job_array_resv` allows.

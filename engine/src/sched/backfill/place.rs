@@ -7,7 +7,6 @@ use crate::select::shape::Shape;
 use crate::select::will_run::{RunningJob, WillRunPolicy, earliest_start};
 use crate::simulation::{Controller, seconds};
 
-use super::counts::Counts;
 use super::{Backfill, Cycle, Exit, Next, window_seconds};
 use crate::sched::queue::Record;
 
@@ -45,16 +44,19 @@ pub(super) fn place(
     let mut try_from = now;
     let mut tested = false;
     // Each attempt begins at a later slot, so there are at most as many as slots; the bound is a safeguard.
-    for _ in 0..=2 * backfill.timeline.slots.len() + 8 {
+    for _ in 0..=2 * (backfill.timeline.slots.len() + backfill.licenses.len()) + 8 {
         let end = try_from.max(now) + limit;
         backfill.usable.copy_from(&backfill.base);
         let (later, slack) = backfill.timeline.narrow(&mut backfill.usable, &backfill.base, try_from, end);
         if try_from == now {
             backfill.valid_until = backfill.valid_until.min(now.saturating_add(slack));
         }
+        let unlicensed = backfill.licenses.lacking_until(controller, record, try_from, end);
+        let later = unlicensed.or(later);
         let again = later.filter(|_| !test_only);
         backfill.usable.intersect(&shape.eligible);
-        if backfill.usable.len() < shape.min_nodes as usize
+        if unlicensed.is_some()
+            || backfill.usable.len() < shape.min_nodes as usize
             || shape.required.iter().any(|&node| !backfill.usable.contains(node))
         {
             match again {
@@ -119,7 +121,7 @@ pub(super) fn place(
         }
         let begin = floor(start);
         let mut end = floor(start + limit);
-        if scenario.policy.version >= SlurmVersion::V24_05 && end < start + limit {
+        if scenario.policy.version >= SlurmVersion::V24_11 && end < start + limit {
             end += resolution;
         }
         // The window moves with time: a start beyond it comes into it, an end beyond it becomes the end of a slot.
@@ -162,7 +164,10 @@ pub(super) fn place(
         if backfill.timeline.records >= table_size {
             return Next::End(Exit::TableSize);
         }
-        Counts::bump(&mut backfill.counts.planned_in_partition, record.partition.index());
+        backfill.counts.note_plan(policy, record);
+        if policy.licenses {
+            backfill.licenses.insert(&scenario.workload.requests[record.request.index()].licenses, begin, end);
+        }
         if let crate::job::JobPart::Task(_) = scenario.workload.jobs[id.index()].name.part {
             *backfill.counts.array.entry(scenario.workload.jobs[id.index()].name.id).or_insert(0) += 1;
         }
@@ -223,7 +228,9 @@ fn will_run(
         Some(preemption) => future.copy_from(&preemption.free),
         None => controller.free.restore(&controller.selector.geometry, future),
     }
+    controller.selector.prefer_nodes_in_use(&controller.free, scenario.policy.backfill.busy_nodes);
     let found = earliest_start(&mut controller.selector, policy, future, shape, user, &backfill.usable, running, now);
+    controller.selector.prefer_nodes_in_use(&controller.free, false);
     if preemption.is_some() {
         controller.preempt = preemption;
     }
@@ -244,6 +251,9 @@ fn start_now(
             let live = &controller.live;
             backfill.ends.retain(|job| live.is_running(job));
         }
+        return Attempt::Busy;
+    }
+    if !controller.licenses_free(record.job) {
         return Attempt::Busy;
     }
     let allocation = controller.selector.allocate(&controller.free, shape);

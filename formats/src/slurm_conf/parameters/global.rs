@@ -38,7 +38,7 @@ pub(super) static MODELLED: &[Parameter] = &[
     ),
     modelled("ClusterName", Kind::Text, "", "cluster", "the cluster's name"),
     modelled("CompleteWait", U16, "s", "0", "how long completing jobs hold back scheduling")
-        .left_out("completing jobs hold nothing back"),
+        .left_out("nodes leave COMPLETING within 0.05 s, so completing jobs hold nothing back"),
     modelled(
         "DefMemPerCPU",
         Kind::Megabytes,
@@ -79,11 +79,9 @@ pub(super) static MODELLED: &[Parameter] = &[
     modelled("KillWait", U16, "s", "30", "between SIGTERM and SIGKILL at the time limit"),
     modelled("Licenses", Kind::Text, "", "", "licences and their totals"),
     modelled("MaxMemPerCPU", Kind::Megabytes, "MB", "0", "greatest memory per CPU; 0 is unlimited"),
-    modelled("MaxMemPerNode", Kind::Megabytes, "MB", "0", "greatest memory per node; 0 is unlimited")
-        .left_out("memory per node is not limited; MaxMemPerCPU is reproduced"),
+    modelled("MaxMemPerNode", Kind::Megabytes, "MB", "0", "greatest memory per node; 0 is unlimited"),
     modelled("MessageTimeout", U16, "s", "10", "round trip of a message, which spaces a job's preemptions"),
-    modelled("MinJobAge", Kind::NATURAL, "s", "300", "how long a finished job is remembered, for dependencies")
-        .left_out("ended jobs are remembered for ever"),
+    modelled("MinJobAge", Kind::NATURAL, "s", "300", "how long a finished job is remembered, for dependencies"),
     modelled("OverTimeLimit", Kind::Count, "min", "0", "how far a job may exceed its time limit"),
     modelled("PreemptExemptTime", Kind::Time, "min", "0", "how long a job runs before it may be preempted"),
     modelled(

@@ -35,8 +35,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     modelled("LLN", Kind::YesNo, "", "NO", "whether the least loaded nodes are taken first"),
     modelled("MaxCPUsPerNode", Kind::Count, "CPUs", "UNLIMITED", "CPUs of a node that this partition may use"),
     modelled("MaxMemPerCPU", Kind::Megabytes, "MB", "0", "greatest memory per CPU; 0 is the cluster's"),
-    modelled("MaxMemPerNode", Kind::Megabytes, "MB", "0", "greatest memory per node; 0 is the cluster's")
-        .left_out("memory per node is not limited; MaxMemPerCPU is reproduced"),
+    modelled("MaxMemPerNode", Kind::Megabytes, "MB", "0", "greatest memory per node; 0 is the cluster's"),
     modelled("MaxNodes", Kind::Count, "nodes", "UNLIMITED", "greatest number of nodes of a job"),
     modelled("MaxTime", Kind::Time, "min", "UNLIMITED", "greatest time limit"),
     modelled("MinNodes", Kind::Count, "nodes", "1", "least number of nodes of a job"),

@@ -36,7 +36,7 @@ const U32: i64 = u32::MAX as i64;
 pub(super) static PARAMETERS: &[Parameter] = &[
     flag("assoc_limit_stop", "jobs blocked by limits block those behind them"),
     range("batch_sched_delay", 0, U32, "s", "3", "least time between runs of the main scheduler after submissions"),
-    flag("bf_busy_nodes", "plans prefer nodes already in use").left_out("plans do not prefer nodes in use"),
+    flag("bf_busy_nodes", "plans prefer nodes already in use"),
     flag("bf_continue", "a backfill cycle goes on after yielding although jobs or nodes changed")
         .left_out("a backfill cycle takes no time, so it neither yields nor is cut off"),
     range("bf_interval", -1, 10_800, "s", "30", "pause between backfill cycles; -1 is no backfill"),
@@ -48,7 +48,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         "0",
         "jobs of each partition that get planned starts; 0 is all",
     ),
-    flag("bf_licenses", "backfill plans licences").left_out("licences are not planned ahead"),
+    flag("bf_licenses", "backfill plans licences"),
     range("bf_max_job_array_resv", 0, 1000, "tasks", "20", "planned starts of one array"),
     range("bf_max_job_assoc", 0, U32, "jobs", "0", "jobs of an association tested in a backfill cycle; 0 is unlimited"),
     range("bf_max_job_part", 0, U32, "jobs", "0", "jobs of a partition tested in a backfill cycle; 0 is unlimited"),
@@ -68,11 +68,9 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     range("bf_min_age_reserve", 0, 2_592_000, "s", "0", "age from which jobs get planned starts"),
     range("bf_min_prio_reserve", 0, U32, "", "0", "priority from which jobs get planned starts"),
     range("bf_node_space_size", 2, 2_000_000, "records", "=bf_max_job_test", "slots of the backfill plan"),
-    flag("bf_one_resv_per_job", "one planned start for a job in several partitions")
-        .left_out("a job gets a planned start in each of its partitions"),
+    flag("bf_one_resv_per_job", "one planned start for a job in several partitions"),
     range("bf_resolution", 1, 3600, "s", "60", "rounding of the backfill plan"),
-    flag("bf_running_job_reserve", "running whole-node jobs stand in the plan")
-        .left_out("running jobs are not planned beyond their nodes' use"),
+    flag("bf_running_job_reserve", "running whole-node jobs stand in the plan"),
     range("bf_window", 1, 43_200, "min", "1440", "how far backfill plans ahead"),
     range("bf_window_linear", 0, U32, "s", "0", "linear steps of the end times tested; 0 doubles them"),
     range("bf_yield_interval", 1, 10_000_000, "µs", "2000000", "work between two yields of a backfill cycle")
@@ -81,8 +79,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         .left_out("a backfill cycle takes no time, so it neither yields nor is cut off"),
     range("default_queue_depth", 0, U32, "jobs", "100", "jobs tested by a run of the main scheduler"),
     flag("defer", "no start at submission, fewer runs of the main scheduler"),
-    flag("kill_invalid_depend", "jobs whose dependency cannot be fulfilled are cancelled")
-        .left_out("jobs whose dependency cannot be fulfilled stay pending"),
+    flag("kill_invalid_depend", "jobs whose dependency cannot be fulfilled are cancelled"),
     range("max_sched_time", 1, U32, "s", "2", "time after which a run of the main scheduler ends")
         .left_out("a main scheduling cycle takes no time"),
     flag("pack_serial_at_end", "one-CPU jobs are placed on the last nodes"),
@@ -101,8 +98,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         .left_out("completing jobs hold nothing back"),
     range("sched_interval", -1, U32, "s", "60", "period of the main scheduler's full runs; -1 is no main scheduler"),
     range("sched_max_job_start", 0, U32, "jobs", "0", "jobs started by a run of the main scheduler; 0 is unlimited"),
-    range("sched_min_interval", 0, 1_000_000_000, "µs", "2", "least time between runs of the main scheduler")
-        .left_out("a main scheduling cycle takes no time"),
+    range("sched_min_interval", 0, 1_000_000_000, "µs", "2", "least time between runs of the main scheduler"),
     alias("interval", "bf_interval"),
     alias("max_job_bf", "bf_max_job_test"),
     Parameter::modelled(PreemptParameters, "reorder_count", Kind::NATURAL, "", "1", "attempts to find better victims"),

@@ -48,9 +48,10 @@ fn later_releases_have_other_defaults() {
     let mut conf = read(&small(""));
     for (text, version, modern) in [
         ("22.05", SlurmVersion::V22_05, false),
-        ("23.02", SlurmVersion::V22_05, false),
+        ("23.02", SlurmVersion::V23_02, false),
         ("23.11", SlurmVersion::V23_11, true),
         ("24.05", SlurmVersion::V24_05, true),
+        ("24.11", SlurmVersion::V24_11, true),
         ("25.05", SlurmVersion::V25_05, true),
     ] {
         conf.set("SlurmVersion", text).unwrap();

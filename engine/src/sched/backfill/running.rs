@@ -1,0 +1,99 @@
+//! Running jobs in the plan: whole nodes (`bf_running_job_reserve`) and licences (`bf_licenses`).
+//! Source: slurm-semantics 3.3, 3.6 step 9c, 7.3.
+
+use crate::ids::LicenseId;
+use crate::policy::SlurmVersion;
+use crate::simulation::{Controller, seconds};
+
+use super::{Backfill, Record};
+
+/// Licences that running and planned jobs hold, and when. Empty without `bf_licenses`.
+#[derive(Debug, Default)]
+pub(super) struct LicensePlan {
+    uses: Vec<Use>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Use {
+    begin: i64,
+    end: i64,
+    license: LicenseId,
+    count: u32,
+}
+
+impl LicensePlan {
+    /// How many uses there are: each end is one more time to try.
+    pub(super) fn len(&self) -> usize {
+        self.uses.len()
+    }
+
+    /// A job holds licences in [`begin`, `end`).
+    pub(super) fn insert(&mut self, licenses: &[(LicenseId, u32)], begin: i64, end: i64) {
+        self.uses.extend(licenses.iter().map(|&(license, count)| Use { begin, end, license, count }));
+    }
+
+    /// If a licence of the record is lacking in [`from`, `end`]: when more of it is there. O(licences × uses²).
+    pub(super) fn lacking_until(
+        &self,
+        controller: &Controller<'_>,
+        record: Record,
+        from: i64,
+        end: i64,
+    ) -> Option<i64> {
+        if self.uses.is_empty() {
+            return None;
+        }
+        let wanted = &controller.scenario.workload.requests[record.request.index()].licenses;
+        let lacking = wanted.iter().filter_map(|&(license, count)| {
+            let total = controller.scenario.cluster.licenses.get(license.index()).map_or(0, |&(_, total)| total);
+            let of_it = || self.uses.iter().filter(move |used| used.license == license && used.end > from);
+            // Use rises at begins only.
+            let begins = of_it().map(|used| used.begin.max(from)).filter(|&begin| begin <= end);
+            let lacks = |&at: &i64| {
+                let held: u32 = of_it().filter(|used| used.begin <= at && at < used.end).map(|used| used.count).sum();
+                held + count > total
+            };
+            let at = begins.filter(lacks).min()?;
+            of_it().filter(|used| used.begin <= at && at < used.end).map(|used| used.end).min()
+        });
+        lacking.max()
+    }
+}
+
+/// Enters running jobs into the table of a new cycle, as far as the options ask for it.
+/// O(running jobs × slots), nothing without the options.
+pub(super) fn enter(controller: &Controller<'_>, backfill: &mut Backfill) {
+    let policy = &controller.scenario.policy;
+    backfill.licenses.uses.clear();
+    if !policy.backfill.running_job_reserve && !policy.backfill.licenses {
+        return;
+    }
+    let now = seconds(controller.now);
+    let resolution = i64::from(policy.backfill.resolution.max(1));
+    let begin = now.div_euclid(resolution) * resolution;
+    let window = super::window_seconds(&policy.backfill);
+    let table_size = policy.backfill.node_space_size.unwrap_or(policy.backfill.max_job_test).max(2);
+    for (end, job) in backfill.ends.in_order(&controller.running) {
+        let Some(live) = controller.live.get(job) else { continue };
+        let mut until = end.div_euclid(resolution) * resolution;
+        if policy.version >= SlurmVersion::V25_05 && until < end {
+            until += resolution;
+        }
+        // The table looks different once this time has come, or has come into the window.
+        let turns = [until, until - window].into_iter().filter(|&turn| turn > now).min();
+        backfill.valid_until = backfill.valid_until.min(turns.unwrap_or(i64::MAX));
+        if policy.backfill.licenses {
+            let request = controller.scenario.workload.jobs[job.index()].request;
+            let licenses = &controller.scenario.workload.requests[request.index()].licenses;
+            backfill.licenses.insert(licenses, i64::MIN, until.max(begin + resolution));
+        }
+        // Whoever may be preempted does not stand in the way.
+        if live.allocation.whole_nodes && controller.preempt.is_none() && backfill.timeline.records < table_size {
+            backfill.chosen.clear();
+            for share in &live.allocation.shares {
+                backfill.chosen.insert(share.node);
+            }
+            backfill.timeline.insert(&backfill.chosen, begin, until);
+        }
+    }
+}

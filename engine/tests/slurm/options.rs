@@ -1,0 +1,270 @@
+//! Options of the two schedulers and of releases, one by one (slurm-semantics 1.2, 2.5, 3.1, 6.4, 11).
+
+use crate::schedule::{expect, expect_equal_with_every_cycle};
+
+/// With either setting; the outcome must not depend on skipping cycles.
+#[track_caller]
+fn compare(scenario: impl Fn(&str) -> String, option: &str, without: &str, with: &str) {
+    for (option, expected) in [("", without), (option, with)] {
+        let text = scenario(&format!("set {option}"));
+        expect(&text, expected);
+        expect_equal_with_every_cycle(&text, 5);
+    }
+}
+
+/// Job 2 needs the licence that job 1 holds until 600; job 3 would hold it until 1,200 or later.
+#[test]
+fn bf_licenses_plans_licences_ahead() {
+    compare(
+        |option| {
+            format!(
+                "node n[1-3] cores=4
+                 license matlab:2
+                 set bf_interval=10 bf_max_job_test=20
+                 {option}
+                 job 1 L=matlab:1 n=4 run=600 t=10
+                 job 2 L=matlab:2 n=4 run=100 t=10 at=10
+                 job 3 L=matlab:1 n=4 run=1200 t=20 at=20"
+            )
+        },
+        "bf_licenses",
+        "1  0   0..4         +600   *  n1  *
+         2  10  3.end+0..14  +100   *  *   *
+         3  20  20..34       +1200  *  *   *",
+        "1  0   0..4         +600   *  n1  *
+         2  10  1.end+0..64  +100   *  *   *
+         3  20  2.end+0..64  +1200  *  *   *",
+    );
+}
+
+/// Job 1 waits in both partitions; its plan in the second would keep job 2 away from there.
+#[test]
+fn bf_one_resv_per_job_plans_a_job_in_one_partition() {
+    compare(
+        |option| {
+            format!(
+                "node n[1-2] cores=4
+                 partition p nodes=n1 tier=2
+                 partition q nodes=n2
+                 set bf_interval=10
+                 {option}
+                 job 8 p=p n=3 run=600 t=10
+                 job 9 p=q n=3 run=900 t=15
+                 job 10 p=p,q n=4 run=100 t=10 at=10
+                 job 11 p=q n=1 run=1200 t=20 at=20"
+            )
+        },
+        "bf_one_resv_per_job",
+        "8   0   0..4              +600   *  n1  *
+         9   0   0..4              +900   *  n2  *
+         10  10  8.end+0..14       +100   *  n1  *
+         11  20  8.end+0..34       +1200  *  n2  *",
+        "8   0   0..4              +600   *  n1  *
+         9   0   0..4              +900   *  n2  *
+         10  10  8.end+0..14       +100   *  n1  *
+         11  20  20..34            +1200  *  n2  *",
+    );
+}
+
+/// Nodes n2 … n6 end at 10, 11, … 14 minutes; job 7 needs five nodes. The will-run test releases the last two together
+/// and says 14 minutes; with running jobs in the table it is asked again at 13, and job 8 is a minute too long for n1.
+#[test]
+fn bf_running_job_reserve_finds_earlier_starts() {
+    compare(
+        |option| {
+            format!(
+                "node n[1-6] cores=4
+                 partition p over=exclusive
+                 set bf_interval=10
+                 {option}
+                 job 2 w=n2 run=600 t=10
+                 job 3 w=n3 run=660 t=11
+                 job 4 w=n4 run=720 t=12
+                 job 5 w=n5 run=780 t=13
+                 job 6 w=n6 run=840 t=14
+                 job 7 N=5 run=100 t=10 at=10
+                 job 8 N=1 run=100 t=13 at=20"
+            )
+        },
+        "bf_running_job_reserve",
+        "2  0   0..4         +600  *  n2  *
+         3  0   0..4         +660  *  n3  *
+         4  0   0..4         +720  *  n4  *
+         5  0   0..4         +780  *  n5  *
+         6  0   0..4         +840  *  n6  *
+         7  10  5.end+0..14  +100  *  *   *
+         8  20  20..34       +100  *  n1  *",
+        "2  0   0..4         +600  *  n2  *
+         3  0   0..4         +660  *  n3  *
+         4  0   0..4         +720  *  n4  *
+         5  0   0..4         +780  *  n5  *
+         6  0   0..4         +840  *  n6  *
+         7  10  5.end+0..14  +100  *  *   *
+         8  20  6.end+0..14  +100  *  *   *",
+    );
+}
+
+/// Job 2 is planned on n1 to n3, or with the option on n3, n4 and n1: then n2 is left to job 3.
+#[test]
+fn bf_busy_nodes_plans_on_nodes_in_use() {
+    compare(
+        |option| {
+            format!(
+                "node n[1-4] cores=4
+                 partition p over=exclusive
+                 set bf_interval=10
+                 {option}
+                 job 1 w=n3,n4 N=2 run=600 t=10
+                 job 2 N=3 run=100 t=10 at=10
+                 job 3 N=1 run=3000 t=50 at=20"
+            )
+        },
+        "bf_busy_nodes",
+        "1  0   0..4         +600   *  n3,n4     *
+         2  10  1.end+0..14  +100   *  n1,n2,n3  *
+         3  20  1.end+0..34  +3000  *  n4        *",
+        "1  0   0..4         +600   *  n3,n4     *
+         2  10  1.end+0..14  +100   *  n1,n3,n4  *
+         3  20  20..34       +3000  *  n2        *",
+    );
+}
+
+#[test]
+fn kill_invalid_depend_cancels_what_can_never_run() {
+    let scenario = |option: &str| {
+        format!(
+            "node n1 cores=4
+             set {option}
+             job 1 run=100 t=10 fails
+             job 2 run=100 t=10 dep=afterok:1"
+        )
+    };
+    expect(&scenario(""), "1  0  0..4  +100  FAILED  n1  *\n 2  -  -  -  PENDING  -  -");
+    let cancelled = "1  0  0..4  +100  FAILED  n1  *\n 2  -  -  100..110  CANCELLED  -  -";
+    expect(&scenario("kill_invalid_depend"), cancelled);
+}
+
+/// Job 1 fails at 100: who comes before 100 + MinJobAge waits for ever, who comes later does not know it any more.
+#[test]
+fn a_purged_job_fulfils_every_dependency() {
+    let scenario = |option: &str| {
+        format!(
+            "node n1 cores=4
+             set {option}
+             job 1 run=100 t=10 fails
+             job 2 run=100 t=10 dep=afterok:1 at=390
+             job 3 run=100 t=10 dep=afterok:1 at=420"
+        )
+    };
+    expect(
+        &scenario(""),
+        "1  0    0..4      +100  FAILED     n1  *
+         2  -    -         -     PENDING    -   -
+         3  420  420..424  +100  COMPLETED  n1  *",
+    );
+    expect(
+        &scenario("min_job_age=0"),
+        "1  0  0..4  +100  FAILED   n1  *
+         2  -  -     -     PENDING  -   -
+         3  -  -     -     PENDING  -   -",
+    );
+}
+
+/// Every end wakes the main scheduler at once; with a minute between its runs, the second has to wait.
+#[test]
+fn sched_min_interval_spaces_runs_of_the_main_scheduler() {
+    let scenario = |option: &str| {
+        format!(
+            "node n1 cores=2
+             set epilog bf_interval=off {option}
+             job 1 run=200 t=10
+             job 2 run=210 t=10
+             job 3 run=300 t=10
+             job 4 run=300 t=10"
+        )
+    };
+    expect(
+        &scenario(""),
+        "1  0  0..4        +200  *  n1  main
+         2  0  0..4        +210  *  n1  main
+         3  0  1.end+0..1  +300  *  n1  main
+         4  0  2.end+0..1  +300  *  n1  main",
+    );
+    for seed in 0..8 {
+        let (_, outcome) = crate::schedule::run(&scenario("sched_min_interval=100000000"), seed);
+        let mut starts: Vec<i64> = outcome.records.iter().filter_map(|record| record.start).collect();
+        starts.sort_unstable();
+        assert!(starts.windows(2).all(|pair| pair[1] - pair[0] >= 99 || pair[1] == pair[0]), "{seed}: {starts:?}");
+        assert_eq!(starts.len(), 4);
+    }
+}
+
+#[test]
+fn more_memory_per_node_than_allowed_is_refused() {
+    expect(
+        "node n1 cores=4 memory=8000
+         set memory max_mem_per_node=4000
+         job 1 mem=4001 run=100 t=10
+         job 2 mem=4000 run=100 t=10",
+        "1  -  -     -     PENDING    -   -
+         2  0  0..4  +100  COMPLETED  n1  *",
+    );
+}
+
+/// One task of %2 runs. Both others are planned, the second of them on n3 and n4; from 23.11 on one only, so that n3 is
+/// left to job 9.
+#[test]
+fn running_tasks_count_to_the_planned_ones_from_23_11_on() {
+    let scenario = |option: &str| {
+        format!(
+            "node n[1-5] cores=4
+             partition p over=exclusive
+             set bf_interval=10 {option}
+             job 5 w=n3 run=100 t=10
+             job 6 w=n4 run=600 t=10
+             job 7 w=n5 run=600 t=10
+             job 8 array=1-3%2 N=2 run=600 t=10
+             job 9 N=1 run=900 t=15 at=300"
+        )
+    };
+    let expected = |start: &str, nodes: &str| {
+        format!(
+            "5    0  0..4  +100  *  n3     *
+             6    0  0..4  +600  *  n4     *
+             7    0  0..4  +600  *  n5     *
+             8_1  0  0..4  +600  *  n1,n2  *
+             8_2  *  600..640  +600  *  *  *
+             8_3  *  *     +600  *  *      *
+             9    *  {start}  +900  *  {nodes}  *"
+        )
+    };
+    for version in ["", "version=23.02"] {
+        expect(&scenario(version), &expected("600..640", "*"));
+    }
+    for version in ["version=23.11", "version=25.05"] {
+        expect(&scenario(version), &expected("300..314", "n3"));
+        expect_equal_with_every_cycle(&scenario(version), 3);
+    }
+}
+
+/// Two records a run: the array, of which one task is tried, and job 9. Counted one by one, the tasks would use up the
+/// depth, and job 9 would wait for a full run.
+#[test]
+fn siblings_of_a_rejected_task_are_not_counted() {
+    expect(
+        "node n[1-2] cores=4
+         partition p nodes=n1
+         partition q nodes=n2
+         set bf_interval=off default_queue_depth=1 sched_interval=1000
+         job 1 p=p n=4 run=600 t=10
+         job 2 p=p array=1-5 n=4 run=100 t=10 at=10
+         job 9 p=q n=4 run=100 t=10 at=20",
+        "1    0   0..4    +600  *  n1  *
+         2_1  10  *       *     *  n1  *
+         2_2  10  *       *     *  n1  *
+         2_3  10  *       *     *  n1  *
+         2_4  10  *       *     *  n1  *
+         2_5  10  *       *     *  n1  *
+         9    20  20..24  +100  *  n2  main",
+    );
+}
