@@ -240,6 +240,20 @@ pub struct EarlierRun {
     pub ended_by: RunEnd,
 }
 
+/// A job that the simulation finds there when it begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// It waits; its age counts from its release time.
+    Waiting,
+    /// It runs.
+    Running {
+        /// The recorded start [Unix s].
+        since: i64,
+        /// The recorded nodes, ascending; empty if they are not known.
+        nodes: Vec<NodeId>,
+    },
+}
+
 /// What few jobs have; boxed so that the others stay small.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobExtra {
@@ -261,8 +275,8 @@ pub struct JobExtra {
     pub requeue: Option<bool>,
     /// `--prefer`.
     pub prefer: Option<FeatureExpr>,
-    /// The recorded start of a job that ran when the window opened, with its nodes.
-    pub running_since: Option<(i64, Vec<NodeId>)>,
+    /// How it stood when the simulated part of the trace begins, if it was submitted before.
+    pub before: Option<Before>,
 }
 
 /// A job of the workload. 64-bit times are Unix seconds.
@@ -300,6 +314,13 @@ pub struct Job {
     pub extra: Option<Box<JobExtra>>,
 }
 
+impl Job {
+    /// How it stood when the simulated part of the trace begins, if it was submitted before.
+    pub fn before(&self) -> Option<&Before> {
+        self.extra.as_ref()?.before.as_ref()
+    }
+}
+
 /// A requested time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TimeLimit {
@@ -312,7 +333,7 @@ pub enum TimeLimit {
 /// The jobs of a trace made into model input: one immutable copy is shared by all replications and scenarios.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Workload {
-    /// Jobs by submit time, ties in job id order. A [`JobId`] points here.
+    /// Jobs by submit time, ties in job id order; those with [`JobExtra::before`] come first. A [`JobId`] points here.
     pub jobs: Vec<Job>,
     /// Interned requests.
     pub requests: Vec<Request>,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::association::{AssociationTree, Qos};
 use crate::cluster::Cluster;
-use crate::job::Workload;
+use crate::job::{Before, Workload};
 use crate::policy::Policy;
 
 /// One controller, its machine and the jobs submitted to it.
@@ -47,6 +47,12 @@ pub enum ScenarioError {
         /// How many there are.
         count: usize,
     },
+    /// A job that is there when the simulation begins stands after one that is not.
+    #[error("job {job}, which is there from the beginning, stands after a job that comes later")]
+    BeforeNotFirst {
+        /// The job.
+        job: String,
+    },
     /// Jobs are not in submit order.
     #[error("job {job} stands after a job submitted later")]
     NotSorted {
@@ -72,6 +78,7 @@ impl Scenario {
             errors.push(ScenarioError::NoQos);
         }
         let mut previous = i64::MIN;
+        let mut opened = false;
         for job in &self.workload.jobs {
             if errors.len() >= 100 {
                 break;
@@ -80,6 +87,18 @@ impl Scenario {
                 errors.push(ScenarioError::NotSorted { job: job.name.to_string() });
             }
             previous = job.submit;
+            if job.before().is_some() && opened {
+                errors.push(ScenarioError::BeforeNotFirst { job: job.name.to_string() });
+            }
+            opened |= job.before().is_none();
+            if let Some(Before::Running { nodes, .. }) = job.before()
+                && let Some(index) = nodes.iter().map(|node| node.index()).max()
+                && index >= self.cluster.nodes.len()
+            {
+                let count = self.cluster.nodes.len();
+                let job = job.name.to_string();
+                errors.push(ScenarioError::DanglingReference { job, what: "node", index, count });
+            }
             let partitions = self.workload.requests.get(job.request.index()).map_or(&[][..], |r| &r.partitions);
             let references = [
                 ("request", job.request.index(), self.workload.requests.len()),

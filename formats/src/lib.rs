@@ -12,6 +12,7 @@ pub mod slurm_conf;
 pub mod compression;
 pub mod pseudonymize;
 pub mod trace;
+pub mod usage;
 
 pub mod comparison;
 pub mod schedule_file;

@@ -84,7 +84,7 @@ pub fn trace(
 ) -> ApiResult<(TraceSummary, Vec<Diagnostic>)> {
     let file = File::open(path).map_err(ApiError::internal)?;
     let time_zone = timezone.map(zone).transpose()?;
-    let options = TraceOptions { time_zone, max_bytes: Some(max_bytes) };
+    let options = TraceOptions { time_zone, max_bytes: Some(max_bytes), opens: None };
     let (trace, diagnostics) = Trace::read(name, file, &options);
     let submits = || trace.iter().flat_map(|trace| &trace.jobs).map(|job| job.submit);
     let summary =

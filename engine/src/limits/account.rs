@@ -89,7 +89,9 @@ impl Controller<'_> {
         }
         self.stop_accruing(id);
         let Some(live) = self.live.get(id) else { return };
-        let (partition, limit) = (live.partition, live.limit_seconds);
+        // Of a job that ran before the first step, the part before it is not counted.
+        let unseen = (self.timers.last_priority_step - live.start).max(0);
+        let (partition, limit) = (live.partition, (live.limit_seconds - unseen).max(0));
         let held = self.allocated_counts(id, &live.allocation, live.billing);
         self.for_each_group(id, partition, |used, _| used.start(&held, limit));
     }

@@ -46,28 +46,7 @@ impl Controller<'_> {
         let now = self.now;
         let job = self.job(id);
         let (release, cancelled_at, request) = (job.release, job.cancelled_at, job.request);
-        let limit_minutes = self.limit_minutes(id);
-        let submit = job.submit;
-        self.live.insert(LiveJob {
-            job: id,
-            phase: Phase::Waiting,
-            accrue: seconds(now),
-            submit,
-            begin: i64::MIN,
-            starts: 0,
-            run: 0,
-            returns: false,
-            warned: false,
-            preempting_since: None,
-            preempting_in: None,
-            priority: 0,
-            limit_seconds: i64::from(limit_minutes) * 60,
-            start: 0,
-            expected_end: 0,
-            partition: PartitionId(0),
-            billing: 0.0,
-            allocation: Allocation::default(),
-        });
+        self.comes_alive(id);
         // Who took it from the queue did so after its earlier runs.
         if cancelled_at != i64::MAX && self.on_last_run(id) {
             self.events.push((cancelled_at * SECOND).max(now), Event::Cancelled { job: id });
@@ -90,6 +69,33 @@ impl Controller<'_> {
             self.enqueue(id, seconds(now));
             self.timers.request_main(now);
         }
+    }
+
+    /// The job is known from now on.
+    pub(super) fn comes_alive(&mut self, id: JobId) {
+        let now = self.now;
+        let limit_minutes = self.limit_minutes(id);
+        let submit = self.job(id).submit;
+        self.live.insert(LiveJob {
+            job: id,
+            phase: Phase::Waiting,
+            accrue: seconds(now),
+            submit,
+            begin: i64::MIN,
+            starts: 0,
+            run: 0,
+            returns: false,
+            warned: false,
+            preempting_since: None,
+            preempting_in: None,
+            priority: 0,
+            limit_seconds: i64::from(limit_minutes) * 60,
+            start: 0,
+            expected_end: 0,
+            partition: PartitionId(0),
+            billing: 0.0,
+            allocation: Allocation::default(),
+        });
     }
 
     /// The recorded release time, or a begin time, has come.
@@ -117,6 +123,9 @@ impl Controller<'_> {
             // It ran before: what its first run left in the queue must not come back to life.
             self.queue.purge(|record| self.live.is_pending(record.job));
         }
+        // Who waits when the controller starts has been eligible since the recorded time.
+        let job = self.job(id);
+        let now = if self.now == self.timers.boot && job.before().is_some() { now.min(job.release) } else { now };
         let accrue = self.accrue_from(id, now);
         if let Some(live) = self.live.get_mut(id) {
             live.phase = Phase::Pending;
@@ -189,14 +198,22 @@ impl Controller<'_> {
 
     /// Commits an allocation: the job runs from this second.
     pub(crate) fn start(&mut self, id: JobId, partition: PartitionId, allocation: Allocation, by: StartedBy) {
-        let start = seconds(self.now);
+        self.run_since(id, partition, allocation, seconds(self.now));
+        self.records[id.index()].started_by = Some(by);
+        match by {
+            StartedBy::Backfill => self.counters.backfill_started += 1,
+            StartedBy::Main | StartedBy::Submit => self.counters.main_started += 1,
+        }
+    }
+
+    /// The job holds an allocation and runs since second `start`: now, unless the simulation began with it.
+    pub(super) fn run_since(&mut self, id: JobId, partition: PartitionId, allocation: Allocation, start: i64) {
         let user = self.job(id).user.0;
         let run = self.current_run(id);
         let billing = self.billing(partition, &allocation);
         self.free.take(&self.selector.geometry, &allocation, user);
         let record = &mut self.records[id.index()];
         record.start = Some(start);
-        record.started_by = Some(by);
         record.state = JobState::Running;
         record.cpus = allocation.cpus();
         record.n_nodes = allocation.shares.len() as u32;
@@ -227,9 +244,10 @@ impl Controller<'_> {
             Some(minutes) => Some(minutes),
             None => self.scenario.policy.over_time_limit,
         };
+        let behind = (seconds(self.now) - start) * SECOND;
         let natural = match is_off(Rule::EarlyEnds) {
             true => limit_end * SECOND,
-            false => self.now + i64::from(run.seconds) * SECOND,
+            false => self.now - behind + i64::from(run.seconds) * SECOND,
         };
         let unbounded = run.is_bound && limit_end > start + i64::from(run.seconds);
         let kill = over
@@ -239,15 +257,11 @@ impl Controller<'_> {
             Some(kill) if unbounded || kill < natural => (kill, true),
             _ => (natural, false),
         };
-        self.events.push(end, Event::RunEnds { job: id, killed, starts });
+        self.events.push(end.max(self.now), Event::RunEnds { job: id, killed, starts });
         self.touch();
         self.array_task_started(id);
         self.limits_start(id);
         self.take_licenses(id);
-        match by {
-            StartedBy::Backfill => self.counters.backfill_started += 1,
-            StartedBy::Main | StartedBy::Submit => self.counters.main_started += 1,
-        }
     }
 
     /// Billing units of an allocation. Source: slurm-semantics 4.4.

@@ -13,6 +13,7 @@ pub(crate) mod ends;
 pub(crate) mod events;
 pub(crate) mod jobs;
 pub(crate) mod lifecycle;
+pub(crate) mod opening;
 pub(crate) mod requeue;
 mod spacing;
 pub(crate) mod timers;
@@ -127,7 +128,9 @@ impl<'a> Controller<'a> {
         let association_priority = scenario.associations.rows.iter().map(|row| row.priority).max().unwrap_or(0);
         let schedulable =
             cluster.nodes.iter().enumerate().filter(|(_, node)| node.schedulable || is_off(Rule::NodesDown));
-        let first_submit = scenario.workload.jobs.first().map_or(0, |job| job.submit);
+        let jobs = &scenario.workload.jobs;
+        let first_new = jobs.iter().find(|job| job.before().is_none()).or(jobs.first());
+        let first_submit = first_new.map_or(0, |job| job.submit);
         let timers = Timers::new(&scenario.policy, draws, first_submit);
         Self {
             now: timers.boot,
@@ -170,6 +173,7 @@ impl<'a> Controller<'a> {
         let total = self.scenario.workload.jobs.len();
         let mut steps: u64 = 0;
         let mut last_event = boot;
+        self.open();
         while self.finished < total {
             steps += 1;
             if steps.is_multiple_of(4096) && observer.progress(self.finished, total).is_break() {

@@ -22,3 +22,4 @@ mod requeue;
 mod schedule;
 mod selection;
 mod waiting;
+mod warm_start;

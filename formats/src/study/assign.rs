@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use foresite_engine::ids::JobId;
-use foresite_engine::job::{Job, Request, TimeLimit, Workload};
+use foresite_engine::job::{Before, Job, Request, TimeLimit, Workload};
 use foresite_engine::rng::{Purpose, Stream};
 
 use super::controllers::{Controller, Place, Split};
@@ -35,7 +35,7 @@ pub(super) fn assign(split: &Split, workload: &Workload, seed: u64) -> Assigned 
         let slot = chosen.and_then(|at| Some((at, jobs.get_mut(at)?, loads.get_mut(at)?)));
         places.push(slot.map(|(at, jobs, load)| {
             *load += workload.requests.get(job.request.index()).map_or(0, |request| core_seconds(job, request));
-            jobs.push(job.clone());
+            jobs.push(own(job));
             (at, JobId::new(jobs.len() - 1))
         }));
     }
@@ -52,6 +52,15 @@ pub(super) fn assign(split: &Split, workload: &Workload, seed: u64) -> Assigned 
         })
         .collect();
     Assigned { workloads, places }
+}
+
+/// The job as its controller gets it: nodes have other numbers there, so a running job is placed anew.
+fn own(job: &Job) -> Job {
+    let mut job = job.clone();
+    if let Some(Before::Running { nodes, .. }) = job.extra.as_mut().and_then(|extra| extra.before.as_mut()) {
+        nodes.clear();
+    }
+    job
 }
 
 fn core_seconds(job: &Job, request: &Request) -> u128 {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use foresite_engine::job::{Before, Workload};
+
 use super::window::Window;
 use crate::comparison::{Caveat, Controllers};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -9,14 +11,14 @@ use crate::study_document::Change;
 use crate::study_document::workload::WorkloadChange;
 
 /// Caveats of every study, and those that follow from what readers said.
-pub(super) fn of_study(diagnostics: &[Diagnostic], window: Window) -> Vec<Caveat> {
+pub(super) fn of_study(diagnostics: &[Diagnostic], window: Window, workload: &Workload) -> Vec<Caveat> {
     let mut texts = vec![
         "The intervals are conditional on this trace: they cover what a controller leaves to chance, not what other jobs users \
          might have submitted."
             .to_owned(),
     ];
-    if window.counted.is_some() && window.warmup == 0 {
-        texts.push("The machine is empty when the window opens: a warm-up would fill it first.".to_owned());
+    if window.counted.is_some() {
+        texts.push(at_the_beginning(workload));
     }
     for (severity, words) in [(Severity::Assumed, "assumed"), (Severity::NotModelled, "not modelled")] {
         let about: Vec<&Diagnostic> = diagnostics.iter().filter(|it| it.severity == severity).collect();
@@ -31,6 +33,23 @@ pub(super) fn of_study(diagnostics: &[Diagnostic], window: Window) -> Vec<Caveat
         texts.push(format!("{} {things} {words}{named}; `foresite check` lists them.", about.len()));
     }
     texts.into_iter().map(|text| Caveat { scenario: None, text }).collect()
+}
+
+/// What the simulation begins with.
+fn at_the_beginning(workload: &Workload) -> String {
+    let there = workload.jobs.iter().map_while(|job| job.before());
+    let (running, waiting): (Vec<_>, Vec<_>) = there.partition(|before| matches!(before, Before::Running { .. }));
+    if running.is_empty() && waiting.is_empty() {
+        return "The trace holds no job that ran or waited when the simulated part begins: the machine is empty then. Export from \
+                an earlier time on, by the longest time limit."
+            .to_owned();
+    }
+    format!(
+        "When the simulated part begins, {} jobs of the trace run, on their recorded nodes where they fit there, and {} wait: they \
+         are simulated, not counted.",
+        running.len(),
+        waiting.len()
+    )
 }
 
 /// Caveats of a scenario with separate controllers.

@@ -21,6 +21,7 @@ use crate::slurm_conf::SlurmConf;
 use crate::study_document::{BASELINE, Change, DOCUMENT, SiteSource, StudyDocument};
 use crate::summary_file::Horizon;
 use crate::trace::{self, Trace, TraceOptions};
+use crate::usage::RecordedUsage;
 
 /// A plain machine, for traces without a slurm.conf; what is `None` comes from the trace's header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +36,7 @@ pub struct Machine {
 struct Sources {
     conf: Option<SlurmConf>,
     accounts: Option<Sacctmgr>,
+    usage: Option<RecordedUsage>,
     trace: Trace,
     machine: Machine,
 }
@@ -55,7 +57,7 @@ impl Study {
         let Some(baseline) = sources.baseline(window, &mut diagnostics) else { return (None, diagnostics) };
         let mut plan = Plan {
             inputs: inputs::inputs(document, files, window.counted),
-            caveats: caveats::of_study(&diagnostics, window),
+            caveats: caveats::of_study(&diagnostics, window, &baseline.site.workload),
             gates: document.gates.clone(),
             scenarios: Vec::new(),
         };
@@ -100,7 +102,8 @@ pub fn read_trace(document: &StudyDocument, files: &FileSet) -> (Option<Trace>, 
 
 fn read_traced(document: &StudyDocument, files: &FileSet, diagnostics: &mut Vec<Diagnostic>) -> Option<Trace> {
     let (name, bytes) = file(&document.trace.file, files, diagnostics)?;
-    let options = TraceOptions { time_zone: time_zone(document, diagnostics), ..TraceOptions::default() };
+    let opens = Window::of(&document.trace).opens();
+    let options = TraceOptions { time_zone: time_zone(document, diagnostics), opens, ..TraceOptions::default() };
     let (trace, found) = Trace::read(name, bytes, &options);
     diagnostics.extend(found);
     trace
@@ -137,7 +140,6 @@ impl Sources {
         let (conf, accounts) = read_configuration(site, files, diagnostics);
         for (option, words) in [
             (&site.reservations, "reservations are"),
-            (&site.usage, "usage before the trace is"),
             (&site.events, "node events are"),
             (&site.sdiag, "measured cycle times are"),
         ] {
@@ -146,8 +148,13 @@ impl Sources {
                 diagnostics.push(Diagnostic::new(Severity::NotModelled, name, message));
             }
         }
+        let usage = file(&site.usage, files, diagnostics).and_then(|(name, bytes)| {
+            let (usage, found) = RecordedUsage::read(name, bytes);
+            diagnostics.extend(found);
+            usage
+        });
         let trace = read_traced(document, files, diagnostics);
-        Some(Self { conf, accounts, trace: trace?, machine })
+        Some(Self { conf, accounts, usage, trace: trace?, machine })
     }
 
     fn lower(&self, conf: Option<&SlurmConf>, accounts: Option<&Sacctmgr>) -> (Option<Site>, Vec<Diagnostic>) {
@@ -160,14 +167,23 @@ impl Sources {
         }
     }
 
+    /// The trace's jobs among the site's people, who then have their recorded usage.
+    fn jobs(&self, site: &mut Site) -> (Option<Workload>, Vec<Diagnostic>) {
+        let (workload, mut diagnostics) = trace::lower(&self.trace, site);
+        if let Some(usage) = &self.usage {
+            diagnostics.extend(usage.apply(site));
+        }
+        (workload, diagnostics)
+    }
+
     fn baseline(&self, window: Window, diagnostics: &mut Vec<Diagnostic>) -> Option<Prepared> {
         let (site, found) = self.lower(self.conf.as_ref(), self.accounts.as_ref());
         diagnostics.extend(found);
         let mut site = site?;
-        let (workload, found) = trace::lower(&self.trace, &mut site);
+        let (workload, found) = self.jobs(&mut site);
         diagnostics.extend(found);
         let workload = Arc::new(window.cut(workload?));
-        if workload.jobs.is_empty() {
+        if workload.jobs.iter().all(|job| job.before().is_some()) {
             let fault = Diagnostic::error(DOCUMENT, "no job of the trace was submitted in the window");
             diagnostics.push(fault.field("/trace/window").cure("choose a window within the trace"));
         }
@@ -219,7 +235,7 @@ impl Sources {
         if let Some(scheduler) = beyond.scheduler {
             site.policy.scheduler = scheduler.algorithm(site.policy.scheduler);
         }
-        let (workload, found) = trace::lower(&self.trace, &mut site);
+        let (workload, found) = self.jobs(&mut site);
         diagnostics.extend(found);
         let workload = shared(window.cut(workload?), &baseline.site.workload);
         let mut prepared = prepared(name, site, workload, window, diagnostics)?;

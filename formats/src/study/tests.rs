@@ -230,10 +230,42 @@ fn a_window_simulates_its_warm_up_and_counts_its_own_jobs() {
     );
     let document = study_document::read("study.yaml", text.as_bytes()).0.unwrap();
     let study = Study::prepare(&document, &files()).0.unwrap();
-    assert_eq!(study.n_jobs(), 25);
+    // Five jobs of before waited when the warm-up begins.
+    assert_eq!(study.n_jobs(), 30);
     let replicated = study.replicate(0, 0, &mut Unobserved).unwrap();
-    assert_eq!((replicated.schedule.rows.len(), replicated.summary.jobs), (25, 20));
+    assert_eq!((replicated.schedule.rows.len(), replicated.summary.jobs), (30, 20));
+    let caveats: Vec<&str> = study.plan.caveats.iter().map(|caveat| caveat.text.as_str()).collect();
+    assert!(caveats[1].starts_with("When the simulated part begins, 0 jobs of the trace run, on their recorded nodes"));
+    assert!(caveats[1].contains("and 5 wait"), "{caveats:?}");
     assert_eq!(on_threads(&study, 1).0.scenarios[0].overall().unwrap().jobs, 20);
+}
+
+/// Job 1 ran for two hours when the window opened, on nodes that all controllers but one do not have.
+#[test]
+fn a_job_that_runs_when_the_window_opens_keeps_its_nodes_until_its_recorded_end() {
+    let header =
+        "JobID|User|Account|Partition|QOS|Submit|Eligible|Start|End|State|Timelimit|NNodes|ReqCPUS|ReqMem|NodeList";
+    let rows = "1|ann|group|main|normal|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T02:00:00|2026-01-01T05:00:00|COMPLETED|10:00:00|3|12|0|b[1-3]
+2|bob|group|main|normal|2026-01-01T04:00:00|2026-01-01T04:00:00|2026-01-01T06:00:00|2026-01-01T06:10:00|COMPLETED|01:00:00|5|20|0|a[1-2],b[1-3]
+3|bob|group|main|normal|2026-01-01T01:00:00|2026-01-01T01:00:00|2026-01-01T01:00:00|2026-01-01T01:10:00|COMPLETED|01:00:00|5|20|0|a[1-2],b[1-3]";
+    let mut files = files();
+    files.insert("trace.txt", format!("{header}\n{rows}\n").into_bytes());
+    let text = "name: test\nsite: {slurm_conf: site/slurm.conf}\n\
+         trace: {file: trace.txt, timezone: UTC, window: ['2026-01-01T04:00:00', '2026-01-01T07:00:00']}\nreplications: 1\n\
+         scenarios:\n  - {name: split, changes: [{separate_controllers: {controllers: {a: {nodes: 'a[1-2]'}, b: {nodes: 'b[1-3]'}}, too_large: largest}}]}\n";
+    let document = study_document::read("study.yaml", text.as_bytes()).0.unwrap();
+    let (study, diagnostics) = Study::prepare(&document, &files);
+    let study = study.unwrap_or_else(|| panic!("{}", shown(&diagnostics)));
+    let schedule = study.replicate(0, 0, &mut Unobserved).unwrap().schedule;
+    let rows = &schedule.rows;
+    let hour = |hour: i64| 1_767_225_600 + hour * 3600;
+    assert_eq!((rows[0].start, rows[0].end), (Some(hour(2)), Some(hour(5))));
+    assert_eq!((schedule.node_list(&rows[0]), rows[0].started_by), ("b[1-3]", None));
+    assert_eq!(rows.len(), 2, "job 3 was over");
+    assert!((hour(5)..hour(5) + 5).contains(&rows[1].start.unwrap()), "{:?}", rows[1]);
+    // Under separate controllers it runs on the nodes of its own.
+    let split = study.replicate(1, 0, &mut Unobserved).unwrap().schedule;
+    assert_eq!((split.rows[0].start, split.node_list(&split.rows[0])), (Some(hour(2)), "b[1-3]"));
 }
 
 #[test]

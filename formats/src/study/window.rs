@@ -23,14 +23,19 @@ impl Window {
         }
     }
 
-    /// Keeps the jobs submitted in [from − warm-up, to). O(jobs).
+    /// When the simulated part begins [Unix s].
+    pub(super) fn opens(self) -> Option<i64> {
+        self.counted.map(|(from, _)| from.saturating_sub(self.warmup))
+    }
+
+    /// Keeps the jobs submitted in [from − warm-up, to), and those that ran or waited when that begins. O(jobs).
     pub(super) fn cut(self, workload: Workload) -> Workload {
         let Some((from, to)) = self.counted else { return workload };
         let simulated = from.saturating_sub(self.warmup)..to;
         let mut places: Vec<Option<JobId>> = Vec::with_capacity(workload.jobs.len());
         let mut jobs = Vec::new();
         for job in workload.jobs {
-            let kept = simulated.contains(&job.submit);
+            let kept = simulated.contains(&job.submit) || job.before().is_some();
             places.push(kept.then(|| JobId::new(jobs.len())));
             if kept {
                 jobs.push(job);

@@ -67,7 +67,11 @@ enum LimitRule {
 const CERTAIN: u64 = 1 << 32;
 
 impl Which {
+    /// What ran or waited before the simulation stays as it was.
     fn includes(&self, job: &Job) -> bool {
+        if job.before().is_some() {
+            return false;
+        }
         let among = |list: &Option<Vec<bool>>, index: usize| {
             list.as_ref().is_none_or(|list| list.get(index).copied().unwrap_or(false))
         };

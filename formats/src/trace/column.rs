@@ -90,6 +90,7 @@ columns! {
     State, Content::State, [b"State"];
     Timelimit, Content::Word, [b"Timelimit"];
     TimelimitRaw, Content::Word, [b"TimelimitRaw"];
+    NodeList, Content::Word, [b"NodeList"];
     NNodes, Content::Amount, [b"NNodes", b"AllocNodes"];
     ReqNodes, Content::Amount, [b"ReqNodes"];
     NCpus, Content::Amount, [b"NCPUS", b"AllocCPUS"];

@@ -1,5 +1,6 @@
 //! From a trace's names to a site's ids: the engine's workload.
 
+mod before;
 mod features;
 mod people;
 mod remarks;
@@ -17,6 +18,7 @@ use super::model::{Trace, TraceFormat, TraceJob, TraceRun};
 use super::states::TraceState;
 use crate::diagnostic::{Diagnostic, Severity, any_error};
 use crate::site::Site;
+use before::Standing;
 use people::People;
 use remarks::{About, Remarks};
 use requests::RequestLowering;
@@ -39,13 +41,18 @@ pub fn lower(trace: &Trace, site: &mut Site) -> (Option<Workload>, Vec<Diagnosti
     order.sort_by_key(|&index| key(index));
     let mut workload = Workload { requests, trace_order: vec![JobId(0); trace.jobs.len()], ..Workload::default() };
     workload.jobs.reserve_exact(trace.jobs.len());
+    let standing = Standing::new(trace, site);
     for &index in &order {
         let Some(job) = trace.jobs.get(index as usize) else { continue };
         let request = ids.get(job.request as usize).copied().unwrap_or(RequestId(0));
         if let Some(place) = workload.trace_order.get_mut(index as usize) {
             *place = JobId::new(workload.jobs.len());
         }
-        workload.jobs.push(lower_job(trace, job, request, &known_ids, &mut people, site, &mut remarks));
+        let mut lowered = lower_job(trace, job, request, &known_ids, &mut people, site, &mut remarks);
+        if let Some(opens) = trace.opens.filter(|&opens| job.submit < opens) {
+            standing.stand(&mut lowered, job, opens, &mut remarks.of(1, job.line));
+        }
+        workload.jobs.push(lowered);
     }
     workload.users = people.into_users();
     let mut diagnostics = remarks.finish();
@@ -136,7 +143,7 @@ fn lower_job(
             requeue: extra.requeue,
             prefer: (!extra.prefer.is_empty())
                 .then(|| features::parse(texts.text(extra.prefer), &site.cluster.features, &mut about)),
-            running_since: None,
+            before: None,
         })
     });
     Job {

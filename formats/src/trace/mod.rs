@@ -36,7 +36,7 @@ use jiff::tz::TimeZone;
 pub use lower::{lower, swf_site};
 
 pub use caveat::{Caveat, CaveatKind};
-pub use model::{Trace, TraceExtra, TraceFormat, TraceGres, TraceJob, TraceRequest, TraceRun};
+pub use model::{Trace, TraceBefore, TraceExtra, TraceFormat, TraceGres, TraceJob, TraceRequest, TraceRun};
 pub use states::TraceState;
 pub use strings::{Strings, Symbol};
 pub use swf_header::SwfHeader;
@@ -60,6 +60,9 @@ pub struct TraceOptions {
     pub time_zone: Option<TimeZone>,
     /// The most bytes read after unpacking; no cap if `None`.
     pub max_bytes: Option<u64>,
+    /// When the simulated part begins [Unix s]: of jobs submitted before it is kept whether they ran or waited then. Only
+    /// for that are Start and NodeList looked at.
+    pub opens: Option<i64>,
 }
 
 impl Trace {
@@ -109,7 +112,7 @@ fn read_lines<R: std::io::BufRead>(lines: &mut Lines<R>, options: &TraceOptions,
                 let assumed = Diagnostic::new(Severity::Assumed, log.file(), message);
                 log.push(assumed.cure("name the cluster's zone, such as --timezone Europe/Berlin"));
             }
-            sacct::read(first, header, layout, lines, zone.unwrap_or(TimeZone::UTC), log)
+            sacct::read(first, header, layout, lines, (zone.unwrap_or(TimeZone::UTC), options.opens), log)
         }
         Err(layout::LayoutError::FixedWidth) => {
             let message = "this is sacct's table of fixed width, whose fields are cut off";

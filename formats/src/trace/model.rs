@@ -31,6 +31,8 @@ pub struct Trace {
     pub strings: Strings,
     /// The zone in which local times were read (IANA name); `UTC` for SWF.
     pub time_zone: String,
+    /// When the simulated part begins, if the reader was told [Unix s].
+    pub opens: Option<i64>,
     /// The time that SWF's submit times count from [Unix s]; 0 for sacct.
     pub unix_start: i64,
     /// What an SWF header says; empty for sacct.
@@ -102,6 +104,22 @@ pub struct TraceExtra {
     pub earlier_runs: Vec<TraceRun>,
     /// Submit time of the last incarnation, if there are several [Unix s].
     pub last_submit: i64,
+    /// How the (last) incarnation stood when the simulated part begins, if it was submitted before; `None` if it was over.
+    pub before: Option<TraceBefore>,
+}
+
+/// How a job, submitted before the simulated part of the trace, stood when that begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TraceBefore {
+    /// It ran.
+    Running {
+        /// Its start [Unix s].
+        since: i64,
+        /// Its NodeList.
+        nodes: Symbol,
+    },
+    /// It waited.
+    Waiting,
 }
 
 /// An incarnation of a job that was queued again after it.
@@ -113,6 +131,8 @@ pub struct TraceRun {
     pub run_time: u32,
     /// How it stood at its end.
     pub state: TraceState,
+    /// How it stood when the simulated part begins, if it was submitted before; `None` if it was over.
+    pub before: Option<TraceBefore>,
 }
 
 /// What jobs ask for, names unresolved. Equal requests are stored once.

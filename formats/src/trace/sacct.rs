@@ -46,7 +46,7 @@ pub(crate) fn read<R: BufRead>(
     header: bool,
     layout: Layout,
     lines: &mut Lines<R>,
-    zone: TimeZone,
+    (zone, opens): (TimeZone, Option<i64>),
     log: &mut Log,
 ) -> Option<Trace> {
     if !check_columns(&layout, lines.number(), log) {
@@ -56,6 +56,7 @@ pub(crate) fn read<R: BufRead>(
         elapsed: layout.has(Column::Elapsed) || layout.has(Column::ElapsedRaw),
         limit: layout.has(Column::TimelimitRaw) || layout.has(Column::Timelimit),
         alloc_tres: layout.has(Column::AllocTres),
+        opens,
     };
     let time_zone = zone.iana_name().unwrap_or("fixed offset").to_owned();
     let mut clock = Clock::new(zone);
@@ -107,6 +108,7 @@ pub(crate) fn read<R: BufRead>(
         requests: jobs.requests,
         strings,
         time_zone,
+        opens,
         unix_start: 0,
         header: SwfHeader::default(),
         caveats: Vec::new(),
@@ -334,7 +336,8 @@ impl TraceJob {
             let (submit, earlier) = if is_last { (last_submit, &*self) } else { (other.submit, other) };
             // An incarnation that was cancelled in the queue did not run.
             if earlier.cancelled_at.is_none() {
-                runs.push(TraceRun { submit, run_time: earlier.run_time, state: earlier.state });
+                let before = earlier.extra.as_ref().and_then(|extra| extra.before);
+                runs.push(TraceRun { submit, run_time: earlier.run_time, state: earlier.state, before });
                 runs.sort_unstable();
             }
             if is_last {
@@ -346,10 +349,13 @@ impl TraceJob {
                 (self.submit, self.eligible, self.release) = (other.submit, other.eligible, other.release);
             }
         }
+        let before_of = |job: &Self| job.extra.as_ref().and_then(|extra| extra.before);
+        let before = if last == other.submit { before_of(other) } else { before_of(self) };
         if let Some(extra) = &mut self.extra {
-            (extra.earlier_runs, extra.last_submit) = (runs, last);
+            (extra.earlier_runs, extra.last_submit, extra.before) = (runs, last, before);
         } else if !is_known {
-            self.extra = Some(Box::new(TraceExtra { earlier_runs: runs, last_submit: last, ..TraceExtra::default() }));
+            let extra = TraceExtra { earlier_runs: runs, last_submit: last, before, ..TraceExtra::default() };
+            self.extra = Some(Box::new(extra));
         }
         !is_known
     }

@@ -5,7 +5,7 @@ use super::caveat::CaveatKind;
 use super::column::Column;
 use super::job_id::{JobId, number};
 use super::log::Log;
-use super::model::{TraceExtra, TraceJob, TraceRequest};
+use super::model::{TraceBefore, TraceExtra, TraceJob, TraceRequest};
 use super::request::{RequestBuilder, shown};
 use super::row::Row;
 use super::states::TraceState;
@@ -20,6 +20,8 @@ pub(crate) struct Present {
     pub(crate) elapsed: bool,
     pub(crate) limit: bool,
     pub(crate) alloc_tres: bool,
+    /// When the simulated part begins.
+    pub(crate) opens: Option<i64>,
 }
 
 /// What reading rows needs.
@@ -91,6 +93,11 @@ impl RowReader<'_> {
             }
         }
         self.name_what_is_left_out(&request, options.as_ref());
+        if let Some(opens) = self.present.opens.filter(|&opens| submit < opens) {
+            extra.before = self.before(row, state, &ending, end, opens)?;
+            // What it waited for is over, or will be seen again.
+            release = eligible.min(opens);
+        }
         if release > submit {
             self.log.caveat(CaveatKind::EligibleAsRelease, self.line);
         }
@@ -272,6 +279,32 @@ impl RowReader<'_> {
             _ => {}
         }
         Some(ending)
+    }
+
+    /// How a job submitted before the simulated part stood when that begins: the one use of Start and NodeList.
+    /// `Some(None)` if it was over.
+    fn before(
+        &mut self,
+        row: &Row<'_>,
+        state: TraceState,
+        ending: &Ending,
+        end: Option<i64>,
+        opens: i64,
+    ) -> Option<Option<TraceBefore>> {
+        let waits = Some(Some(TraceBefore::Waiting));
+        if let Some(cancelled_at) = ending.cancelled_at {
+            return if cancelled_at > opens { waits } else { Some(None) };
+        }
+        match state {
+            TraceState::Pending => return waits,
+            TraceState::Running => {}
+            _ if end.is_some_and(|end| end <= opens) => return Some(None),
+            _ => {}
+        }
+        let start = self.time(row, Column::Start, "Start")?;
+        let start = start.or_else(|| end.map(|end| end.saturating_sub(i64::from(ending.run_time))));
+        let Some(since) = start.filter(|&since| since < opens) else { return waits };
+        Some(Some(TraceBefore::Running { since, nodes: self.strings.intern(row.get(Column::NodeList)) }))
     }
 
     fn was_allocated(&self, row: &Row<'_>) -> bool {

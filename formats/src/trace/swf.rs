@@ -305,6 +305,7 @@ impl Reader<'_> {
             requests: self.requests,
             strings: self.strings,
             time_zone: "UTC".to_owned(),
+            opens: None,
             unix_start,
             header: self.header,
             caveats: Vec::new(),

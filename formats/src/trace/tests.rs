@@ -21,7 +21,7 @@ const ROW: &str = "1|j1|user5|acct2|normal|normal|2024-01-01T00:08:00|2024-01-01
 const SUBMIT: i64 = 1_704_067_680;
 
 fn utc() -> TraceOptions {
-    TraceOptions { time_zone: Some(TimeZone::UTC), max_bytes: None }
+    TraceOptions { time_zone: Some(TimeZone::UTC), max_bytes: None, opens: None }
 }
 
 fn read(text: &str) -> (Option<Trace>, Vec<Diagnostic>) {

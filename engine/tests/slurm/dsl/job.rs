@@ -4,8 +4,8 @@ use foresite_engine::association::{Association, AssociationTree, Qos};
 use foresite_engine::cluster::Cluster;
 use foresite_engine::ids::{AssociationId, FeatureId, GresId, LicenseId, PartitionId, QosId, RequestId, UserId};
 use foresite_engine::job::{
-    Dependencies, DependencyKind, EarlierRun, FeatureExpr, GresRequest, GresScope, Job, JobExtra, JobName, JobPart,
-    Memory, Request, RunEnd, Sharing, TimeLimit, Workload,
+    Before, Dependencies, DependencyKind, EarlierRun, FeatureExpr, GresRequest, GresScope, Job, JobExtra, JobName,
+    JobPart, Memory, Request, RunEnd, Sharing, TimeLimit, Workload,
 };
 
 use super::{Line, T0, intern, nodes_named, partition};
@@ -82,7 +82,7 @@ pub(super) fn add(
         nice: 0,
         extra: None,
     };
-    let (mut user, mut tasks) = ("u", None);
+    let (mut user, mut tasks, mut released) = ("u", None, None);
     for &(key, value) in &line.options {
         match key {
             "at" => job.submit = T0 + line.number::<i64>(value),
@@ -103,6 +103,13 @@ pub(super) fn add(
                 };
                 extra.earlier_runs = value.split(',').map(run).collect();
             }
+            "waits" => extra.before = Some(Before::Waiting),
+            "since" => {
+                let (since, nodes) = value.split_once('@').unwrap_or((value, ""));
+                let nodes = if nodes.is_empty() { Vec::new() } else { nodes_named(cluster, nodes) };
+                extra.before = Some(Before::Running { since: T0 + line.number::<i64>(since), nodes });
+            }
+            "released" => released = Some(T0 + line.number::<i64>(value)),
             "no_requeue" => extra.requeue = Some(false),
             "fails" => job.succeeded = false,
             "nice" => job.nice = line.number(value),
@@ -152,7 +159,7 @@ pub(super) fn add(
             other => line.unknown(other),
         }
     }
-    job.release = job.submit;
+    job.release = released.unwrap_or(job.submit);
     request.tasks = request.tasks.max(request.min_nodes);
     request.min_cpus = request.tasks * request.cpus_per_task;
     job.request = RequestId::new(intern(&mut workload.requests, request));

@@ -28,6 +28,8 @@ pub(super) enum About {
     Gres,
     /// A node the site does not have.
     Node,
+    /// A node the site does not have, on which jobs ran when the simulation begins.
+    FormerNode,
     /// A licence the site does not have.
     Licence,
     /// A dependency on jobs outside the trace.
@@ -172,6 +174,13 @@ impl About {
                 Severity::Warning,
                 "SubmitLine",
                 format!("the node '{name}' that {jobs} jobs name is not in slurm.conf: ignored"),
+            ),
+            Self::FormerNode => (
+                Severity::Warning,
+                "NodeList",
+                format!(
+                    "the node '{name}' of {jobs} jobs that run from the beginning is not in slurm.conf: they run on others"
+                ),
             ),
             Self::Licence => (
                 Severity::Warning,

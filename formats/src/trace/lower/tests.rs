@@ -2,8 +2,8 @@
 
 use foresite_engine::association::{Association, AssociationTree, Qos};
 use foresite_engine::cluster::{MemoryDefault, Partition};
-use foresite_engine::ids::AssociationId;
-use foresite_engine::job::{FeatureExpr, Memory};
+use foresite_engine::ids::{AssociationId, NodeId};
+use foresite_engine::job::{Before, FeatureExpr, Memory};
 use foresite_engine::node_set::NodeSet;
 
 use super::super::TraceOptions;
@@ -13,7 +13,7 @@ const HEADER: &str = "JobID|User|Account|Partition|QOS|Submit|Eligible|ElapsedRa
 
 fn trace(rows: &[&str]) -> Trace {
     let text = format!("{HEADER}\n{}\n", rows.join("\n"));
-    let options = TraceOptions { time_zone: Some(jiff::tz::TimeZone::UTC), max_bytes: None };
+    let options = TraceOptions { time_zone: Some(jiff::tz::TimeZone::UTC), max_bytes: None, opens: None };
     let (trace, diagnostics) = Trace::read("t", text.as_bytes(), &options);
     trace.unwrap_or_else(|| panic!("{diagnostics:?}"))
 }
@@ -190,4 +190,72 @@ fn a_job_belongs_to_its_users_association_in_its_first_partition() {
     let (workload, _) = lower(&trace(&rows.each_ref().map(String::as_str)), &mut site);
     let rows: Vec<usize> = workload.unwrap().jobs.iter().map(|job| job.association.index()).collect();
     assert_eq!(rows, [2, 3, 2]);
+}
+
+/// Jobs submitted before 12:00, when the simulated part begins.
+#[test]
+fn jobs_from_before_the_simulated_part_run_or_wait_or_are_over() {
+    let header =
+        "JobID|User|Account|Partition|QOS|Submit|Eligible|Start|End|ElapsedRaw|State|TimelimitRaw|ReqTRES|NodeList";
+    let day = |time: &str| if time.contains(':') { format!("2024-01-01T{time}") } else { time.to_owned() };
+    let row = |id: &str, times: [&str; 4], state: &str, elapsed: u32, nodes: &str| {
+        let [submit, eligible, start, end] = times.map(day);
+        format!("{id}|ann|phys||normal|{submit}|{eligible}|{start}|{end}|{elapsed}|{state}|600|cpu=1,node=1|{nodes}")
+    };
+    let rows = [
+        row("1", ["08:00:00", "08:00:00", "09:00:00", "13:00:00"], "COMPLETED", 14_400, "n[2-3]"),
+        row("2", ["08:00:00", "08:10:00", "12:30:00", "13:00:00"], "COMPLETED", 1800, "n1"),
+        row("3", ["08:00:00", "08:00:00", "09:00:00", "11:00:00"], "COMPLETED", 7200, "n1"),
+        row("4", ["08:00:00", "08:00:00", "Unknown", "12:30:00"], "CANCELLED by 5", 0, "None assigned"),
+        row("5", ["08:00:00", "08:00:00", "Unknown", "11:30:00"], "CANCELLED by 5", 0, "None assigned"),
+        row("6", ["08:00:00", "08:00:00", "11:00:00", "Unknown"], "RUNNING", 7200, "n4,old1"),
+        row("7", ["08:00:00", "08:00:00", "Unknown", "Unknown"], "PENDING", 0, "None assigned"),
+        // Preempted before; its second run is going on, its third is to come.
+        row("8", ["08:00:00", "08:00:00", "09:00:00", "10:00:00"], "PREEMPTED", 3600, "n1"),
+        row("8", ["10:00:00", "10:02:01", "11:00:00", "12:10:00"], "PREEMPTED", 4200, "n1"),
+        row("8", ["12:10:00", "12:12:01", "13:00:00", "13:10:00"], "COMPLETED", 600, "n1"),
+        row("9", ["12:00:00", "12:00:00", "13:00:00", "13:10:00"], "COMPLETED", 600, "n1"),
+    ];
+    let text = format!("{header}\n{}\n", rows.join("\n"));
+    let noon = 1_704_110_400;
+    let options = TraceOptions { time_zone: Some(jiff::tz::TimeZone::UTC), max_bytes: None, opens: Some(noon) };
+    let (trace, _) = Trace::read("t", text.as_bytes(), &options);
+    let (workload, diagnostics) = lower(&trace.unwrap(), &mut site());
+    let said: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+    let former = "t:7: warning: NodeList: the node 'old1' of 1 jobs that run from the beginning is not in slurm.conf: they run on others";
+    assert_eq!(said, [former]);
+    let hour = |hour: i64| noon + (hour - 12) * 3600;
+    let running = |since, nodes: &[usize]| {
+        Some(Before::Running { since, nodes: nodes.iter().map(|&node| NodeId::new(node)).collect() })
+    };
+    let workload = workload.unwrap();
+    let found: Vec<_> = workload.jobs.iter().map(|job| job.before().cloned()).collect();
+    let expected = [
+        running(hour(9), &[1, 2]),
+        Some(Before::Waiting),
+        None,
+        Some(Before::Waiting),
+        None,
+        running(hour(11), &[3]),
+        Some(Before::Waiting),
+        running(hour(11), &[0]),
+        None,
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(workload.jobs[1].release, hour(8) + 600);
+    let runs: Vec<u32> = workload.jobs[7].extra.as_ref().unwrap().earlier_runs.iter().map(|run| run.run_time).collect();
+    assert_eq!((runs, workload.jobs[7].run_time), (vec![4200], 600));
+}
+
+/// Without a window nothing of a recorded schedule is looked at.
+#[test]
+fn starts_and_nodes_are_not_read_where_the_whole_trace_is_simulated() {
+    let row = "1|ann|phys||normal|2024-01-01T08:00:00|2024-01-01T08:00:00|nonsense|60|COMPLETED|600|cpu=1,node=1|n[1-";
+    let text = format!(
+        "JobID|User|Account|Partition|QOS|Submit|Eligible|Start|ElapsedRaw|State|TimelimitRaw|ReqTRES|NodeList\n{row}\n"
+    );
+    let options = TraceOptions { time_zone: Some(jiff::tz::TimeZone::UTC), max_bytes: None, opens: None };
+    let (trace, _) = Trace::read("t", text.as_bytes(), &options);
+    let (workload, _) = lower(&trace.unwrap(), &mut site());
+    assert_eq!(workload.unwrap().jobs[0].before(), None);
 }

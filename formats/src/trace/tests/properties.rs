@@ -6,7 +6,8 @@ use super::*;
 
 /// Reads, and lowers what was accepted onto a small cluster.
 fn swallow(bytes: &[u8]) {
-    let (trace, diagnostics) = Trace::read("t", bytes, &TraceOptions { time_zone: None, max_bytes: Some(1 << 20) });
+    let (trace, diagnostics) =
+        Trace::read("t", bytes, &TraceOptions { time_zone: None, max_bytes: Some(1 << 20), opens: None });
     assert_eq!(trace.is_none(), any_error(&diagnostics));
     if let Some(trace) = trace
         && let Ok(mut site) = swf_site(&trace, Some(4), Some(8))

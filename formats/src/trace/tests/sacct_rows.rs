@@ -83,7 +83,7 @@ fn incarnations_after_a_requeue_are_runs_of_one_job() {
     assert_eq!(trace.jobs.len(), 1);
     let job = &trace.jobs[0];
     assert_eq!((job.submit, job.run_time, job.run_time_is_bound), (SUBMIT, 300, true));
-    let run = |submit, run_time, state| TraceRun { submit, run_time, state };
+    let run = |submit, run_time, state| TraceRun { submit, run_time, state, before: None };
     let runs = [run(SUBMIT, 100, TraceState::NodeFail), run(SUBMIT + 3120, 200, TraceState::Requeued)];
     assert_eq!(job.extra.as_ref().unwrap().earlier_runs, runs);
     assert_eq!(caveats(&trace), [(CaveatKind::Requeued, 2), (CaveatKind::DuplicateRow, 1)]);
@@ -222,7 +222,8 @@ fn local_times_without_a_zone_are_read_as_utc_and_said_so() {
     let (trace, diagnostics) = Trace::read("t", with(&[]).as_bytes(), &TraceOptions::default());
     assert_eq!(trace.unwrap().jobs[0].submit, SUBMIT);
     assert!(said(&diagnostics).contains("assumed: sacct writes local times without a zone: read as UTC"));
-    let berlin = TraceOptions { time_zone: Some(TimeZone::get("Europe/Berlin").unwrap()), max_bytes: None };
+    let berlin =
+        TraceOptions { time_zone: Some(TimeZone::get("Europe/Berlin").unwrap()), max_bytes: None, opens: None };
     let (trace, diagnostics) = Trace::read("t", with(&[]).as_bytes(), &berlin);
     assert_eq!((trace.unwrap().jobs[0].submit, diagnostics.len()), (SUBMIT - 3600, 0));
 }

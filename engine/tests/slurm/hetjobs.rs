@@ -1,0 +1,134 @@
+//! Heterogeneous jobs: components start together, by backfill alone (slurm-semantics 3.8, 1.5 step 4).
+
+use crate::schedule::{expect, expect_equal_with_every_cycle, run};
+
+#[test]
+fn components_start_together_in_backfill() {
+    expect(
+        "node n[1-3] cores=4
+         job 1+0 N=1 n=4 run=100 t=10
+         job 1+1 N=2 n=8 run=200 t=10",
+        "1+0  0  0..32        +100  COMPLETED  n1     backfill
+         1+1  0  1+0.start+0  +200  COMPLETED  n2,n3  backfill",
+    );
+}
+
+/// Plans are whole nodes, so components never share one.
+#[test]
+fn components_get_nodes_of_their_own() {
+    expect(
+        "node n[1-2] cores=4
+         job 1+0 n=1 run=100 t=10
+         job 1+1 n=1 run=100 t=10",
+        "1+0  0  0..32        +100  COMPLETED  n1  backfill
+         1+1  0  1+0.start+0  +100  COMPLETED  n2  backfill",
+    );
+}
+
+/// The second component's node is busy until 600: nothing starts before, and the first one's node is kept from then on.
+#[test]
+fn no_component_starts_before_all_can() {
+    expect(
+        "node n1 cores=4 features=a
+         node n2 cores=4 features=b
+         job 1 n=4 C=b run=590 t=10
+         job 2+0 at=5 n=4 C=a run=100 t=20
+         job 2+1 at=5 n=4 C=b run=100 t=20
+         job 3 at=40 n=4 C=a run=50 t=5
+         job 4 at=40 n=4 C=a run=50 t=20",
+        "1    0   0..4          +590  COMPLETED  n2  *
+         2+0  5   1.end+0..100  +100  COMPLETED  n1  backfill
+         2+1  5   2+0.start+0   +100  COMPLETED  n2  backfill
+         3    40  40..101       +50   COMPLETED  n1  backfill
+         4    40  2+0.end+0..62 +50   COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn components_in_several_partitions_start_together() {
+    expect(
+        "node n[1-2] cores=4
+         node g1 cores=4 gres=gpu:2
+         partition cpu nodes=n[1-2]
+         partition gpu nodes=g1
+         job 1 p=gpu n=1 gres=gpu:2 run=300 t=5
+         job 2+0 at=10 p=cpu N=2 n=8 run=100 t=10
+         job 2+1 at=10 p=gpu n=1 gres=gpu:1 run=100 t=10",
+        "1    0   0..4         +300  COMPLETED  g1     *
+         2+0  10  1.end+0..95  +100  COMPLETED  n1,n2  backfill
+         2+1  10  2+0.start+0  +100  COMPLETED  g1     backfill",
+    );
+}
+
+/// sched/builtin and bf_interval=-1: there is nobody to start them.
+#[test]
+fn without_backfill_they_wait_for_ever() {
+    expect(
+        "node n1 cores=4\n set bf_interval=off\n job 1+0 run=100\n job 1+1 run=100",
+        "1+0  0  -  -  PENDING  -  -\n 1+1  0  -  -  PENDING  -  -",
+    );
+}
+
+/// One component is too large for its user's limit: the others wait with it, and the simulation ends all the same.
+#[test]
+fn a_component_at_a_limit_keeps_the_others_waiting() {
+    expect(
+        "node n[1-2] cores=4
+         qos normal max_cpu_per_job=2
+         set enforce=limits multifactor
+         job 1+0 n=1 run=100
+         job 1+1 n=4 run=100
+         job 2 at=50 n=1 run=100",
+        "1+0  0   -  -  PENDING  -  -
+         1+1  0   -  -  PENDING  -  -
+         2    50  *  +100  COMPLETED  *  backfill",
+    );
+}
+
+/// Components count one by one: together they are over the limit, which shows when the second one starts.
+#[test]
+fn components_over_a_limit_together_do_not_start() {
+    let (_, outcome) = run(
+        "node n[1-2] cores=4
+         qos normal max_jobs_per_user=1
+         set enforce=limits
+         job 1+0 n=1 run=100 cancel=2000
+         job 1+1 n=1 run=100 cancel=2000",
+        1,
+    );
+    assert!(outcome.records.iter().all(|record| record.start.is_none()), "{:?}", outcome.records);
+}
+
+#[test]
+fn a_preempted_heterogeneous_job_goes_as_a_whole() {
+    expect(
+        "node n[1-2] cores=4
+         partition low
+         partition high tier=2
+         set preempt=partition preempt_mode=cancel
+         job 1+0 p=low n=4 run=1000 t=60
+         job 1+1 p=low n=4 run=1000 t=60
+         job 2 at=100 p=high n=4 run=50 t=10",
+        "1+0  0    0..32        100..131     PREEMPTED  n1  backfill
+         1+1  0    1+0.start+0  1+0.end+0    PREEMPTED  n2  backfill
+         2    100  1+0.end+0..5 +50          COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn skipped_cycles_would_have_changed_nothing() {
+    for seed in 0..8 {
+        expect_equal_with_every_cycle(
+            "node n[1-4] cores=4
+             job 1 n=8 N=2 run=590 t=10
+             job 2+0 at=5 n=4 run=100 t=20
+             job 2+1 at=5 n=12 N=3 run=100 t=20
+             job 3 at=40 n=4 run=50 t=5
+             job 4 at=45 n=16 N=4 run=50 t=20
+             job 5 at=700 n=4 run=50 t=5
+             job 6+0 at=900 n=4 run=100 t=20
+             job 6+1 at=910 n=16 N=4 run=100 t=20",
+            seed,
+        );
+    }
+}
