@@ -12,6 +12,8 @@ use tokio_util::sync::CancellationToken;
 use crate::auth::Authenticator;
 use crate::config::LimitsConfig;
 use crate::metrics::Metrics;
+use crate::quotas::Quotas;
+use crate::webhooks::NetworkRules;
 
 /// Studies checked at once; each holds a trace in memory.
 pub const CHECKS_AT_ONCE: usize = 2;
@@ -30,6 +32,10 @@ pub struct Context {
     pub limits: LimitsConfig,
     /// The doors' metrics.
     pub metrics: Metrics,
+    /// What tenants may use.
+    pub quotas: Quotas,
+    /// Where webhooks may go.
+    pub webhooks: NetworkRules,
     /// Turns for checking studies.
     pub checks: Semaphore,
     /// Whether browsers reach us over TLS, so that cookies may be marked for it.

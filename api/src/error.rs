@@ -5,6 +5,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::time::Duration;
 
 use foresite_formats::diagnostic::Diagnostic;
 use foresite_store::error::StoreError;
@@ -70,12 +71,24 @@ codes! {
     StudyActive = "study_active", 409, FailedPrecondition, "The study is still at work";
     /// Something else refers to it.
     InUse = "in_use", 409, FailedPrecondition, "It is in use";
+    /// There are as many as there may be.
+    TooMany = "too_many", 409, FailedPrecondition, "There are as many as there may be";
+    /// The webhook is told nothing more.
+    WebhookDisabled = "webhook_disabled", 409, FailedPrecondition, "The webhook is disabled";
     /// There is one of that name.
     AlreadyExists = "already_exists", 409, AlreadyExists, "There is one of that name";
     /// More bytes than allowed.
     PayloadTooLarge = "payload_too_large", 413, ResourceExhausted, "The body is too large";
     /// Not a type that is read here.
     UnsupportedMediaType = "unsupported_media_type", 415, InvalidArgument, "The content type is not read here";
+    /// The tenant may store no more.
+    StorageFull = "storage_full", 413, ResourceExhausted, "The tenant may store no more";
+    /// The study would simulate more than the tenant may.
+    StudyTooLarge = "study_too_large", 413, ResourceExhausted, "The study is larger than the tenant may run";
+    /// Requests or uploads come too fast.
+    RateLimited = "rate_limited", 429, ResourceExhausted, "Too many requests; try again later";
+    /// As many studies are at work as the tenant may have.
+    TooManyStudies = "too_many_studies", 429, ResourceExhausted, "Too many studies are at work; try again later";
     /// The configuration has errors.
     InvalidConfig = "invalid_config", 422, InvalidArgument, "The configuration has errors; nothing was stored";
     /// The trace has errors.
@@ -101,6 +114,7 @@ pub struct ApiError {
     detail: String,
     diagnostics: Vec<Diagnostic>,
     source: Option<Box<dyn StdError + Send + Sync>>,
+    retry_after: Option<Duration>,
 }
 
 /// What use cases return.
@@ -109,7 +123,7 @@ pub type ApiResult<T> = Result<T, ApiError>;
 impl ApiError {
     /// An error with the words a user sees.
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), diagnostics: Vec::new(), source: None }
+        Self { code, detail: detail.into(), diagnostics: Vec::new(), source: None, retry_after: None }
     }
 
     /// Refused input, with every fault, up to [`FAULTS_MAX`]; the detail counts all.
@@ -121,7 +135,7 @@ impl ApiError {
             [first, ..] => format!("{} errors, the first: {}", errors.len(), described(first)),
         };
         errors.truncate(FAULTS_MAX);
-        Self { code, detail, diagnostics: errors, source: None }
+        Self { code, detail, diagnostics: errors, source: None, retry_after: None }
     }
 
     /// One wrong field of a small document; `pointer` is a JSON pointer.
@@ -136,6 +150,7 @@ impl ApiError {
             detail: "the operator finds the reason in the log, by the trace id".to_owned(),
             diagnostics: Vec::new(),
             source: Some(source.into()),
+            retry_after: None,
         }
     }
 
@@ -146,6 +161,7 @@ impl ApiError {
             detail: "nothing was changed".to_owned(),
             diagnostics: Vec::new(),
             source: Some(source.into()),
+            retry_after: None,
         }
     }
 
@@ -153,6 +169,18 @@ impl ApiError {
     pub fn not_found(what: &str, id: &str) -> Self {
         let shown: String = id.chars().take(100).collect();
         Self::new(Code::NotFound, format!("there is no {what} {shown}"))
+    }
+
+    /// Not now: again after `wait`.
+    pub fn later(code: Code, detail: impl Into<String>, wait: Duration) -> Self {
+        Self { retry_after: Some(wait), ..Self::new(code, detail) }
+    }
+
+    /// After how many seconds the same request may be answered, where that can be told.
+    pub fn retry_after_seconds(&self) -> Option<u64> {
+        const AWAY_SECONDS: u64 = 5;
+        let known = self.retry_after.map(|wait| wait.as_secs() + u64::from(wait.subsec_nanos() > 0));
+        known.or((self.code == Code::Unavailable).then_some(AWAY_SECONDS))
     }
 
     /// The code.

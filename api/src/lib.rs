@@ -7,10 +7,13 @@ pub mod config;
 pub mod error;
 
 mod clock;
+mod trace_id;
 
 pub mod auth;
 pub mod context;
 pub mod metrics;
+pub mod quotas;
+pub mod webhooks;
 
 pub mod app;
 

@@ -2,10 +2,12 @@
 
 use foresite_store::Store;
 use foresite_store::state::StudyState;
-use prometheus::{Encoder, HistogramOpts, HistogramVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder};
+use prometheus::{
+    Encoder, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
+};
 
 use crate::clock::now_ms;
-use crate::error::{ApiError, ApiResult};
+use crate::error::{ApiError, ApiResult, Code};
 
 /// Upper bounds [seconds]: from a cached read to a large upload.
 const BUCKETS: [f64; 11] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0];
@@ -19,6 +21,9 @@ pub struct Metrics {
     queue_depth: IntGauge,
     queue_oldest_seconds: IntGauge,
     studies: IntGaugeVec,
+    refused: IntCounterVec,
+    webhooks: IntCounterVec,
+    webhooks_waiting: IntGauge,
 }
 
 impl Metrics {
@@ -52,11 +57,32 @@ impl Metrics {
         registry.register(Box::new(queue_depth.clone())).map_err(ApiError::internal)?;
         registry.register(Box::new(queue_oldest_seconds.clone())).map_err(ApiError::internal)?;
         registry.register(Box::new(studies.clone())).map_err(ApiError::internal)?;
+        let counters = |name: &str, help: &str, label: &str| {
+            let counter = IntCounterVec::new(Opts::new(name, help), &[label]).map_err(ApiError::internal)?;
+            registry.register(Box::new(counter.clone())).map_err(ApiError::internal)?;
+            Ok::<_, ApiError>(counter)
+        };
+        let refused = counters("foresite_refusals_total", "Requests refused, by the problem's code.", "code")?;
+        let webhooks = counters("foresite_webhook_attempts_total", "Attempts to send webhooks, by end.", "outcome")?;
+        let webhooks_waiting =
+            IntGauge::new("foresite_webhooks_waiting", "Webhook deliveries that are still to be sent.")
+                .map_err(ApiError::internal)?;
+        registry.register(Box::new(webhooks_waiting.clone())).map_err(ApiError::internal)?;
         #[cfg(target_os = "linux")]
         registry
             .register(Box::new(prometheus::process_collector::ProcessCollector::for_self()))
             .map_err(ApiError::internal)?;
-        Ok(Self { registry, http_seconds, grpc_seconds, queue_depth, queue_oldest_seconds, studies })
+        Ok(Self {
+            registry,
+            http_seconds,
+            grpc_seconds,
+            queue_depth,
+            queue_oldest_seconds,
+            studies,
+            refused,
+            webhooks,
+            webhooks_waiting,
+        })
     }
 
     /// The registry, for the workers' metrics.
@@ -78,6 +104,16 @@ impl Metrics {
         self.grpc_seconds.with_label_values(&[service, method, code]).observe(seconds);
     }
 
+    /// Notes a refusal.
+    pub fn refused(&self, code: Code) {
+        self.refused.with_label_values(&[code.as_str()]).inc();
+    }
+
+    /// Notes an attempt to send a webhook: `delivered`, `retried` or `failed`.
+    pub fn webhook(&self, outcome: &str) {
+        self.webhooks.with_label_values(&[outcome]).inc();
+    }
+
     /// Asks the database for the figures that only it knows.
     ///
     /// # Errors
@@ -87,6 +123,7 @@ impl Metrics {
         self.queue_depth.set(depth.queued);
         let waited_ms = depth.oldest_queued_at.map_or(0, |since| now_ms() - since);
         self.queue_oldest_seconds.set(waited_ms.max(0) / 1000);
+        self.webhooks_waiting.set(store.count_waiting_deliveries().await?);
         let counted = store.count_studies().await?;
         for state in StudyState::ALL {
             let count = counted.iter().find(|(found, _)| found == state).map_or(0, |(_, count)| *count);

@@ -40,6 +40,7 @@ fn add_common_refusals(operation: &mut Operation) {
         ("400", "The request cannot be read."),
         ("401", "A valid token is needed."),
         ("403", "The token's role does not allow this."),
+        ("429", "The tenant's rate is used up; Retry-After says how long to wait."),
         ("500", "Something failed on our side; the operator finds it by the trace id."),
         ("503", "The database or the objects cannot be reached; try again later."),
     ];

@@ -49,6 +49,7 @@ enum Command {
     Work(commands::work::Work),
     Migrate(commands::migrate::Migrate),
     Token(commands::token::Token),
+    Quota(commands::quota::Quota),
     Submit(commands::submit::Submit),
     Openapi(commands::openapi::Openapi),
     #[command(hide = true)]
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
         Command::Work(work) => work.execute(),
         Command::Migrate(migrate) => migrate.execute(),
         Command::Token(token) => token.execute(),
+        Command::Quota(quota) => quota.execute(),
         Command::Submit(submit) => submit.execute(),
         Command::Openapi(openapi) => openapi.execute(),
         Command::Task(task) => return task.execute(),

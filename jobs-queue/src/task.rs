@@ -61,6 +61,11 @@ impl TaskFolder<'_> {
     pub fn comparison(self) -> PathBuf {
         self.0.join("comparison.json")
     }
+
+    /// There if a gate of the comparison does not hold, so that the worker need not read the comparison.
+    pub fn gate_breached(self) -> PathBuf {
+        self.0.join("gate-breached")
+    }
 }
 
 /// Why a task gave no result.

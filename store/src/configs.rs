@@ -31,6 +31,8 @@ pub struct Config {
     pub created_by: String,
     /// When.
     pub created_at: UnixMillis,
+    /// Size of its files in bytes; 0 for those stored before sizes were kept.
+    pub bytes: i64,
 }
 
 impl Config {
@@ -81,6 +83,6 @@ impl Store {
         let mut conn = self.begin().await?;
         let row = configs::table.filter(configs::tenant.eq(tenant)).filter(configs::site.eq(site));
         let deleted = execute!(&mut conn, diesel::delete(row.filter(configs::id.eq(id))));
-        conn.finish(deleted.map(|rows| rows > 0).map_err(StoreError::from)).await
+        conn.finish_if_changed(deleted.map(|rows| rows > 0).map_err(StoreError::from)).await
     }
 }

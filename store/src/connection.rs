@@ -14,6 +14,7 @@ use diesel_async::{
 use futures::FutureExt;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
+use crate::audit::{self, AuditEntry};
 use crate::database_url::DatabaseUrl;
 use crate::error::StoreError;
 
@@ -29,6 +30,8 @@ const SQLITE_CONNECTIONS: u32 = 4;
 #[derive(Clone)]
 pub struct Store {
     pool: Pool,
+    /// Written with the next transaction; see [`Store::audited`].
+    entry: Option<Arc<AuditEntry>>,
 }
 
 #[derive(Clone)]
@@ -41,9 +44,10 @@ enum Pool {
 /// A connection, inside a transaction if it came from [`Store::begin`].
 #[allow(clippy::large_enum_variant, reason = "a few live at a time, on the stack of one call")]
 pub(crate) enum Conn {
-    Postgres(bb8::PooledConnection<'static, AsyncPgConnection>),
+    Postgres(bb8::PooledConnection<'static, AsyncPgConnection>, Option<Arc<AuditEntry>>),
     Sqlite(
         bb8::PooledConnection<'static, SqliteAsync>,
+        Option<Arc<AuditEntry>>,
         #[allow(dead_code, reason = "held, not read")] Option<OwnedMutexGuard<()>>,
     ),
 }
@@ -52,8 +56,8 @@ pub(crate) enum Conn {
 macro_rules! load {
     ($conn:expr, $query:expr) => {
         match $conn {
-            crate::connection::Conn::Postgres(conn) => diesel_async::RunQueryDsl::load($query, conn).await,
-            crate::connection::Conn::Sqlite(conn, _) => diesel_async::RunQueryDsl::load($query, conn).await,
+            crate::connection::Conn::Postgres(conn, _) => diesel_async::RunQueryDsl::load($query, conn).await,
+            crate::connection::Conn::Sqlite(conn, ..) => diesel_async::RunQueryDsl::load($query, conn).await,
         }
     };
 }
@@ -62,8 +66,8 @@ macro_rules! load {
 macro_rules! first {
     ($conn:expr, $query:expr) => {
         diesel::OptionalExtension::optional(match $conn {
-            crate::connection::Conn::Postgres(conn) => diesel_async::RunQueryDsl::get_result($query, conn).await,
-            crate::connection::Conn::Sqlite(conn, _) => diesel_async::RunQueryDsl::get_result($query, conn).await,
+            crate::connection::Conn::Postgres(conn, _) => diesel_async::RunQueryDsl::get_result($query, conn).await,
+            crate::connection::Conn::Sqlite(conn, ..) => diesel_async::RunQueryDsl::get_result($query, conn).await,
         })
     };
 }
@@ -72,8 +76,8 @@ macro_rules! first {
 macro_rules! execute {
     ($conn:expr, $query:expr) => {
         match $conn {
-            crate::connection::Conn::Postgres(conn) => diesel_async::RunQueryDsl::execute($query, conn).await,
-            crate::connection::Conn::Sqlite(conn, _) => diesel_async::RunQueryDsl::execute($query, conn).await,
+            crate::connection::Conn::Postgres(conn, _) => diesel_async::RunQueryDsl::execute($query, conn).await,
+            crate::connection::Conn::Sqlite(conn, ..) => diesel_async::RunQueryDsl::execute($query, conn).await,
         }
     };
 }
@@ -104,7 +108,11 @@ impl Store {
                 Pool::Sqlite(pool, Arc::new(Mutex::new(())))
             }
         };
-        Ok(Self { pool })
+        Ok(Self { pool, entry: None })
+    }
+
+    pub(crate) fn with_entry(&self, entry: AuditEntry) -> Self {
+        Self { pool: self.pool.clone(), entry: Some(Arc::new(entry)) }
     }
 
     /// Asks the database for a sign of life.
@@ -127,9 +135,9 @@ impl Store {
         };
         let mut conn = self.connection(turn).await?;
         match &mut conn {
-            Conn::Postgres(conn) => AnsiTransactionManager::begin_transaction(&mut **conn).await?,
+            Conn::Postgres(conn, _) => AnsiTransactionManager::begin_transaction(&mut **conn).await?,
             // Immediate: takes the write lock now, so that no later statement can fail for having read an old state.
-            Conn::Sqlite(conn, _) => begin_immediate(conn).await?,
+            Conn::Sqlite(conn, ..) => begin_immediate(conn).await?,
         }
         Ok(conn)
     }
@@ -137,27 +145,59 @@ impl Store {
     async fn connection(&self, turn: Option<OwnedMutexGuard<()>>) -> Result<Conn, StoreError> {
         let unreachable = |error: bb8::RunError| StoreError::Unreachable(error.to_string());
         Ok(match &self.pool {
-            Pool::Postgres(pool) => Conn::Postgres(pool.get_owned().await.map_err(unreachable)?),
-            Pool::Sqlite(pool, _) => Conn::Sqlite(pool.get_owned().await.map_err(unreachable)?, turn),
+            Pool::Postgres(pool) => Conn::Postgres(pool.get_owned().await.map_err(unreachable)?, self.entry.clone()),
+            Pool::Sqlite(pool, _) => {
+                Conn::Sqlite(pool.get_owned().await.map_err(unreachable)?, self.entry.clone(), turn)
+            }
         })
     }
 }
 
 impl Conn {
-    /// Commits if the work went well, else rolls back; gives the work's result.
+    /// Nothing was changed, so that the audit log has nothing to tell.
+    pub(crate) fn unaudited(&mut self) {
+        match self {
+            Self::Postgres(_, entry) | Self::Sqlite(_, entry, _) => *entry = None,
+        }
+    }
+
+    /// Rolls back.
+    pub(crate) async fn undo(mut self) -> Result<(), StoreError> {
+        match &mut self {
+            Self::Postgres(conn, _) => rollback(&mut **conn).await,
+            Self::Sqlite(conn, ..) => rollback(&mut **conn).await,
+        }
+    }
+
+    /// [`Conn::finish`] for work that says whether it changed anything.
+    pub(crate) async fn finish_if_changed(mut self, result: Result<bool, StoreError>) -> Result<bool, StoreError> {
+        if !matches!(result, Ok(true)) {
+            self.unaudited();
+        }
+        self.finish(result).await
+    }
+
+    /// Commits if the work went well, with its line in the audit log, else rolls back; gives the work's result.
     pub(crate) async fn finish<T>(mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
+        let entry = match &mut self {
+            Self::Postgres(_, entry) | Self::Sqlite(_, entry, _) => entry.take(),
+        };
+        let result = match (result, entry) {
+            (Ok(value), Some(entry)) => audit::append(&mut self, &entry).await.map(|()| value),
+            (result, _) => result,
+        };
         match result {
             Ok(value) => {
                 match &mut self {
-                    Self::Postgres(conn) => commit(&mut **conn).await?,
-                    Self::Sqlite(conn, _) => commit(&mut **conn).await?,
+                    Self::Postgres(conn, _) => commit(&mut **conn).await?,
+                    Self::Sqlite(conn, ..) => commit(&mut **conn).await?,
                 }
                 Ok(value)
             }
             Err(error) => {
                 let rolled_back = match &mut self {
-                    Self::Postgres(conn) => rollback(&mut **conn).await,
-                    Self::Sqlite(conn, _) => rollback(&mut **conn).await,
+                    Self::Postgres(conn, _) => rollback(&mut **conn).await,
+                    Self::Sqlite(conn, ..) => rollback(&mut **conn).await,
                 };
                 if let Err(rollback_error) = rolled_back {
                     tracing::warn!(error = %rollback_error, "rollback failed, the connection is dropped");

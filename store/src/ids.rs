@@ -127,6 +127,14 @@ uuid_type! {
     TaskId
 }
 uuid_type! {
+    /// A webhook.
+    WebhookId
+}
+uuid_type! {
+    /// A message to a webhook.
+    DeliveryId
+}
+uuid_type! {
     /// A line of the audit log.
     AuditId
 }

@@ -27,10 +27,12 @@ pub mod files;
 
 pub mod audit;
 pub mod configs;
+pub mod quotas;
 pub mod sites;
 pub mod tenants;
 pub mod tokens;
 pub mod traces;
+pub mod webhooks;
 
 pub mod events;
 pub mod replications;

@@ -16,7 +16,7 @@ table! { sites (id) { id -> Text, tenant -> Text, name -> Text, created_by -> Te
 table! {
     configs (id) {
         id -> Text, tenant -> Text, site -> Text, object -> Text, files -> Text, diagnostics -> Text, created_by -> Text,
-        created_at -> BigInt,
+        created_at -> BigInt, bytes -> BigInt,
     }
 }
 
@@ -67,6 +67,32 @@ table! {
 table! {
     audit (id) {
         id -> Text, tenant -> Text, actor -> Text, action -> Text, resource -> Text, detail -> Text, at -> BigInt,
+        trace_id -> Nullable<Text>,
+    }
+}
+
+table! { audit_horizon (id) { id -> BigInt, at -> BigInt, } }
+
+table! {
+    quotas (tenant, source) {
+        tenant -> Text, source -> Text, requests_per_minute -> Nullable<BigInt>, uploads_per_hour -> Nullable<BigInt>,
+        stored_bytes -> Nullable<BigInt>, studies_active -> Nullable<BigInt>, jobs_per_study -> Nullable<BigInt>,
+        updated_at -> BigInt,
+    }
+}
+
+table! {
+    webhooks (id) {
+        id -> Text, tenant -> Text, url -> Text, secret -> Text, events -> Text, created_by -> Text, created_at -> BigInt,
+        disabled_at -> Nullable<BigInt>, disabled_reason -> Nullable<Text>,
+    }
+}
+
+table! {
+    webhook_deliveries (id) {
+        id -> Text, tenant -> Text, webhook -> Text, event -> Text, data -> Text, state -> Text, attempts -> BigInt,
+        next_at -> BigInt, last_status -> Nullable<BigInt>, last_error -> Nullable<Text>, created_at -> BigInt,
+        finished_at -> Nullable<BigInt>,
     }
 }
 

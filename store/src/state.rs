@@ -60,7 +60,44 @@ text_enum! {
         Viewer = "viewer",
         /// Uploads, starts and cancels studies.
         Operator = "operator",
-        /// Manages tokens and limits.
+        /// Manages tokens, webhooks and limits, and reads the audit log.
         Admin = "admin",
+    }
+}
+
+text_enum! {
+    /// What a token is narrowed to, within its role. Writing and managing include reading the same things.
+    Scope {
+        /// Reads sites, configurations and traces.
+        SitesRead = "sites:read",
+        /// Makes sites, uploads and deletes their files.
+        SitesWrite = "sites:write",
+        /// Reads studies and their results.
+        StudiesRead = "studies:read",
+        /// Starts, cancels and deletes studies.
+        StudiesWrite = "studies:write",
+        /// Makes, lists and revokes tokens.
+        TokensManage = "tokens:manage",
+        /// Makes, reads and deletes webhooks.
+        WebhooksManage = "webhooks:manage",
+        /// Reads limits and what is used of them.
+        QuotasRead = "quotas:read",
+        /// Sets limits.
+        QuotasManage = "quotas:manage",
+        /// Reads the audit log.
+        AuditRead = "audit:read",
+    }
+}
+
+impl Scope {
+    /// Whether a token that has this scope may do what needs `other`.
+    pub fn includes(self, other: Self) -> bool {
+        let stronger = match other {
+            Self::SitesRead => Some(Self::SitesWrite),
+            Self::StudiesRead => Some(Self::StudiesWrite),
+            Self::QuotasRead => Some(Self::QuotasManage),
+            _ => None,
+        };
+        self == other || Some(self) == stronger
     }
 }

@@ -124,6 +124,6 @@ impl Store {
         let ended: Vec<_> = StudyState::ALL.iter().copied().filter(|state| state.is_final()).collect();
         let row = studies::table.filter(studies::tenant.eq(tenant)).filter(studies::id.eq(id));
         let deleted = execute!(&mut conn, diesel::delete(row.filter(studies::state.eq_any(ended))));
-        conn.finish(deleted.map(|rows| rows > 0).map_err(StoreError::from)).await
+        conn.finish_if_changed(deleted.map(|rows| rows > 0).map_err(StoreError::from)).await
     }
 }

@@ -36,6 +36,11 @@ pub struct ApiToken {
 }
 
 impl ApiToken {
+    /// The scopes as words; a word that this version does not know narrows all the same.
+    pub fn scope_words(&self) -> impl Iterator<Item = &str> {
+        self.scopes.split(' ').filter(|word| !word.is_empty())
+    }
+
     /// Whether it opens doors at `now`.
     pub fn is_valid(&self, now: UnixMillis) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
@@ -64,6 +69,13 @@ impl Store {
         Ok(load!(&mut conn, query.select(ApiToken::as_select()))?)
     }
 
+    /// A tenant's token.
+    pub async fn token(&self, tenant: &TenantId, id: &TokenId) -> Result<Option<ApiToken>, StoreError> {
+        let mut conn = self.read().await?;
+        let query = api_tokens::table.filter(api_tokens::tenant.eq(tenant)).filter(api_tokens::id.eq(id));
+        Ok(first!(&mut conn, query.select(ApiToken::as_select()))?)
+    }
+
     /// Revokes a token; `false` if the tenant has no such token. Revoking twice keeps the first time.
     pub async fn revoke_token(&self, tenant: &TenantId, id: &TokenId, now: UnixMillis) -> Result<bool, StoreError> {
         let mut conn = self.begin().await?;
@@ -75,7 +87,7 @@ impl Store {
             Ok(found.is_some())
         }
         .await;
-        conn.finish(result).await
+        conn.finish_if_changed(result).await
     }
 
     /// Notes that a token was used; writes at most once a minute per token.

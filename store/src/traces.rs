@@ -77,6 +77,6 @@ impl Store {
         let mut conn = self.begin().await?;
         let row = traces::table.filter(traces::tenant.eq(tenant)).filter(traces::site.eq(site));
         let deleted = execute!(&mut conn, diesel::delete(row.filter(traces::id.eq(id))));
-        conn.finish(deleted.map(|rows| rows > 0).map_err(StoreError::from)).await
+        conn.finish_if_changed(deleted.map(|rows| rows > 0).map_err(StoreError::from)).await
     }
 }

@@ -1,9 +1,12 @@
 //! What the doors promise.
 
+mod audit;
 mod authorisation;
 mod grpc_authorisation;
 mod inputs;
 mod openapi;
 mod operation;
 mod pages;
+mod quotas;
 mod studies;
+mod webhooks;

@@ -94,6 +94,7 @@ pub(crate) fn new_study(name: &str) -> NewStudy {
         input_hash: name.to_owned(),
         engine_version: "0".to_owned(),
         created_by: "test".to_owned(),
+        max_active: None,
     }
 }
 

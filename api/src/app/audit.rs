@@ -1,23 +1,63 @@
-//! Who did what: one line per change.
+//! Who did what: one line per change, written in the change's own transaction. Administrators read it.
 
-use foresite_store::audit::AuditEntry;
-use foresite_store::ids::AuditId;
+use foresite_store::Store;
+use foresite_store::audit::{AuditEntry, AuditFilter};
+use foresite_store::ids::{AuditId, TenantId};
+use foresite_store::page::Page;
+use serde_json::Value;
 
+use super::sites;
 use crate::auth::Principal;
+use crate::auth::permission::{Authorised, ReadAudit};
 use crate::clock::now_ms;
 use crate::context::Context;
 use crate::error::ApiResult;
+use crate::trace_id;
 
-/// Notes that the caller did `action` (such as `site.create`) to `resource`.
-pub(super) async fn note(context: &Context, caller: &Principal, action: &str, resource: &str) -> ApiResult<()> {
-    let entry = AuditEntry {
+/// Who the command line is, next to the database.
+pub const COMMAND_LINE: &str = "cli";
+
+/// The store whose next write notes that the caller did `action` (such as `site.create`) to `resource`.
+pub(super) fn noting(context: &Context, caller: &Principal, action: &str, resource: &str) -> Store {
+    noting_more(context, caller, action, resource, &Value::Object(serde_json::Map::new()))
+}
+
+/// [`noting`], with more about it: a JSON object.
+pub(super) fn noting_more(
+    context: &Context,
+    caller: &Principal,
+    action: &str,
+    resource: &str,
+    detail: &Value,
+) -> Store {
+    context.store.audited(entry(&caller.tenant, &caller.actor, action, resource, detail))
+}
+
+/// A line for now.
+pub(super) fn entry(tenant: &TenantId, actor: &str, action: &str, resource: &str, detail: &Value) -> AuditEntry {
+    AuditEntry {
         id: AuditId::new(),
-        tenant: caller.tenant.clone(),
-        actor: caller.actor.clone(),
+        tenant: tenant.clone(),
+        actor: actor.to_owned(),
         action: action.to_owned(),
         resource: resource.to_owned(),
-        detail: "{}".to_owned(),
+        detail: detail.to_string(),
         at: now_ms(),
-    };
-    Ok(context.store.append_audit(&entry).await?)
+        trace_id: trace_id::current(),
+    }
+}
+
+/// The log of the caller's tenant, newest first.
+///
+/// # Errors
+/// 400 for a cursor that is none of ours.
+pub async fn list(
+    context: &Context,
+    caller: &Authorised<ReadAudit>,
+    filter: &AuditFilter,
+    before: Option<&str>,
+    limit: i64,
+) -> ApiResult<Page<AuditEntry, AuditId>> {
+    let before = sites::cursor(before, AuditId::parse)?;
+    Ok(context.store.list_audit(&caller.principal().tenant, filter, before.as_ref(), limit).await?)
 }

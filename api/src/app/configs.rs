@@ -9,8 +9,8 @@ use foresite_store::ids::{ConfigId, SiteId, TenantId};
 use foresite_store::objects::ObjectHash;
 use foresite_store::page::Page;
 
-use super::{archive, audit, blocking, sites, understand};
-use crate::auth::permission::{Authorised, Operator, Viewer};
+use super::{archive, audit, blocking, quotas, sites, understand};
+use crate::auth::permission::{Authorised, ReadSites, WriteSites};
 use crate::clock::now_ms;
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
@@ -21,7 +21,7 @@ use crate::error::{ApiError, ApiResult, Code};
 /// 404 without such a site; 422 with every fault of the files.
 pub async fn create_from_archive(
     context: &Context,
-    caller: &Authorised<Operator>,
+    caller: &Authorised<WriteSites>,
     site: &str,
     archive: Vec<u8>,
 ) -> ApiResult<Config> {
@@ -37,7 +37,7 @@ pub async fn create_from_archive(
 /// 404 without such a site; 422 with every unsafe name and every fault of the files.
 pub async fn create_from_parts(
     context: &Context,
-    caller: &Authorised<Operator>,
+    caller: &Authorised<WriteSites>,
     site: &str,
     parts: Vec<(String, Vec<u8>)>,
 ) -> ApiResult<Config> {
@@ -55,9 +55,14 @@ pub async fn create_from_parts(
     create(context, caller, site, files).await
 }
 
-async fn create(context: &Context, caller: &Authorised<Operator>, site: &str, files: FileSet) -> ApiResult<Config> {
+async fn create(context: &Context, caller: &Authorised<WriteSites>, site: &str, files: FileSet) -> ApiResult<Config> {
     let caller = caller.principal();
     let site = sites::find(context, &caller.tenant, site).await?;
+    let bytes: u64 = files.names().filter_map(|name| files.get(name)).map(|bytes| bytes.len() as u64).sum();
+    let room = quotas::admit_upload(context, &caller.tenant, context.limits.config_bytes as u64).await?;
+    if bytes > room.most {
+        return Err(room.exceeded());
+    }
     let (files, diagnostics) = blocking(move || {
         let diagnostics = understand::config(&files);
         Ok((files, diagnostics))
@@ -82,9 +87,9 @@ async fn create(context: &Context, caller: &Authorised<Operator>, site: &str, fi
         diagnostics: serde_json::to_string(&diagnostics).map_err(ApiError::internal)?,
         created_by: caller.actor.clone(),
         created_at: now_ms(),
+        bytes: i64::try_from(bytes).unwrap_or(i64::MAX),
     };
-    context.store.create_config(&config).await?;
-    audit::note(context, caller, "config.create", config.id.as_str()).await?;
+    audit::noting(context, caller, "config.create", config.id.as_str()).create_config(&config).await?;
     Ok(config)
 }
 
@@ -94,7 +99,7 @@ async fn create(context: &Context, caller: &Authorised<Operator>, site: &str, fi
 /// 404 without such a site; 400 for a cursor that is none of ours.
 pub async fn list(
     context: &Context,
-    caller: &Authorised<Viewer>,
+    caller: &Authorised<ReadSites>,
     site: &str,
     before: Option<&str>,
     limit: i64,
@@ -109,7 +114,7 @@ pub async fn list(
 ///
 /// # Errors
 /// 404 without such a site or configuration.
-pub async fn get(context: &Context, caller: &Authorised<Viewer>, site: &str, id: &str) -> ApiResult<Config> {
+pub async fn get(context: &Context, caller: &Authorised<ReadSites>, site: &str, id: &str) -> ApiResult<Config> {
     let found = find(context, &caller.principal().tenant, site, id).await?;
     found.ok_or_else(|| ApiError::not_found("configuration", id))
 }
@@ -124,12 +129,10 @@ pub(super) async fn find(context: &Context, tenant: &TenantId, site: &str, id: &
 ///
 /// # Errors
 /// 404 without such a site or configuration.
-pub async fn delete(context: &Context, caller: &Authorised<Operator>, site: &str, id: &str) -> ApiResult<()> {
+pub async fn delete(context: &Context, caller: &Authorised<WriteSites>, site: &str, id: &str) -> ApiResult<()> {
     let caller = caller.principal();
     let missing = || ApiError::not_found("configuration", id);
     let (Some(site), Some(config)) = (SiteId::parse(site), ConfigId::parse(id)) else { return Err(missing()) };
-    if !context.store.delete_config(&caller.tenant, &site, &config).await? {
-        return Err(missing());
-    }
-    audit::note(context, caller, "config.delete", id).await
+    let store = audit::noting(context, caller, "config.delete", config.as_str());
+    if store.delete_config(&caller.tenant, &site, &config).await? { Ok(()) } else { Err(missing()) }
 }

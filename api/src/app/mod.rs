@@ -1,8 +1,10 @@
 //! One function per use case, called by both doors. Here, and only here, is decided.
 
 pub mod archive;
+pub mod audit;
 pub mod configs;
 pub mod health;
+pub mod quotas;
 pub mod results;
 pub mod sites;
 pub mod studies;
@@ -10,8 +12,8 @@ pub mod tokens;
 pub mod traces;
 pub mod understand;
 pub mod watch;
+pub mod webhooks;
 
-mod audit;
 mod study_inputs;
 
 use crate::error::{ApiError, ApiResult};

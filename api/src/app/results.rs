@@ -13,7 +13,7 @@ use futures::{StreamExt, TryStreamExt};
 use tokio_util::io::{ReaderStream, StreamReader};
 
 use super::studies;
-use crate::auth::permission::{Authorised, Viewer};
+use crate::auth::permission::{Authorised, ReadStudies};
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
 
@@ -36,7 +36,7 @@ pub struct ComparisonBytes {
 ///
 /// # Errors
 /// 404 without such a study; 409 until it has succeeded.
-pub async fn comparison(context: &Context, caller: &Authorised<Viewer>, id: &str) -> ApiResult<ComparisonBytes> {
+pub async fn comparison(context: &Context, caller: &Authorised<ReadStudies>, id: &str) -> ApiResult<ComparisonBytes> {
     let study = studies::find(context, &caller.principal().tenant, id).await?;
     comparison_of(context, &study).await
 }
@@ -51,7 +51,7 @@ async fn comparison_of(context: &Context, study: &Study) -> ApiResult<Comparison
 ///
 /// # Errors
 /// As [`comparison`].
-pub async fn parsed_comparison(context: &Context, caller: &Authorised<Viewer>, id: &str) -> ApiResult<Comparison> {
+pub async fn parsed_comparison(context: &Context, caller: &Authorised<ReadStudies>, id: &str) -> ApiResult<Comparison> {
     let bytes = comparison(context, caller, id).await?;
     serde_json::from_slice(&bytes.json).map_err(ApiError::internal)
 }
@@ -74,7 +74,7 @@ fn not_succeeded(study: &Study) -> ApiError {
 /// 404 without such a study, scenario or replication, or before it is done.
 pub async fn schedule(
     context: &Context,
-    caller: &Authorised<Viewer>,
+    caller: &Authorised<ReadStudies>,
     id: &str,
     scenario: &str,
     number: u32,

@@ -5,7 +5,7 @@ use foresite_store::page::Page;
 use foresite_store::sites::Site;
 
 use super::audit;
-use crate::auth::permission::{Authorised, Operator, Viewer};
+use crate::auth::permission::{Authorised, ReadSites, WriteSites};
 use crate::clock::now_ms;
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult};
@@ -17,7 +17,7 @@ pub(super) const NAME_MAX: usize = 200;
 ///
 /// # Errors
 /// 422 for a name that is empty or too long.
-pub async fn create(context: &Context, caller: &Authorised<Operator>, name: &str) -> ApiResult<Site> {
+pub async fn create(context: &Context, caller: &Authorised<WriteSites>, name: &str) -> ApiResult<Site> {
     let name = checked_name(name)?;
     let caller = caller.principal();
     let now = now_ms();
@@ -29,8 +29,7 @@ pub async fn create(context: &Context, caller: &Authorised<Operator>, name: &str
         created_by: caller.actor.clone(),
         created_at: now,
     };
-    context.store.create_site(&site).await?;
-    audit::note(context, caller, "site.create", site.id.as_str()).await?;
+    audit::noting(context, caller, "site.create", site.id.as_str()).create_site(&site).await?;
     Ok(site)
 }
 
@@ -40,7 +39,7 @@ pub async fn create(context: &Context, caller: &Authorised<Operator>, name: &str
 /// 400 for a cursor that is none of ours.
 pub async fn list(
     context: &Context,
-    caller: &Authorised<Viewer>,
+    caller: &Authorised<ReadSites>,
     before: Option<&str>,
     limit: i64,
 ) -> ApiResult<Page<Site, SiteId>> {
@@ -52,7 +51,7 @@ pub async fn list(
 ///
 /// # Errors
 /// 404 if there is none, or if it is another tenant's.
-pub async fn get(context: &Context, caller: &Authorised<Viewer>, id: &str) -> ApiResult<Site> {
+pub async fn get(context: &Context, caller: &Authorised<ReadSites>, id: &str) -> ApiResult<Site> {
     find(context, &caller.principal().tenant, id).await
 }
 

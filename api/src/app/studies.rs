@@ -8,8 +8,9 @@ use foresite_store::state::StudyState;
 use foresite_store::studies::{CancelOutcome, CreateOutcome, Idempotency, NewStudy, Study};
 use sha2::{Digest, Sha256};
 
+use super::quotas::STUDY_WAIT;
 use super::{audit, sites, study_inputs};
-use crate::auth::permission::{Authorised, Operator, Viewer};
+use crate::auth::permission::{Authorised, ReadStudies, WriteStudies};
 use crate::clock::now_ms;
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
@@ -32,7 +33,7 @@ pub struct StudyStatus {
 /// 422 with every fault of document, configuration and trace; 422 for a key that belongs to another document.
 pub async fn create(
     context: &Context,
-    caller: &Authorised<Operator>,
+    caller: &Authorised<WriteStudies>,
     document: &[u8],
     idempotency_key: Option<&str>,
 ) -> ApiResult<StudyStatus> {
@@ -53,17 +54,24 @@ pub async fn create(
         input_hash: checked.input_hash,
         engine_version: checked.engine_version,
         created_by: caller.actor.clone(),
+        max_active: context.quotas.in_force(&caller.tenant).await.studies_active,
     };
     let idempotency = key.map(|key| Idempotency { key, request_hash: &request_hash });
-    match context.store.create_study(&new, &checked.tasks, idempotency, now_ms()).await? {
+    let store = audit::noting(context, caller, "study.create", new.id.as_str());
+    match store.create_study(&new, &checked.tasks, idempotency, now_ms()).await? {
         CreateOutcome::Created { study, tasks } => {
-            audit::note(context, caller, "study.create", study.id.as_str()).await?;
             context.ring(&tasks).await;
             status(context, study).await
         }
         CreateOutcome::Replayed(study) => status(context, study).await,
         CreateOutcome::Mismatch => {
             Err(ApiError::new(Code::IdempotencyKeyReused, "send another key for another document"))
+        }
+        CreateOutcome::TooManyActive(active) => {
+            let detail = format!(
+                "{active} studies of the tenant have not ended, which is the most; wait for one, or cancel one"
+            );
+            Err(ApiError::later(Code::TooManyStudies, detail, STUDY_WAIT))
         }
     }
 }
@@ -74,7 +82,7 @@ pub async fn create(
 /// 400 for a cursor or a state that is none of ours.
 pub async fn list(
     context: &Context,
-    caller: &Authorised<Viewer>,
+    caller: &Authorised<ReadStudies>,
     state: Option<&str>,
     before: Option<&str>,
     limit: i64,
@@ -93,7 +101,7 @@ fn unknown_state(word: &str) -> ApiError {
 ///
 /// # Errors
 /// 404 if there is none, or if it is another tenant's.
-pub async fn get(context: &Context, caller: &Authorised<Viewer>, id: &str) -> ApiResult<StudyStatus> {
+pub async fn get(context: &Context, caller: &Authorised<ReadStudies>, id: &str) -> ApiResult<StudyStatus> {
     let study = find(context, &caller.principal().tenant, id).await?;
     status(context, study).await
 }
@@ -102,11 +110,12 @@ pub async fn get(context: &Context, caller: &Authorised<Viewer>, id: &str) -> Ap
 ///
 /// # Errors
 /// 404 if there is none; 409 if it has already succeeded or failed.
-pub async fn cancel(context: &Context, caller: &Authorised<Operator>, id: &str) -> ApiResult<StudyStatus> {
+pub async fn cancel(context: &Context, caller: &Authorised<WriteStudies>, id: &str) -> ApiResult<StudyStatus> {
     let caller = caller.principal();
     let missing = || ApiError::not_found("study", id);
     let parsed = StudyId::parse(id).ok_or_else(missing)?;
-    let study = match context.store.cancel_study(&caller.tenant, &parsed, now_ms()).await? {
+    let store = audit::noting(context, caller, "study.cancel", parsed.as_str());
+    let study = match store.cancel_study(&caller.tenant, &parsed, now_ms()).await? {
         CancelOutcome::NotFound => return Err(missing()),
         CancelOutcome::Cancelled(study) => study,
         CancelOutcome::AlreadyFinal(study) if study.state == StudyState::Cancelled => study,
@@ -114,7 +123,6 @@ pub async fn cancel(context: &Context, caller: &Authorised<Operator>, id: &str) 
             return Err(ApiError::new(Code::StudyEnded, format!("the study has {} already", study.state)));
         }
     };
-    audit::note(context, caller, "study.cancel", id).await?;
     status(context, study).await
 }
 
@@ -122,14 +130,15 @@ pub async fn cancel(context: &Context, caller: &Authorised<Operator>, id: &str) 
 ///
 /// # Errors
 /// 404 if there is none; 409 while it is at work.
-pub async fn delete(context: &Context, caller: &Authorised<Operator>, id: &str) -> ApiResult<()> {
+pub async fn delete(context: &Context, caller: &Authorised<WriteStudies>, id: &str) -> ApiResult<()> {
     let caller = caller.principal();
     let study = find(context, &caller.tenant, id).await?;
-    if !context.store.delete_study(&caller.tenant, &study.id).await? {
+    let store = audit::noting(context, caller, "study.delete", study.id.as_str());
+    if !store.delete_study(&caller.tenant, &study.id).await? {
         let detail = format!("the study is {}; cancel it first", study.state);
         return Err(ApiError::new(Code::StudyActive, detail));
     }
-    audit::note(context, caller, "study.delete", id).await
+    Ok(())
 }
 
 /// A study's events after number `after`, oldest first, and whether more may come.
@@ -138,7 +147,7 @@ pub async fn delete(context: &Context, caller: &Authorised<Operator>, id: &str) 
 /// 404 if there is no such study.
 pub async fn events(
     context: &Context,
-    caller: &Authorised<Viewer>,
+    caller: &Authorised<ReadStudies>,
     id: &str,
     after: i64,
 ) -> ApiResult<(Vec<StudyEvent>, bool)> {

@@ -44,7 +44,8 @@ pub(super) async fn check(context: &Context, tenant: &TenantId, bytes: &[u8]) ->
     let (document, diagnostics) = blocking(move || Ok(study_document::read(DOCUMENT, &to_read))).await?;
     refuse_errors(diagnostics)?;
     let document = document.ok_or_else(|| ApiError::internal("the reader found neither a document nor a fault"))?;
-    let (document, inputs) = resolve(context, tenant, document).await?;
+    let (document, inputs, jobs) = resolve(context, tenant, document).await?;
+    admit_size(context, tenant, &document, jobs).await?;
 
     // The turn comes before the trace is in memory: it bounds how many are.
     let _turn = context.checks.acquire().await.map_err(ApiError::internal)?;
@@ -68,16 +69,32 @@ pub(super) async fn check(context: &Context, tenant: &TenantId, bytes: &[u8]) ->
     })
 }
 
-/// The document with names in place of ids, and the stored files of these names.
+/// Estimates the work before any file is read: a window may make it less, which the estimate does not know.
+async fn admit_size(context: &Context, tenant: &TenantId, document: &StudyDocument, jobs: u64) -> ApiResult<()> {
+    let Some(limit) = context.quotas.in_force(tenant).await.jobs_per_study else { return Ok(()) };
+    let runs = (document.scenarios.len() as u64 + 1).saturating_mul(document.replications.into());
+    let estimate = jobs.saturating_mul(runs);
+    if i64::try_from(estimate).is_ok_and(|estimate| estimate <= limit) {
+        return Ok(());
+    }
+    let detail = format!(
+        "{jobs} jobs of the trace in {runs} replications of all scenarios are {estimate} simulated jobs, the tenant may have \
+         {limit} in a study; ask for fewer replications or scenarios, or upload a shorter trace"
+    );
+    Err(ApiError::new(Code::StudyTooLarge, detail))
+}
+
+/// The document with names in place of ids, the stored files of these names, and how many jobs the trace has.
 async fn resolve(
     context: &Context,
     tenant: &TenantId,
     mut document: StudyDocument,
-) -> ApiResult<(StudyDocument, Vec<StoredFile>)> {
+) -> ApiResult<(StudyDocument, Vec<StoredFile>, u64)> {
     let fault =
         |pointer: &str, message: String, cure: &str| Diagnostic::error(DOCUMENT, message).field(pointer).cure(cure);
     let mut faults = Vec::new();
     let mut inputs = Vec::new();
+    let mut jobs = 0;
     let site = document.site.site.take().unwrap_or_default();
     if site.is_empty() {
         faults.push(fault("/site/site", "no site is named".to_owned(), "give the id that POST /v1/sites answered"));
@@ -109,6 +126,9 @@ async fn resolve(
         Some(id) => match traces::find(context, tenant, &site, &id).await? {
             Some(trace) => {
                 // A configuration could hold a file of the trace's name.
+                let summary: understand::TraceSummary =
+                    serde_json::from_str(&trace.summary).map_err(ApiError::internal)?;
+                jobs = summary.jobs;
                 let is_taken = inputs.iter().any(|file| file.name == trace.name);
                 let name = if is_taken { format!("trace/{}", trace.name) } else { trace.name };
                 document.trace.file = Some(name.clone());
@@ -123,7 +143,7 @@ async fn resolve(
         },
     }
     refuse_errors(faults)?;
-    Ok((document, inputs))
+    Ok((document, inputs, jobs))
 }
 
 /// A stored configuration's files have their usual names.

@@ -2,17 +2,18 @@
 
 use foresite_store::Store;
 use foresite_store::ids::{TenantId, TokenId};
-use foresite_store::state::Role;
+use foresite_store::state::{Role, Scope};
 use foresite_store::tokens::ApiToken;
 use secrecy::SecretString;
+use serde_json::json;
 
 use super::audit;
 use super::sites::checked_name;
-use crate::auth::permission::{Admin, Authorised};
+use crate::auth::permission::{Authorised, ManageTokens};
 use crate::auth::token;
 use crate::clock::now_ms;
 use crate::context::Context;
-use crate::error::{ApiError, ApiResult};
+use crate::error::{ApiError, ApiResult, Code};
 
 /// What a new token shall be.
 #[derive(Clone, Debug)]
@@ -21,15 +22,23 @@ pub struct NewToken {
     pub name: String,
     /// What it may do.
     pub role: Role,
+    /// What it is narrowed to; empty for everything its role may.
+    pub scopes: Vec<Scope>,
     /// When it ends [Unix milliseconds]; `None` for never.
     pub expires_at: Option<i64>,
 }
 
-/// Makes a token of a tenant; the secret is returned here and nowhere else. Also used next to the database, to bootstrap.
+/// Makes a token of a tenant for `actor`; the secret is returned here and nowhere else. Also used next to the database, to
+/// bootstrap.
 ///
 /// # Errors
 /// 422 for a bad name or an expiry in the past.
-pub async fn issue(store: &Store, tenant: &TenantId, new: NewToken) -> ApiResult<(ApiToken, SecretString)> {
+pub async fn issue(
+    store: &Store,
+    tenant: &TenantId,
+    actor: &str,
+    new: NewToken,
+) -> ApiResult<(ApiToken, SecretString)> {
     let name = checked_name(&new.name)?;
     let now = now_ms();
     if new.expires_at.is_some_and(|expires| expires <= now) {
@@ -42,48 +51,76 @@ pub async fn issue(store: &Store, tenant: &TenantId, new: NewToken) -> ApiResult
         name,
         hash: token::hash_secret(&secret),
         role: new.role,
-        scopes: String::new(),
+        scopes: words(&new.scopes),
         created_at: now,
         expires_at: new.expires_at,
         last_used_at: None,
         revoked_at: None,
     };
     store.ensure_tenant(tenant, now).await?;
-    store.create_token(&row).await?;
+    let detail = json!({ "role": row.role, "scopes": row.scopes });
+    store.audited(audit::entry(tenant, actor, "token.create", row.id.as_str(), &detail)).create_token(&row).await?;
     Ok((row, secret))
+}
+
+/// Each scope once, in the table's order.
+fn words(scopes: &[Scope]) -> String {
+    let named = Scope::ALL.iter().filter(|scope| scopes.contains(scope));
+    named.map(|scope| scope.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// Ends a token of a tenant; `false` if there is none. Also used next to the database.
+///
+/// # Errors
+/// 503 when the database is away.
+pub async fn withdraw(store: &Store, tenant: &TenantId, actor: &str, id: &TokenId) -> ApiResult<bool> {
+    let line = audit::entry(tenant, actor, "token.revoke", id.as_str(), &json!({}));
+    Ok(store.audited(line).revoke_token(tenant, id, now_ms()).await?)
 }
 
 /// Makes a token of the caller's tenant.
 ///
 /// # Errors
-/// 422 for a bad name or an expiry in the past.
+/// 403 for more scopes than the caller's own; 422 for a bad name or an expiry in the past.
 pub async fn create(
     context: &Context,
-    caller: &Authorised<Admin>,
+    caller: &Authorised<ManageTokens>,
     new: NewToken,
 ) -> ApiResult<(ApiToken, SecretString)> {
-    let (row, secret) = issue(&context.store, &caller.principal().tenant, new).await?;
-    audit::note(context, caller.principal(), "token.create", row.id.as_str()).await?;
-    Ok((row, secret))
+    let caller = caller.principal();
+    // Nobody hands out more than they have.
+    let is_wider = new.scopes.is_empty() || new.scopes.iter().any(|scope| !caller.may(*scope));
+    if caller.scopes.is_some() && is_wider {
+        return Err(ApiError::new(Code::Forbidden, "a token with scopes makes only tokens with some of the same"));
+    }
+    issue(&context.store, &caller.tenant, &caller.actor, new).await
 }
 
 /// The tokens of the caller's tenant, oldest first; never their secrets.
 ///
 /// # Errors
 /// 503 when the database is away.
-pub async fn list(context: &Context, caller: &Authorised<Admin>) -> ApiResult<Vec<ApiToken>> {
+pub async fn list(context: &Context, caller: &Authorised<ManageTokens>) -> ApiResult<Vec<ApiToken>> {
     Ok(context.store.list_tokens(&caller.principal().tenant).await?)
+}
+
+/// A token of the caller's tenant; never its secret.
+///
+/// # Errors
+/// 404 if there is none.
+pub async fn get(context: &Context, caller: &Authorised<ManageTokens>, id: &str) -> ApiResult<ApiToken> {
+    let missing = || ApiError::not_found("token", id);
+    let token = TokenId::parse(id).ok_or_else(missing)?;
+    context.store.token(&caller.principal().tenant, &token).await?.ok_or_else(missing)
 }
 
 /// Ends a token at once.
 ///
 /// # Errors
 /// 404 if there is none.
-pub async fn revoke(context: &Context, caller: &Authorised<Admin>, id: &str) -> ApiResult<()> {
+pub async fn revoke(context: &Context, caller: &Authorised<ManageTokens>, id: &str) -> ApiResult<()> {
     let missing = || ApiError::not_found("token", id);
     let token = TokenId::parse(id).ok_or_else(missing)?;
-    if !context.store.revoke_token(&caller.principal().tenant, &token, now_ms()).await? {
-        return Err(missing());
-    }
-    audit::note(context, caller.principal(), "token.revoke", id).await
+    let caller = caller.principal();
+    if withdraw(&context.store, &caller.tenant, &caller.actor, &token).await? { Ok(()) } else { Err(missing()) }
 }

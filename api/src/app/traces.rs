@@ -2,6 +2,7 @@
 //! not stored.
 
 use std::io::Write;
+use std::time::Duration;
 
 use bytes::Bytes;
 use foresite_formats::diagnostic::any_error;
@@ -11,8 +12,9 @@ use foresite_store::traces::Trace;
 use futures::{Stream, StreamExt};
 use tempfile::NamedTempFile;
 
-use super::{archive, audit, blocking, sites, understand};
-use crate::auth::permission::{Authorised, Operator, Viewer};
+use super::quotas::Room;
+use super::{archive, audit, blocking, quotas, sites, understand};
+use crate::auth::permission::{Authorised, ReadSites, WriteSites};
 use crate::clock::now_ms;
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
@@ -32,7 +34,7 @@ pub struct TraceHeader {
 /// 404 without such a site; 413 when larger than allowed; 422 with every fault of the trace.
 pub async fn create<S>(
     context: &Context,
-    caller: &Authorised<Operator>,
+    caller: &Authorised<WriteSites>,
     site: &str,
     header: TraceHeader,
     bytes: S,
@@ -45,7 +47,8 @@ where
     let name = archive::safe_name(&header.name)
         .filter(|name| name.len() <= 200 && !name.chars().any(char::is_control))
         .ok_or_else(|| ApiError::field("/name", "the name is no plain file name", "send for example name=sacct.txt"))?;
-    let file = receive(bytes, context.limits.trace_bytes).await?;
+    let room = quotas::admit_upload(context, &caller.tenant, context.limits.trace_bytes).await?;
+    let file = receive(bytes, room, context.limits.body_timeout).await?;
 
     let (asked, timezone, limit) = (name.clone(), header.timezone, context.limits.trace_expanded_bytes);
     let (file, summary, diagnostics) = blocking(move || {
@@ -69,13 +72,12 @@ where
         created_by: caller.actor.clone(),
         created_at: now_ms(),
     };
-    context.store.create_trace(&trace).await?;
-    audit::note(context, caller, "trace.create", trace.id.as_str()).await?;
+    audit::noting(context, caller, "trace.create", trace.id.as_str()).create_trace(&trace).await?;
     Ok(trace)
 }
 
-/// Receives a body of at most `limit` bytes into a temporary file, which goes away with its handle.
-async fn receive<S>(mut bytes: S, limit: u64) -> ApiResult<NamedTempFile>
+/// Receives a body of so many bytes into a temporary file, which goes away with its handle.
+async fn receive<S>(mut bytes: S, room: Room, patience: Duration) -> ApiResult<NamedTempFile>
 where
     S: Stream<Item = ApiResult<Bytes>> + Unpin,
 {
@@ -85,13 +87,14 @@ where
     let mut total = 0_u64;
     let mut batch: Vec<u8> = Vec::new();
     loop {
-        let chunk = bytes.next().await.transpose()?;
+        let next = tokio::time::timeout(patience, bytes.next()).await;
+        let slow = |_| ApiError::new(Code::RequestTimeout, format!("nothing came for {} s", patience.as_secs()));
+        let chunk = next.map_err(slow)?.transpose()?;
         let done = chunk.is_none();
         if let Some(chunk) = chunk {
             total = total.saturating_add(chunk.len() as u64);
-            if total > limit {
-                let detail = format!("the trace has more than {limit} bytes; compress it, or send a shorter period");
-                return Err(ApiError::new(Code::PayloadTooLarge, detail));
+            if total > room.most {
+                return Err(room.exceeded());
             }
             batch.extend_from_slice(&chunk);
         }
@@ -115,7 +118,7 @@ where
 /// 404 without such a site; 400 for a cursor that is none of ours.
 pub async fn list(
     context: &Context,
-    caller: &Authorised<Viewer>,
+    caller: &Authorised<ReadSites>,
     site: &str,
     before: Option<&str>,
     limit: i64,
@@ -130,7 +133,7 @@ pub async fn list(
 ///
 /// # Errors
 /// 404 without such a site or trace.
-pub async fn get(context: &Context, caller: &Authorised<Viewer>, site: &str, id: &str) -> ApiResult<Trace> {
+pub async fn get(context: &Context, caller: &Authorised<ReadSites>, site: &str, id: &str) -> ApiResult<Trace> {
     let found = find(context, &caller.principal().tenant, site, id).await?;
     found.ok_or_else(|| ApiError::not_found("trace", id))
 }
@@ -145,12 +148,10 @@ pub(super) async fn find(context: &Context, tenant: &TenantId, site: &str, id: &
 ///
 /// # Errors
 /// 404 without such a site or trace.
-pub async fn delete(context: &Context, caller: &Authorised<Operator>, site: &str, id: &str) -> ApiResult<()> {
+pub async fn delete(context: &Context, caller: &Authorised<WriteSites>, site: &str, id: &str) -> ApiResult<()> {
     let caller = caller.principal();
     let missing = || ApiError::not_found("trace", id);
     let (Some(site), Some(trace)) = (SiteId::parse(site), TraceId::parse(id)) else { return Err(missing()) };
-    if !context.store.delete_trace(&caller.tenant, &site, &trace).await? {
-        return Err(missing());
-    }
-    audit::note(context, caller, "trace.delete", id).await
+    let store = audit::noting(context, caller, "trace.delete", trace.as_str());
+    if store.delete_trace(&caller.tenant, &site, &trace).await? { Ok(()) } else { Err(missing()) }
 }

@@ -8,7 +8,7 @@ use foresite_store::events::StudyEvent;
 use futures::stream::{self, BoxStream, StreamExt};
 
 use super::studies;
-use crate::auth::permission::{Authorised, Viewer};
+use crate::auth::permission::{Authorised, ReadStudies};
 use crate::context::Context;
 use crate::error::ApiResult;
 
@@ -17,7 +17,7 @@ const INTERVAL: Duration = Duration::from_millis(500);
 
 struct Watch {
     context: Arc<Context>,
-    caller: Authorised<Viewer>,
+    caller: Authorised<ReadStudies>,
     study: String,
     after: i64,
     waiting: VecDeque<StudyEvent>,
@@ -30,7 +30,7 @@ struct Watch {
 /// 404 if there is no such study; later errors come as the stream's last item.
 pub async fn watch(
     context: Arc<Context>,
-    caller: Authorised<Viewer>,
+    caller: Authorised<ReadStudies>,
     study: &str,
     after: i64,
 ) -> ApiResult<BoxStream<'static, ApiResult<StudyEvent>>> {

@@ -77,7 +77,7 @@ impl JwtVerifier {
             .get(&self.role_claim)
             .and_then(role)
             .ok_or_else(|| refuse(&format!("the token's claim '{}' names no role of ours", self.role_claim)))?;
-        Ok(Principal { tenant, actor: text("sub").unwrap_or("unnamed").to_owned(), role })
+        Ok(Principal { tenant, actor: text("sub").unwrap_or("unnamed").to_owned(), role, scopes: None })
     }
 }
 

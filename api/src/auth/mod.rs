@@ -7,7 +7,7 @@ pub mod token;
 
 use foresite_store::Store;
 use foresite_store::ids::TenantId;
-use foresite_store::state::Role;
+use foresite_store::state::{Role, Scope};
 
 use crate::config::AuthConfig;
 use crate::error::{ApiError, ApiResult, Code};
@@ -22,6 +22,15 @@ pub struct Principal {
     pub actor: String,
     /// What it may do.
     pub role: Role,
+    /// What its token is narrowed to; `None` for everything its role may.
+    pub scopes: Option<Vec<Scope>>,
+}
+
+impl Principal {
+    /// Whether its token's scopes leave room for this.
+    pub fn may(&self, scope: Scope) -> bool {
+        self.scopes.as_ref().is_none_or(|scopes| scopes.iter().any(|own| own.includes(scope)))
+    }
 }
 
 /// Checks tokens.

@@ -1,6 +1,7 @@
 //! API tokens: `fs_` and 64 hexadecimal digits (32 random bytes), of which only the SHA-256 is kept.
 
 use foresite_store::Store;
+use foresite_store::state::Scope;
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 
@@ -45,7 +46,9 @@ pub(super) async fn authenticate(store: &Store, secret: &str) -> ApiResult<Princ
         return Err(ApiError::new(Code::TokenExpired, "the API token has expired; ask an administrator for a new one"));
     }
     store.touch_token(&row, now).await?;
-    Ok(Principal { tenant: row.tenant, actor: format!("token:{}", row.name), role: row.role })
+    let scopes = Some(row.scopes.as_str()).filter(|words| !words.is_empty());
+    let scopes = scopes.map(|_| row.scope_words().filter_map(Scope::parse).collect());
+    Ok(Principal { actor: format!("token:{}", row.name), role: row.role, scopes, tenant: row.tenant })
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Settings: `FORESITE_*` variables, one struct per concern, each with its default. Read only at start; every fault is reported
 //! at once. Kubernetes adds variables of its own for a service called `foresite`, so unknown ones are a warning, not a fault.
 
+mod quotas;
 mod reader;
 #[cfg(test)]
 mod tests;
@@ -9,7 +10,10 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use foresite_store::quotas::Limits;
 use secrecy::{ExposeSecret, SecretString};
+
+use crate::webhooks::NetworkRules;
 
 use reader::Reader;
 pub use reader::{ConfigFault, ConfigFaults, Lookup};
@@ -27,6 +31,11 @@ pub struct Config {
     pub limits: LimitsConfig,
     /// How it simulates.
     pub workers: WorkerConfig,
+    /// `FORESITE_QUOTA_REQUESTS_PER_MINUTE` (12000), `…_UPLOADS_PER_HOUR` (600), `…_STORED_BYTES`, `…_STUDIES_ACTIVE`,
+    /// `…_JOBS_PER_STUDY` (no limit): what a tenant may use that has no limits of its own; 0 is no limit.
+    pub quotas: Limits,
+    /// `FORESITE_WEBHOOK_ALLOWED_NETWORKS`: private networks that webhooks may be sent to, such as `10.1.0.0/16`; default none.
+    pub webhook_networks: NetworkRules,
     /// `FORESITE_*` variables that are set but mean nothing, in order.
     pub unknown: Vec<String>,
 }
@@ -90,6 +99,11 @@ pub struct LimitsConfig {
     pub trace_expanded_bytes: u64,
     /// `FORESITE_REQUEST_TIMEOUT_SECONDS`: to receive a request's head; default 30.
     pub request_timeout: Duration,
+    /// `FORESITE_BODY_TIMEOUT_SECONDS`: how long a body may bring nothing, and after which it must bring 1 KiB a second on
+    /// average; default 30.
+    pub body_timeout: Duration,
+    /// `FORESITE_MAX_CONNECTIONS`: open connections per listener; more wait until some are closed; default 10000.
+    pub connections: usize,
     /// `FORESITE_SHUTDOWN_SECONDS`: how long a stopping service waits for requests and tasks; default 30.
     pub shutdown: Duration,
 }
@@ -128,6 +142,8 @@ impl Config {
         let auth = auth(&mut reader);
         let limits = limits(&mut reader);
         let workers = workers(&mut reader);
+        let quotas = quotas::quotas(&mut reader);
+        let webhook_networks = reader.parsed("FORESITE_WEBHOOK_ALLOWED_NETWORKS", NetworkRules::default());
         // Read by the command line, before there is a configuration.
         reader.text("FORESITE_LOG");
         reader.text("FORESITE_LOG_FORMAT");
@@ -140,7 +156,7 @@ impl Config {
         let mut unknown: Vec<String> =
             set.filter(|name| name.starts_with("FORESITE_") && !known.contains(name.as_str())).collect();
         unknown.sort();
-        Ok(Self { listen, storage, auth, limits, workers, unknown })
+        Ok(Self { listen, storage, auth, limits, workers, quotas, webhook_networks, unknown })
     }
 }
 
@@ -231,6 +247,8 @@ fn limits(reader: &mut Reader<'_>) -> LimitsConfig {
         trace_bytes: reader.parsed("FORESITE_MAX_TRACE_BYTES", 16 << 30),
         trace_expanded_bytes: reader.parsed("FORESITE_MAX_TRACE_EXPANDED_BYTES", 128 << 30),
         request_timeout: Duration::from_secs(reader.parsed("FORESITE_REQUEST_TIMEOUT_SECONDS", 30)),
+        body_timeout: Duration::from_secs(reader.parsed("FORESITE_BODY_TIMEOUT_SECONDS", 30)),
+        connections: reader.parsed("FORESITE_MAX_CONNECTIONS", 10_000),
         shutdown: Duration::from_secs(reader.parsed("FORESITE_SHUTDOWN_SECONDS", 30)),
     }
 }

@@ -10,11 +10,13 @@ use http::header::AUTHORIZATION;
 use http::{Request, Response};
 use tonic::body::Body;
 use tower::{Layer, Service};
+use tracing::Instrument;
 
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
 
 use super::status::status;
+use crate::trace_id;
 
 /// Services that answer without a token.
 const PUBLIC: [&str; 2] = ["grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection"];
@@ -60,14 +62,21 @@ where
             let begin = Instant::now();
             let path = request.uri().path().to_owned();
             let (service, method) = path.trim_start_matches('/').split_once('/').unwrap_or(("", ""));
-            let response = if PUBLIC.contains(&service) {
-                ready.call(request).await?
-            } else {
+            let trace_id = trace_id::of(request.headers().get("traceparent").and_then(|value| value.to_str().ok()));
+            let span = tracing::info_span!("grpc", trace.id = %trace_id, rpc.service = service, rpc.method = method);
+            let answered = async {
+                if PUBLIC.contains(&service) {
+                    return ready.call(request).await;
+                }
                 match admit(&context, &mut request).await {
-                    Ok(()) => ready.call(request).await?,
-                    Err(error) => status(error).into_http(),
+                    Ok(()) => ready.call(request).await,
+                    Err(error) => Ok(status(error).into_http()),
                 }
             };
+            let mut response = trace_id::scope(trace_id.clone(), answered.instrument(span)).await?;
+            if let Ok(value) = trace_id.parse() {
+                response.headers_mut().insert("x-trace-id", value);
+            }
             observe(&context, service, method, &response, begin);
             Ok(response)
         })
@@ -83,6 +92,7 @@ async fn admit(context: &Context, request: &mut Request<Body>) -> ApiResult<()> 
         None => None,
     };
     let principal = context.auth.authenticate_header(header).await?;
+    context.quotas.admit_request(&principal.tenant).await?;
     request.extensions_mut().insert(principal);
     Ok(())
 }

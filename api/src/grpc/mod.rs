@@ -1,5 +1,6 @@
 //! The gRPC door: decodes, calls one function of `app`, encodes.
 
+mod incoming;
 mod layer;
 mod messages;
 mod site_service;
@@ -10,7 +11,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
-use tokio_stream::wrappers::TcpListenerStream;
 use tonic::transport::Server;
 
 use crate::context::Context;
@@ -33,6 +33,13 @@ const MESSAGE_SLACK_BYTES: usize = 64 << 10;
 /// Idle connections are asked for a sign of life this often, and closed without one.
 const KEEP_ALIVE: Duration = Duration::from_secs(60);
 
+/// How long a connection may take to answer that.
+const KEEP_ALIVE_ANSWER: Duration = Duration::from_secs(20);
+/// Calls at once on one connection; more wait.
+const STREAMS_MAX: u32 = 256;
+/// Metadata of a call.
+const HEADERS_MAX_BYTES: u32 = 32 << 10;
+
 /// Serves until `shutdown` is done, then ends gracefully.
 ///
 /// # Errors
@@ -49,14 +56,19 @@ pub async fn serve(context: Arc<Context>, listener: TcpListener, shutdown: impl 
         .register_encoded_file_descriptor_set(DESCRIPTORS)
         .build_v1()
         .map_err(ApiError::internal)?;
+    let (most, patience) = (context.limits.connections, context.limits.request_timeout);
+    let connections = incoming::incoming(listener, most, patience);
     Server::builder()
         .http2_keepalive_interval(Some(KEEP_ALIVE))
+        .http2_keepalive_timeout(Some(KEEP_ALIVE_ANSWER))
+        .max_concurrent_streams(Some(STREAMS_MAX))
+        .http2_max_header_list_size(Some(HEADERS_MAX_BYTES))
         .layer(GuardLayer { context })
         .add_service(health)
         .add_service(reflection)
         .add_service(sites)
         .add_service(studies)
-        .serve_with_incoming_shutdown(TcpListenerStream::new(listener), shutdown)
+        .serve_with_incoming_shutdown(connections, shutdown)
         .await
         .map_err(ApiError::internal)
 }

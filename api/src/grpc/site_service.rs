@@ -11,7 +11,7 @@ use super::v1::upload_trace_request::Part;
 use super::{messages, v1};
 use crate::app;
 use crate::app::traces::TraceHeader;
-use crate::auth::permission::Operator;
+use crate::auth::permission::WriteSites;
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
 
@@ -22,13 +22,13 @@ pub(super) struct Sites {
 #[tonic::async_trait]
 impl v1::site_service_server::SiteService for Sites {
     async fn create_site(&self, request: Request<v1::CreateSiteRequest>) -> Result<Response<v1::Site>, Status> {
-        let caller = authorised::<Operator, _>(&request)?;
+        let caller = authorised::<WriteSites, _>(&request)?;
         let site = app::sites::create(&self.context, &caller, &request.get_ref().name).await.map_err(status)?;
         Ok(Response::new(messages::site(site)))
     }
 
     async fn upload_config(&self, request: Request<v1::UploadConfigRequest>) -> Result<Response<v1::Config>, Status> {
-        let caller = authorised::<Operator, _>(&request)?;
+        let caller = authorised::<WriteSites, _>(&request)?;
         let v1::UploadConfigRequest { site_id, archive } = request.into_inner();
         let config = app::configs::create_from_archive(&self.context, &caller, &site_id, archive).await;
         config.and_then(messages::config).map(Response::new).map_err(status)
@@ -38,7 +38,7 @@ impl v1::site_service_server::SiteService for Sites {
         &self,
         request: Request<Streaming<v1::UploadTraceRequest>>,
     ) -> Result<Response<v1::Trace>, Status> {
-        let caller = authorised::<Operator, _>(&request)?;
+        let caller = authorised::<WriteSites, _>(&request)?;
         let mut parts = request.into_inner();
         let Some(Part::Header(header)) = parts.message().await?.and_then(|message| message.part) else {
             return Err(status(ApiError::new(Code::InvalidRequest, "the first message must be the header")));

@@ -10,13 +10,14 @@ use super::v1;
 use crate::auth::Principal;
 use crate::auth::permission::{Authorised, Permission, authorise};
 use crate::error::ApiError;
+use crate::trace_id;
 
 /// Faults told in the details [bytes]: they travel in a header, and many clients take 8 KiB of headers at most.
 const DETAILS_MAX: usize = 4096;
 
 /// The status of an error. Its stable code also stands in the metadata `foresite-code`; a fault of ours is logged here.
 pub(super) fn status(error: ApiError) -> Status {
-    let trace_id = uuid::Uuid::new_v4().simple().to_string();
+    let trace_id = trace_id::current().unwrap_or_else(|| trace_id::of(None));
     error.log(&trace_id);
     let details = if error.diagnostics().is_empty() {
         Bytes::new()
@@ -35,6 +36,9 @@ pub(super) fn status(error: ApiError) -> Status {
     let mut status = Status::with_details(error.code().grpc_code(), error.to_string(), details);
     let metadata = status.metadata_mut();
     metadata.insert("foresite-code", MetadataValue::from_static(error.code().as_str()));
+    if let Some(seconds) = error.retry_after_seconds() {
+        metadata.insert("retry-after", MetadataValue::from(seconds));
+    }
     if let Ok(value) = MetadataValue::try_from(trace_id) {
         metadata.insert("foresite-trace-id", value);
     }

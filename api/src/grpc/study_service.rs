@@ -9,7 +9,7 @@ use tonic::{Request, Response, Status};
 use super::status::{authorised, status};
 use super::{messages, v1};
 use crate::app;
-use crate::auth::permission::{Operator, Viewer};
+use crate::auth::permission::{ReadStudies, WriteStudies};
 use crate::context::Context;
 use crate::error::ApiError;
 
@@ -26,7 +26,7 @@ impl v1::study_service_server::StudyService for Studies {
     type StreamScheduleStream = BoxStream<'static, Result<v1::ScheduleChunk, Status>>;
 
     async fn create(&self, request: Request<v1::CreateStudyRequest>) -> Result<Response<v1::Study>, Status> {
-        let caller = authorised::<Operator, _>(&request)?;
+        let caller = authorised::<WriteStudies, _>(&request)?;
         let v1::CreateStudyRequest { document, idempotency_key } = request.into_inner();
         let key = Some(idempotency_key.as_str());
         let study = app::studies::create(&self.context, &caller, document.as_bytes(), key).await;
@@ -34,7 +34,7 @@ impl v1::study_service_server::StudyService for Studies {
     }
 
     async fn get(&self, request: Request<v1::GetStudyRequest>) -> Result<Response<v1::Study>, Status> {
-        let caller = authorised::<Viewer, _>(&request)?;
+        let caller = authorised::<ReadStudies, _>(&request)?;
         let study = app::studies::get(&self.context, &caller, &request.get_ref().id).await;
         study.map(messages::status).map(Response::new).map_err(status)
     }
@@ -43,7 +43,7 @@ impl v1::study_service_server::StudyService for Studies {
         &self,
         request: Request<v1::ListStudiesRequest>,
     ) -> Result<Response<v1::ListStudiesResponse>, Status> {
-        let caller = authorised::<Viewer, _>(&request)?;
+        let caller = authorised::<ReadStudies, _>(&request)?;
         let v1::ListStudiesRequest { page_size, page_token } = request.into_inner();
         let limit = if page_size == 0 { PAGE_DEFAULT } else { page_size };
         let page = app::studies::list(&self.context, &caller, None, Some(&page_token), limit.into()).await;
@@ -55,14 +55,14 @@ impl v1::study_service_server::StudyService for Studies {
     }
 
     async fn watch(&self, request: Request<v1::WatchStudyRequest>) -> Result<Response<Self::WatchStream>, Status> {
-        let caller = authorised::<Viewer, _>(&request)?;
+        let caller = authorised::<ReadStudies, _>(&request)?;
         let v1::WatchStudyRequest { id, after_event } = request.into_inner();
         let events = app::watch::watch(Arc::clone(&self.context), caller, &id, after_event).await.map_err(status)?;
         Ok(Response::new(events.map(|event| event.map(messages::event).map_err(status)).boxed()))
     }
 
     async fn cancel(&self, request: Request<v1::CancelStudyRequest>) -> Result<Response<v1::Study>, Status> {
-        let caller = authorised::<Operator, _>(&request)?;
+        let caller = authorised::<WriteStudies, _>(&request)?;
         let study = app::studies::cancel(&self.context, &caller, &request.get_ref().id).await;
         study.map(messages::status).map(Response::new).map_err(status)
     }
@@ -71,7 +71,7 @@ impl v1::study_service_server::StudyService for Studies {
         &self,
         request: Request<v1::GetComparisonRequest>,
     ) -> Result<Response<v1::Comparison>, Status> {
-        let caller = authorised::<Viewer, _>(&request)?;
+        let caller = authorised::<ReadStudies, _>(&request)?;
         let comparison = app::results::comparison(&self.context, &caller, &request.get_ref().id).await;
         comparison.map(|found| Response::new(v1::Comparison { json: found.json.to_vec() })).map_err(status)
     }
@@ -80,7 +80,7 @@ impl v1::study_service_server::StudyService for Studies {
         &self,
         request: Request<v1::StreamScheduleRequest>,
     ) -> Result<Response<Self::StreamScheduleStream>, Status> {
-        let caller = authorised::<Viewer, _>(&request)?;
+        let caller = authorised::<ReadStudies, _>(&request)?;
         let v1::StreamScheduleRequest { study_id, scenario, replication } = request.into_inner();
         let bytes = app::results::schedule(&self.context, &caller, &study_id, &scenario, replication).await;
         let chunks = bytes.map_err(status)?.map(|chunk| match chunk {

@@ -1,14 +1,15 @@
 //! `/v1/sites/{site}/configs`.
 
-use actix_multipart::Multipart;
+use actix_multipart::{Multipart, MultipartError};
 use actix_web::{HttpRequest, HttpResponse, delete, get, http::header, post, web};
 use futures::StreamExt;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use super::pace;
 use super::views::config::{ConfigForm, ConfigView};
 use super::views::{FileBytes, List, PageQuery};
 use crate::app;
-use crate::auth::permission::{Authorised, Operator, Viewer};
+use crate::auth::permission::{Authorised, ReadSites, WriteSites};
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::rest::problem::Problem;
@@ -40,7 +41,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 )]
 #[post("/v1/sites/{site}/configs")]
 async fn create_config(
-    caller: Authorised<Operator>,
+    caller: Authorised<WriteSites>,
     context: web::Data<Context>,
     request: HttpRequest,
     site: web::Path<String>,
@@ -73,7 +74,7 @@ async fn create_config(
 )]
 #[get("/v1/sites/{site}/configs")]
 async fn list_configs(
-    caller: Authorised<Viewer>,
+    caller: Authorised<ReadSites>,
     context: web::Data<Context>,
     site: web::Path<String>,
     page: web::Query<PageQuery>,
@@ -95,7 +96,7 @@ async fn list_configs(
 )]
 #[get("/v1/sites/{site}/configs/{config}")]
 async fn get_config(
-    caller: Authorised<Viewer>,
+    caller: Authorised<ReadSites>,
     context: web::Data<Context>,
     path: web::Path<(String, String)>,
 ) -> ApiResult<web::Json<ConfigView>> {
@@ -115,7 +116,7 @@ async fn get_config(
 )]
 #[delete("/v1/sites/{site}/configs/{config}")]
 async fn delete_config(
-    caller: Authorised<Operator>,
+    caller: Authorised<WriteSites>,
     context: web::Data<Context>,
     path: web::Path<(String, String)>,
 ) -> ApiResult<HttpResponse> {
@@ -137,7 +138,7 @@ fn too_large(limit: usize) -> ApiError {
 async fn read_body(mut body: web::Payload, limit: usize) -> ApiResult<Vec<u8>> {
     let mut bytes = Vec::new();
     while let Some(chunk) = body.next().await {
-        let chunk = chunk.map_err(|error| ApiError::new(Code::InvalidRequest, error.to_string()))?;
+        let chunk = chunk.map_err(|error| pace::fault(&error))?;
         if bytes.len() + chunk.len() > limit {
             return Err(too_large(limit));
         }
@@ -148,7 +149,10 @@ async fn read_body(mut body: web::Payload, limit: usize) -> ApiResult<Vec<u8>> {
 
 /// Every part of a form with its file name; at most `limit` bytes together.
 async fn read_form(mut form: Multipart, limit: usize) -> ApiResult<Vec<(String, Vec<u8>)>> {
-    let broken = |error: actix_multipart::MultipartError| ApiError::new(Code::InvalidRequest, error.to_string());
+    let broken = |error: MultipartError| match error {
+        MultipartError::Payload(error) => pace::fault(&error),
+        error => ApiError::new(Code::InvalidRequest, error.to_string()),
+    };
     let mut parts = Vec::new();
     let mut total = 0;
     while let Some(field) = form.next().await {

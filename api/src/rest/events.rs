@@ -10,7 +10,7 @@ use futures::StreamExt;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::app;
-use crate::auth::permission::{Authorised, Viewer};
+use crate::auth::permission::{Authorised, ReadStudies};
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::rest::problem::Problem;
@@ -37,7 +37,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 )]
 #[get("/v1/studies/{study}/events")]
 async fn study_events(
-    caller: Authorised<Viewer>,
+    caller: Authorised<ReadStudies>,
     context: web::Data<Context>,
     request: HttpRequest,
     study: web::Path<String>,

@@ -51,7 +51,13 @@ pub(super) async fn principal(request: &HttpRequest) -> ApiResult<Principal> {
         && request.method().is_safe()
         && let Some(cookie) = request.cookie(SESSION_COOKIE)
     {
-        return context.auth.authenticate(cookie.value()).await;
+        return admitted(context, context.auth.authenticate(cookie.value()).await?).await;
     }
-    context.auth.authenticate_header(header).await
+    admitted(context, context.auth.authenticate_header(header).await?).await
+}
+
+/// Counts the request against the tenant's rate.
+async fn admitted(context: &Context, principal: Principal) -> ApiResult<Principal> {
+    context.quotas.admit_request(&principal.tenant).await?;
+    Ok(principal)
 }

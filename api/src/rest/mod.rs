@@ -1,19 +1,23 @@
 //! The REST door and the pages: decodes, calls one function of `app`, encodes.
 
+mod audit;
 mod configs;
 mod events;
 mod extract;
 mod guard;
 mod operation;
 mod outer;
+mod pace;
 pub mod pages;
 pub mod problem;
+mod quotas;
 mod results;
 mod sites;
 mod studies;
 mod tokens;
 mod traces;
 pub mod views;
+mod webhooks;
 
 use std::net::TcpListener;
 
@@ -42,7 +46,10 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
         .configure(studies::routes)
         .configure(events::routes)
         .configure(results::routes)
-        .configure(tokens::routes);
+        .configure(tokens::routes)
+        .configure(audit::routes)
+        .configure(quotas::routes)
+        .configure(webhooks::routes);
 }
 
 /// The server on a bound listener; it runs once it is awaited, and stops gracefully.
@@ -51,7 +58,8 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
 /// When the listener cannot be used.
 pub fn server(context: web::Data<Context>, listener: TcpListener) -> ApiResult<Server> {
     let (head_timeout, shutdown) = (context.limits.request_timeout, context.limits.shutdown);
-    let study_bytes = context.limits.study_bytes;
+    let (study_bytes, connections) = (context.limits.study_bytes, context.limits.connections);
+    let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let server = HttpServer::new(move || {
         let headers = DefaultHeaders::new()
             .add(("x-content-type-options", "nosniff"))
@@ -76,7 +84,10 @@ pub fn server(context: web::Data<Context>, listener: TcpListener) -> ApiResult<S
             .configure(pages::routes)
             .route("/openapi.json", web::get().to(operation::openapi_json))
     })
+    .workers(workers)
+    .max_connections(connections.div_ceil(workers).max(1))
     .client_request_timeout(head_timeout)
+    .client_disconnect_timeout(head_timeout)
     .shutdown_timeout(shutdown.as_secs())
     .disable_signals()
     .listen(listener)
@@ -100,6 +111,7 @@ fn json_fault(error: &actix_web::error::JsonPayloadError) -> ApiError {
             let fault = Diagnostic::error("", error.to_string()).cure("see /docs for the fields");
             ApiError::refused(Code::InvalidField, vec![fault])
         }
+        JsonPayloadError::Payload(error) => pace::fault(error),
         other => invalid(&other.to_string()),
     }
 }

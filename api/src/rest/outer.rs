@@ -4,15 +4,17 @@ use std::time::Instant;
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::error::InternalError;
+use actix_web::error::{InternalError, PayloadError};
 use actix_web::http::header::{HeaderName, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::{Error, web};
 use tracing::Instrument;
 
+use super::pace;
 use super::problem::{Problem, from_status};
 use crate::context::Context;
 use crate::error::ApiError;
+use crate::trace_id;
 
 /// Names the request in our answers.
 const TRACE_HEADER: HeaderName = HeaderName::from_static("x-trace-id");
@@ -23,12 +25,12 @@ pub(super) async fn outer(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<actix_web::body::BoxBody>, Error> {
     let begin = Instant::now();
-    let trace_id = trace_id(request.headers().get("traceparent"));
+    let trace_id = trace_id::of(request.headers().get("traceparent").and_then(|value| value.to_str().ok()));
     let context = request.app_data::<web::Data<Context>>().cloned();
     let method = request.method().as_str().to_owned();
     let span = tracing::info_span!("http", trace.id = %trace_id, http.method = %method, http.path = request.path());
 
-    let mut response = match next.call(request).instrument(span.clone()).await {
+    let mut response = match trace_id::scope(trace_id.clone(), next.call(request).instrument(span.clone())).await {
         Ok(response) => explain(response.map_into_boxed_body(), &trace_id),
         Err(error) => {
             // Handlers' errors are answers already; this one comes from between, where the request is no longer ours.
@@ -52,20 +54,16 @@ pub(super) async fn outer(
     Ok(response)
 }
 
-/// The caller's trace id (W3C Trace Context), or a new one.
-fn trace_id(traceparent: Option<&HeaderValue>) -> String {
-    let given = traceparent.and_then(|value| value.to_str().ok()).and_then(|value| value.split('-').nth(1));
-    match given {
-        Some(id) if id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()) => id.to_ascii_lowercase(),
-        _ => uuid::Uuid::new_v4().simple().to_string(),
-    }
-}
-
 /// Replaces the body of a refusal by its problem document; a fault of ours is logged here and nowhere else.
 fn explain(response: ServiceResponse, trace_id: &str) -> ServiceResponse {
     let status = response.status();
     if !status.is_client_error() && !status.is_server_error() {
         return response;
+    }
+    if let Some(error) = response.response().error().and_then(actix_web::Error::as_error::<ApiError>)
+        && let Some(context) = response.request().app_data::<web::Data<Context>>()
+    {
+        context.metrics.refused(error.code());
     }
     let problem = match response.response().error() {
         Some(error) => problem_of(error, trace_id),
@@ -89,22 +87,12 @@ fn problem_of(error: &Error, trace_id: &str) -> actix_web::HttpResponse {
         error.log(trace_id);
         return Problem::response(error, trace_id);
     }
+    if let Some(error) = error.as_error::<PayloadError>() {
+        let error = pace::fault(error);
+        return Problem::response(&error, trace_id);
+    }
     let status = error.as_response_error().status_code();
     let error = from_status(status, &error.to_string());
     error.log(trace_id);
     Problem::response(&error, trace_id)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_valid_traceparent_is_carried_on() {
-        let id = "0af7651916cd43dd8448eb211c80319c";
-        let header = HeaderValue::from_static("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
-        assert_eq!(trace_id(Some(&header)), id);
-        assert_eq!(trace_id(Some(&HeaderValue::from_static("00-short-x"))).len(), 32);
-        assert_eq!(trace_id(None).len(), 32);
-    }
 }

@@ -95,8 +95,8 @@ impl Problem {
         if status == StatusCode::UNAUTHORIZED {
             builder.insert_header(("www-authenticate", "Bearer"));
         }
-        if status == StatusCode::SERVICE_UNAVAILABLE {
-            builder.insert_header(("retry-after", "5"));
+        if let Some(seconds) = error.retry_after_seconds() {
+            builder.insert_header(("retry-after", seconds.to_string()));
         }
         let body = serde_json::to_string(&Self::new(error, trace_id)).unwrap_or_default();
         builder.content_type(PROBLEM_JSON).body(body)
@@ -114,6 +114,7 @@ pub(super) fn from_status(status: StatusCode, words: &str) -> ApiError {
         408 => Code::RequestTimeout,
         413 => Code::PayloadTooLarge,
         415 => Code::UnsupportedMediaType,
+        429 => Code::RateLimited,
         500..=599 => return ApiError::internal(words.to_owned()),
         _ => Code::InvalidRequest,
     };

@@ -9,7 +9,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::app;
 use crate::app::results::ComparisonBytes;
-use crate::auth::permission::{Authorised, Viewer};
+use crate::auth::permission::{Authorised, ReadStudies};
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::rest::problem::Problem;
@@ -41,7 +41,7 @@ enum Format {
 )]
 #[get("/v1/studies/{study}/comparison")]
 async fn get_comparison(
-    caller: Authorised<Viewer>,
+    caller: Authorised<ReadStudies>,
     context: web::Data<Context>,
     request: HttpRequest,
     study: web::Path<String>,
@@ -97,7 +97,7 @@ fn format(accept: &str) -> ApiResult<Format> {
 )]
 #[get("/v1/studies/{study}/report")]
 async fn get_report(
-    caller: Authorised<Viewer>,
+    caller: Authorised<ReadStudies>,
     context: web::Data<Context>,
     study: web::Path<String>,
 ) -> ApiResult<HttpResponse> {
@@ -121,7 +121,7 @@ async fn get_report(
 )]
 #[get("/v1/studies/{study}/figures/{name}.svg")]
 async fn get_figure(
-    caller: Authorised<Viewer>,
+    caller: Authorised<ReadStudies>,
     context: web::Data<Context>,
     path: web::Path<(String, String)>,
 ) -> ApiResult<HttpResponse> {
@@ -147,7 +147,7 @@ async fn get_figure(
 )]
 #[get("/v1/studies/{study}/scenarios/{scenario}/replications/{replication}/schedule")]
 async fn get_schedule(
-    caller: Authorised<Viewer>,
+    caller: Authorised<ReadStudies>,
     context: web::Data<Context>,
     path: web::Path<(String, String, u32)>,
 ) -> ApiResult<HttpResponse> {

@@ -6,7 +6,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use super::views::site::{NewSite, SiteView};
 use super::views::{List, PageQuery};
 use crate::app;
-use crate::auth::permission::{Authorised, Operator, Viewer};
+use crate::auth::permission::{Authorised, ReadSites, WriteSites};
 use crate::context::Context;
 use crate::error::ApiResult;
 use crate::rest::problem::Problem;
@@ -29,7 +29,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 )]
 #[post("/v1/sites")]
 async fn create_site(
-    caller: Authorised<Operator>,
+    caller: Authorised<WriteSites>,
     context: web::Data<Context>,
     body: web::Json<NewSite>,
 ) -> ApiResult<HttpResponse> {
@@ -47,7 +47,7 @@ async fn create_site(
 )]
 #[get("/v1/sites")]
 async fn list_sites(
-    caller: Authorised<Viewer>,
+    caller: Authorised<ReadSites>,
     context: web::Data<Context>,
     page: web::Query<PageQuery>,
 ) -> ApiResult<web::Json<List<SiteView>>> {
@@ -68,7 +68,7 @@ async fn list_sites(
 )]
 #[get("/v1/sites/{site}")]
 async fn get_site(
-    caller: Authorised<Viewer>,
+    caller: Authorised<ReadSites>,
     context: web::Data<Context>,
     site: web::Path<String>,
 ) -> ApiResult<web::Json<SiteView>> {

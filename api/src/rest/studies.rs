@@ -6,7 +6,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use super::views::List;
 use super::views::study::{StudyQuery, StudyView};
 use crate::app;
-use crate::auth::permission::{Authorised, Operator, Viewer};
+use crate::auth::permission::{Authorised, ReadStudies, WriteStudies};
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::rest::problem::Problem;
@@ -29,7 +29,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 )]
 #[post("/v1/studies")]
 async fn create_study(
-    caller: Authorised<Operator>,
+    caller: Authorised<WriteStudies>,
     context: web::Data<Context>,
     request: HttpRequest,
     body: web::Bytes,
@@ -57,7 +57,7 @@ async fn create_study(
 )]
 #[get("/v1/studies")]
 async fn list_studies(
-    caller: Authorised<Viewer>,
+    caller: Authorised<ReadStudies>,
     context: web::Data<Context>,
     query: web::Query<StudyQuery>,
 ) -> ApiResult<web::Json<List<StudyView>>> {
@@ -79,7 +79,7 @@ async fn list_studies(
 )]
 #[get("/v1/studies/{study}")]
 async fn get_study(
-    caller: Authorised<Viewer>,
+    caller: Authorised<ReadStudies>,
     context: web::Data<Context>,
     study: web::Path<String>,
 ) -> ApiResult<web::Json<StudyView>> {
@@ -99,7 +99,7 @@ async fn get_study(
 )]
 #[post("/v1/studies/{study}/cancel")]
 async fn cancel_study(
-    caller: Authorised<Operator>,
+    caller: Authorised<WriteStudies>,
     context: web::Data<Context>,
     study: web::Path<String>,
 ) -> ApiResult<web::Json<StudyView>> {
@@ -119,7 +119,7 @@ async fn cancel_study(
 )]
 #[delete("/v1/studies/{study}")]
 async fn delete_study(
-    caller: Authorised<Operator>,
+    caller: Authorised<WriteStudies>,
     context: web::Data<Context>,
     study: web::Path<String>,
 ) -> ApiResult<HttpResponse> {

@@ -6,13 +6,13 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use super::views::List;
 use super::views::token::{IssuedToken, NewTokenView, TokenView};
 use crate::app;
-use crate::auth::permission::{Admin, Authorised};
+use crate::auth::permission::{Authorised, ManageTokens};
 use crate::context::Context;
 use crate::error::ApiResult;
 use crate::rest::problem::Problem;
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(create_token).service(list_tokens).service(revoke_token);
+    config.service(create_token).service(list_tokens).service(get_token).service(revoke_token);
 }
 
 /// Makes an API token; its secret is in this answer and nowhere else.
@@ -29,7 +29,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 )]
 #[post("/v1/tokens")]
 async fn create_token(
-    caller: Authorised<Admin>,
+    caller: Authorised<ManageTokens>,
     context: web::Data<Context>,
     body: web::Json<NewTokenView>,
 ) -> ApiResult<HttpResponse> {
@@ -44,9 +44,31 @@ async fn create_token(
     security(("bearer" = []))
 )]
 #[get("/v1/tokens")]
-async fn list_tokens(caller: Authorised<Admin>, context: web::Data<Context>) -> ApiResult<web::Json<List<TokenView>>> {
+async fn list_tokens(
+    caller: Authorised<ManageTokens>,
+    context: web::Data<Context>,
+) -> ApiResult<web::Json<List<TokenView>>> {
     let tokens = app::tokens::list(&context, &caller).await?;
     Ok(web::Json(List { items: tokens.into_iter().map(TokenView::from).collect(), next: None }))
+}
+
+/// A token, without its secret.
+#[utoipa::path(
+    tag = "tokens",
+    params(("token" = String, Path, description = "Its id.")),
+    responses(
+        (status = 200, description = "The token.", body = TokenView),
+        (status = 404, description = "There is none.", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("bearer" = []))
+)]
+#[get("/v1/tokens/{token}")]
+async fn get_token(
+    caller: Authorised<ManageTokens>,
+    context: web::Data<Context>,
+    token: web::Path<String>,
+) -> ApiResult<web::Json<TokenView>> {
+    Ok(web::Json(app::tokens::get(&context, &caller, &token).await?.into()))
 }
 
 /// Ends a token at once.
@@ -61,7 +83,7 @@ async fn list_tokens(caller: Authorised<Admin>, context: web::Data<Context>) -> 
 )]
 #[delete("/v1/tokens/{token}")]
 async fn revoke_token(
-    caller: Authorised<Admin>,
+    caller: Authorised<ManageTokens>,
     context: web::Data<Context>,
     token: web::Path<String>,
 ) -> ApiResult<HttpResponse> {

@@ -4,13 +4,14 @@ use actix_web::{HttpResponse, delete, get, http::header, post, web};
 use futures::StreamExt;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use super::pace;
 use super::views::trace::{TraceQuery, TraceView};
 use super::views::{FileBytes, List, PageQuery};
 use crate::app;
 use crate::app::traces::TraceHeader;
-use crate::auth::permission::{Authorised, Operator, Viewer};
+use crate::auth::permission::{Authorised, ReadSites, WriteSites};
 use crate::context::Context;
-use crate::error::{ApiError, ApiResult, Code};
+use crate::error::ApiResult;
 use crate::rest::problem::Problem;
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -32,16 +33,14 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 )]
 #[post("/v1/sites/{site}/traces")]
 async fn create_trace(
-    caller: Authorised<Operator>,
+    caller: Authorised<WriteSites>,
     context: web::Data<Context>,
     site: web::Path<String>,
     query: web::Query<TraceQuery>,
     body: web::Payload,
 ) -> ApiResult<HttpResponse> {
     let TraceQuery { name, timezone } = query.into_inner();
-    let bytes = body.map(|chunk| {
-        chunk.map_err(|error| ApiError::new(Code::InvalidRequest, format!("the body broke off: {error}")))
-    });
+    let bytes = body.map(|chunk| chunk.map_err(|error| pace::fault(&error)));
     let trace = app::traces::create(&context, &caller, &site, TraceHeader { name, timezone }, bytes).await?;
     let location = format!("/v1/sites/{}/traces/{}", trace.site, trace.id);
     Ok(HttpResponse::Created().insert_header((header::LOCATION, location)).json(TraceView::try_from(trace)?))
@@ -59,7 +58,7 @@ async fn create_trace(
 )]
 #[get("/v1/sites/{site}/traces")]
 async fn list_traces(
-    caller: Authorised<Viewer>,
+    caller: Authorised<ReadSites>,
     context: web::Data<Context>,
     site: web::Path<String>,
     page: web::Query<PageQuery>,
@@ -81,7 +80,7 @@ async fn list_traces(
 )]
 #[get("/v1/sites/{site}/traces/{trace}")]
 async fn get_trace(
-    caller: Authorised<Viewer>,
+    caller: Authorised<ReadSites>,
     context: web::Data<Context>,
     path: web::Path<(String, String)>,
 ) -> ApiResult<web::Json<TraceView>> {
@@ -101,7 +100,7 @@ async fn get_trace(
 )]
 #[delete("/v1/sites/{site}/traces/{trace}")]
 async fn delete_trace(
-    caller: Authorised<Operator>,
+    caller: Authorised<WriteSites>,
     context: web::Data<Context>,
     path: web::Path<(String, String)>,
 ) -> ApiResult<HttpResponse> {

@@ -19,6 +19,8 @@ use crate::config::Config;
 use crate::context::{CHECKS_AT_ONCE, Context};
 use crate::error::ApiError;
 use crate::metrics::Metrics;
+use crate::quotas::Quotas;
+use crate::webhooks::Dispatcher;
 use crate::{grpc, rest};
 
 pub use running::Running;
@@ -81,6 +83,8 @@ pub async fn serve(config: &Config, program: Option<std::path::PathBuf>) -> Resu
         queue: Arc::clone(&storage.queue),
         limits: config.limits.clone(),
         metrics: metrics.clone(),
+        quotas: Quotas::new(storage.store.clone(), config.quotas),
+        webhooks: config.webhook_networks.clone(),
         checks: Semaphore::new(CHECKS_AT_ONCE),
         shutdown: running.token(),
         secure_cookies: config.listen.public_url.as_ref().is_some_and(|url| url.starts_with("https://")),
@@ -88,6 +92,9 @@ pub async fn serve(config: &Config, program: Option<std::path::PathBuf>) -> Resu
     if config.storage.redis_url.is_none() {
         start_workers(config, &storage, &metrics, program, &mut running)?;
     }
+    let dispatcher =
+        Dispatcher { store: storage.store.clone(), rules: config.webhook_networks.clone(), metrics: metrics.clone() };
+    running.run("webhooks", dispatcher.run(running.token()));
     running.run_http("http", rest::server(context.clone(), http)?);
     running.run_http("metrics", metrics_listener::server(metrics, storage.store, metrics_listener)?);
     let grpc = tokio_listener(grpc).map_err(|source| StartError::Listen { address: config.listen.grpc, source })?;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use clap::Args;
+use foresite_api::app::audit::COMMAND_LINE;
 use foresite_api::app::tokens::{self, NewToken};
 use foresite_api::config::{Config, StorageConfig};
 use foresite_api::startup::{self, Running, Storage};
@@ -125,7 +126,7 @@ fn settings(folder: &Path) -> anyhow::Result<Config> {
 
 async fn token(config: &Config) -> anyhow::Result<SecretString> {
     let store = Storage::open(config).await?.store;
-    let new = NewToken { name: "demo".to_owned(), role: Role::Admin, expires_at: None };
-    let (_, secret) = tokens::issue(&store, &TenantId::default(), new).await?;
+    let new = NewToken { name: "demo".to_owned(), role: Role::Admin, scopes: Vec::new(), expires_at: None };
+    let (_, secret) = tokens::issue(&store, &TenantId::default(), COMMAND_LINE, new).await?;
     Ok(secret)
 }

@@ -5,6 +5,7 @@ pub(crate) mod demo;
 pub(crate) mod migrate;
 pub(crate) mod openapi;
 pub(crate) mod pseudonymize;
+pub(crate) mod quota;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod simulate;

@@ -2,12 +2,13 @@
 
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
+use foresite_api::app::audit::COMMAND_LINE;
 use foresite_api::app::tokens::{self, NewToken};
 use foresite_api::config::Config;
 use foresite_api::rest::views::token::{IssuedToken, TokenView};
 use foresite_api::startup::Storage;
 use foresite_store::ids::{TenantId, TokenId};
-use foresite_store::state::Role;
+use foresite_store::state::{Role, Scope};
 use jiff::Timestamp;
 use jiff::ToSpan;
 
@@ -37,6 +38,10 @@ enum Verb {
         /// viewer (reads), operator (uploads, starts, cancels) or admin (manages tokens).
         #[arg(long, default_value = "operator", value_parser = role)]
         role: Role,
+        /// Narrow it to this, repeatable: sites:read, sites:write, studies:read, studies:write, tokens:manage,
+        /// webhooks:manage, quotas:read, quotas:manage, audit:read. Everything its role may where not given.
+        #[arg(long = "scope", value_name = "SCOPE", value_parser = scope)]
+        scopes: Vec<Scope>,
         /// Days until it ends; never where not given.
         #[arg(long, value_name = "N")]
         days: Option<u32>,
@@ -54,6 +59,11 @@ fn role(word: &str) -> Result<Role, String> {
     Role::parse(word).ok_or_else(|| "write viewer, operator or admin".to_owned())
 }
 
+fn scope(word: &str) -> Result<Scope, String> {
+    let known: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
+    Scope::parse(word).ok_or_else(|| format!("write one of {}", known.join(", ")))
+}
+
 impl Token {
     /// Does what the verb says.
     pub(crate) fn execute(self) -> anyhow::Result<Exit> {
@@ -61,22 +71,25 @@ impl Token {
             Ok(config) => config,
             Err(exit) => return Ok(exit),
         };
-        let tenant = TenantId::parse(&self.tenant)
-            .with_context(|| format!("'{}' is no tenant: 1 to 64 letters, digits, '.', '_', '-'", self.tenant))?;
+        let Some(tenant) = TenantId::parse(&self.tenant) else {
+            eprintln!("foresite: '{}' is no tenant: 1 to 64 letters, digits, '.', '_', '-'", self.tenant);
+            return Ok(Exit::Wrong);
+        };
         service::runtime()?.block_on(self.run(&config, &tenant))
     }
 
     async fn run(self, config: &Config, tenant: &TenantId) -> anyhow::Result<Exit> {
         let store = Storage::open(config).await?.store;
         match self.verb {
-            Verb::Create { name, role, days } => {
+            Verb::Create { name, role, scopes, days } => {
                 let expires_at = days
                     .map(|days| {
                         Timestamp::now().checked_add((i64::from(days) * 24).hours()).map(Timestamp::as_millisecond)
                     })
                     .transpose()
                     .context("--days is too large")?;
-                let (row, secret) = tokens::issue(&store, tenant, NewToken { name, role, expires_at }).await?;
+                let new = NewToken { name, role, scopes, expires_at };
+                let (row, secret) = tokens::issue(&store, tenant, COMMAND_LINE, new).await?;
                 let issued = IssuedToken::new(row, &secret);
                 if self.json {
                     println!("{}", serde_json::to_string_pretty(&issued)?);
@@ -106,7 +119,7 @@ impl Token {
             }
             Verb::Revoke { id } => {
                 let parsed = TokenId::parse(&id).with_context(|| format!("'{id}' is no token's id"))?;
-                if !store.revoke_token(tenant, &parsed, Timestamp::now().as_millisecond()).await? {
+                if !tokens::withdraw(&store, tenant, COMMAND_LINE, &parsed).await? {
                     bail!("tenant {tenant} has no token {id}");
                 }
                 eprintln!("revoked {id}");

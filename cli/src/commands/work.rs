@@ -17,6 +17,10 @@ impl Work {
             Ok(config) => config,
             Err(exit) => return Ok(exit),
         };
+        if config.storage.redis_url.is_none() {
+            eprintln!("foresite: FORESITE_REDIS_URL is not set: without Redis `foresite serve` runs its own workers");
+            return Ok(Exit::Wrong);
+        }
         service::log("info")?;
         service::runtime()?.block_on(async {
             let mut running = startup::work(&config, None).await?;

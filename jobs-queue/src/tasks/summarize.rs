@@ -10,6 +10,9 @@ use crate::task::{TaskError, TaskFolder};
 /// Writes the comparison document. Schedules are read one at a time.
 pub(super) fn summarize(study: &Study, folder: TaskFolder<'_>) -> Result<(), TaskError> {
     let comparison = study::compare(study, |scenario, replication| load(folder, scenario, replication))?;
+    if comparison.is_breached() {
+        write(&folder.gate_breached(), b"")?;
+    }
     write(&folder.comparison(), comparison.to_json().as_bytes())
 }
 

@@ -13,7 +13,7 @@ use crate::task::{Task, TaskFolder, TaskSpec};
 /// What a finished attempt has to show; its objects are stored, its rows not yet.
 pub(super) enum Produced {
     Replications(Vec<(NewReplication, Summary)>),
-    Comparison(ObjectHash),
+    Comparison { hash: ObjectHash, gate_breached: bool },
 }
 
 /// Why an attempt gave nothing.
@@ -68,7 +68,7 @@ pub(super) async fn make(worker: &Worker, claimed: &Claimed) -> Result<Produced,
         }
         Task::Summarize => {
             let stored = worker.objects.put_file(&folder.comparison()).await?;
-            Ok(Produced::Comparison(stored.hash))
+            Ok(Produced::Comparison { hash: stored.hash, gate_breached: folder.gate_breached().exists() })
         }
     }
 }

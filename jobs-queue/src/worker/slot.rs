@@ -122,8 +122,9 @@ async fn complete(worker: &Worker, claimed: &Claimed, produced: Produced) -> (Ta
             }
             completion
         }
-        Produced::Comparison(hash) => {
-            insist(&task, || worker.store.complete_summary(&task, name, &hash, clock::now())).await
+        Produced::Comparison { hash, gate_breached } => {
+            let write = || worker.store.complete_summary(&task, name, &hash, gate_breached, clock::now());
+            insist(&task, write).await
         }
     };
     match completion {

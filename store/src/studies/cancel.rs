@@ -31,6 +31,9 @@ impl Store {
     ) -> Result<CancelOutcome, StoreError> {
         let mut conn = self.begin().await?;
         let result = cancel(&mut conn, tenant, id, now).await;
+        if !matches!(result, Ok(CancelOutcome::Cancelled(_))) {
+            conn.unaudited();
+        }
         conn.finish(result).await
     }
 }

@@ -6,7 +6,8 @@ use crate::connection::{Conn, Store, execute, first};
 use crate::error::StoreError;
 use crate::files::{StoredFile, files_to_json};
 use crate::ids::{StudyId, TaskId, TenantId};
-use crate::schema::{idempotency_keys, studies, tasks};
+use crate::quotas::active_studies;
+use crate::schema::{idempotency_keys, studies, tasks, tenants};
 use crate::state::{StudyState, TaskKind};
 use crate::studies::{LockedStudy, Study};
 use crate::tasks::{NewTask, Task, TaskRef};
@@ -31,6 +32,8 @@ pub struct NewStudy {
     pub engine_version: String,
     /// Who asks for it.
     pub created_by: String,
+    /// How many studies of the tenant may be at work, this one included; `None` for any number.
+    pub max_active: Option<i64>,
 }
 
 /// A client's key for "this request, however often I send it".
@@ -56,6 +59,8 @@ pub enum CreateOutcome {
     Replayed(Study),
     /// The key was used for another request: nothing was done.
     Mismatch,
+    /// So many studies of the tenant are at work that there is no room for another: nothing was done.
+    TooManyActive(i64),
 }
 
 impl Store {
@@ -70,7 +75,16 @@ impl Store {
     ) -> Result<CreateOutcome, StoreError> {
         let mut conn = self.begin().await?;
         let result = create(&mut conn, new, tasks, idempotency, now).await;
-        conn.finish(result).await
+        if !matches!(result, Ok(CreateOutcome::Created { .. })) {
+            conn.unaudited();
+        }
+        match result {
+            // The key was taken in this transaction: a refused study leaves none.
+            Ok(CreateOutcome::TooManyActive(active)) => {
+                conn.undo().await.map(|()| CreateOutcome::TooManyActive(active))
+            }
+            result => conn.finish(result).await,
+        }
     }
 }
 
@@ -85,6 +99,15 @@ async fn create(
         && !take_key(conn, new, idempotency, now).await?
     {
         return replay(conn, &new.tenant, idempotency).await;
+    }
+    if let Some(most) = new.max_active {
+        // Whoever creates a study of this tenant waits here for the other's end, so that all count the same rows.
+        let mine = tenants::table.filter(tenants::id.eq(&new.tenant));
+        execute!(conn, diesel::update(mine).set(tenants::created_at.eq(tenants::created_at)))?;
+        let active = active_studies(conn, &new.tenant).await?;
+        if active >= most {
+            return Ok(CreateOutcome::TooManyActive(active));
+        }
     }
     let row = row_of(new, new_tasks, now);
     execute!(conn, diesel::insert_into(studies::table).values(&row))?;

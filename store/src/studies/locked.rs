@@ -10,11 +10,14 @@ use crate::schema::{studies, study_events, tasks};
 use crate::state::{StudyState, TaskState};
 use crate::studies::Study;
 use crate::time::UnixMillis;
+use crate::webhooks::WebhookEvent;
+use crate::webhooks::deliveries::tell;
 
 /// A locked study; change `row`, then [`LockedStudy::save`].
 pub(crate) struct LockedStudy {
     pub(crate) row: Study,
     events: Vec<StudyEvent>,
+    told: Vec<(WebhookEvent, UnixMillis)>,
 }
 
 impl LockedStudy {
@@ -32,7 +35,7 @@ impl LockedStudy {
 
     /// A row made in this very transaction.
     pub(crate) fn of(row: Study) -> Self {
-        Self { row, events: Vec::new() }
+        Self { row, events: Vec::new(), told: Vec::new() }
     }
 
     /// Enters a state and tells so; stamps the first start and the end.
@@ -49,6 +52,18 @@ impl LockedStudy {
             data["error"] = serde_json::Value::String(error.clone());
         }
         self.event(EventKind::State, data, now);
+        let told = match state {
+            StudyState::Succeeded => WebhookEvent::StudySucceeded,
+            StudyState::Failed => WebhookEvent::StudyFailed,
+            StudyState::Cancelled => WebhookEvent::StudyCancelled,
+            StudyState::Queued | StudyState::Running | StudyState::Cancelling => return,
+        };
+        self.told.push((told, now));
+    }
+
+    /// Tells that a gate does not hold.
+    pub(crate) fn gate_breached(&mut self, now: UnixMillis) {
+        self.told.push((WebhookEvent::GateBreached, now));
     }
 
     /// Counts finished replications and tells so.
@@ -88,7 +103,7 @@ impl LockedStudy {
         Ok(count.unwrap_or_default())
     }
 
-    /// Writes the row's changeable columns and the new events.
+    /// Writes the row's changeable columns, the new events, and what webhooks are to be told.
     pub(crate) async fn save(self, conn: &mut Conn) -> Result<Study, StoreError> {
         let row = self.row;
         execute!(
@@ -105,6 +120,12 @@ impl LockedStudy {
         )?;
         for event in &self.events {
             execute!(conn, diesel::insert_into(study_events::table).values(event))?;
+        }
+        for (event, now) in self.told {
+            let data = serde_json::json!({
+                "study": row.id.as_str(), "name": row.name, "state": row.state.as_str(), "error": row.error,
+            });
+            tell(conn, &row.tenant, event, &data.to_string(), now).await?;
         }
         Ok(row)
     }

@@ -54,16 +54,17 @@ impl Store {
         conn.finish(result).await
     }
 
-    /// Ends a summarize task and its study, whose comparison is an object already.
+    /// Ends a summarize task and its study, whose comparison is an object already; `gate_breached` if a gate in it does not hold.
     pub async fn complete_summary(
         &self,
         task: &TaskRef,
         worker: &str,
         comparison: &ObjectHash,
+        gate_breached: bool,
         now: UnixMillis,
     ) -> Result<Completion, StoreError> {
         let mut conn = self.begin().await?;
-        let result = summarize(&mut conn, task, worker, comparison, now).await;
+        let result = summarize(&mut conn, task, worker, (comparison, gate_breached), now).await;
         conn.finish(result).await
     }
 }
@@ -113,7 +114,7 @@ async fn summarize(
     conn: &mut Conn,
     task: &TaskRef,
     worker: &str,
-    comparison: &ObjectHash,
+    (comparison, gate_breached): (&ObjectHash, bool),
     now: UnixMillis,
 ) -> Result<Completion, StoreError> {
     let Some((mut study, ended)) = end(conn, task, worker, TaskKind::Summarize, now).await? else {
@@ -125,6 +126,9 @@ async fn summarize(
     }
     study.row.comparison_object = Some(comparison.clone());
     study.enter(StudyState::Succeeded, now);
+    if gate_breached {
+        study.gate_breached(now);
+    }
     study.save(conn).await?;
     Ok(Completion::Stored { next: None })
 }

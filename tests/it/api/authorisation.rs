@@ -1,7 +1,7 @@
 //! Every route of the OpenAPI document × every kind of caller. A new route is covered by being documented.
 
 use reqwest::Method;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::foresite::{Place, Service, expect, jwt, text_of, token};
 
@@ -26,9 +26,12 @@ fn operations() -> Vec<Operation> {
     found
 }
 
-/// The smallest role that may, by the rule of the house: tokens are for admins, reading for viewers, the rest for operators.
+/// The smallest role that may, by the rule of the house: tokens, webhooks, limits and the audit log are for admins, reading for viewers, the rest for operators.
 fn role_below(operation: &Operation) -> Option<&'static str> {
-    match (operation.path.starts_with("/v1/tokens"), operation.method == Method::GET) {
+    let administration = ["/v1/tokens", "/v1/audit", "/v1/webhooks"];
+    let is_for_admins = administration.iter().any(|path| operation.path.starts_with(path))
+        || (operation.path == "/v1/quotas" && operation.method == Method::PUT);
+    match (is_for_admins, operation.method == Method::GET) {
         (true, _) => Some("operator"),
         (false, true) => None,
         (false, false) => Some("viewer"),
@@ -42,13 +45,21 @@ struct Things {
     trace: String,
     study: String,
     token: String,
+    webhook: String,
+    delivery: String,
 }
 
 fn things(service: &Service) -> Things {
     let admin = token("ours", "admin");
     let document = service.example_study(&admin);
-    let issued = service.post(&admin, "/v1/tokens").json(&serde_json::json!({"name": "n", "role": "viewer"})).send();
+    let issued = service.post(&admin, "/v1/tokens").json(&json!({"name": "n", "role": "viewer"})).send();
+    let hook = json!({"url": "https://example.org/", "events": ["study.failed"]});
+    let hook = expect(service.post(&admin, "/v1/webhooks").json(&hook).send().unwrap(), 201);
+    let webhook = text_of(&hook["webhook"], "id");
+    let delivery = expect(service.post(&admin, &format!("/v1/webhooks/{webhook}/test")).send().unwrap(), 202);
     Things {
+        delivery: text_of(&delivery, "id"),
+        webhook,
         site: text_of(&document["site"], "site"),
         config: text_of(&document["site"], "config"),
         trace: text_of(&document["trace"], "trace"),
@@ -70,6 +81,8 @@ fn call(
         .replace("{trace}", &things.trace)
         .replace("{study}", &things.study)
         .replace("{token}", &things.token)
+        .replace("{webhook}", &things.webhook)
+        .replace("{delivery}", &things.delivery)
         .replace("{scenario}", "baseline")
         .replace("{replication}", "0")
         .replace("{name}", "wait-by-user-1");

@@ -1,6 +1,6 @@
 //! Tenants, tokens, sites, configurations, traces, audit.
 
-use foresite_store::audit::AuditEntry;
+use foresite_store::audit::{AuditEntry, AuditFilter};
 use foresite_store::configs::Config;
 use foresite_store::files::StoredFile;
 use foresite_store::files_to_json;
@@ -20,6 +20,8 @@ on_both_databases! {
     files_of_a_site_are_kept_and_forgotten,
     strangers_find_nothing,
     the_audit_log_grows,
+    a_change_and_its_line_are_written_together,
+    only_retention_shortens_the_audit_log,
 }
 
 fn token(name: &str) -> ApiToken {
@@ -94,6 +96,7 @@ async fn files_of_a_site_are_kept_and_forgotten(db: Database) {
         diagnostics: "[]".to_owned(),
         created_by: "me".to_owned(),
         created_at: 2,
+        bytes: 3,
     };
     db.store.create_config(&config).await.unwrap();
     let found = db.store.config(&tenant(), &site.id, &config.id).await.unwrap().unwrap();
@@ -146,6 +149,7 @@ fn entry(action: &str) -> AuditEntry {
         resource: "study 1".to_owned(),
         detail: "{}".to_owned(),
         at: 1,
+        trace_id: None,
     }
 }
 
@@ -153,7 +157,34 @@ async fn the_audit_log_grows(db: Database) {
     let (first, second) = (entry("study.create"), entry("study.cancel"));
     db.store.append_audit(&first).await.unwrap();
     db.store.append_audit(&second).await.unwrap();
-    assert_eq!(db.store.list_audit(&tenant(), None, 10).await.unwrap().items, [second, first]);
+    assert_eq!(db.store.list_audit(&tenant(), &AuditFilter::default(), None, 10).await.unwrap().items, [second, first]);
+}
+
+async fn a_change_and_its_line_are_written_together(db: Database) {
+    let line = |action: &str| db.store.audited(entry(action));
+    let site = site("a");
+    line("site.create").create_site(&site).await.unwrap();
+    // The same id again: neither the site nor the line.
+    assert!(line("site.create").create_site(&site).await.is_err());
+    // Nothing to change, nothing to tell.
+    assert!(!line("token.revoke").revoke_token(&tenant(), &TokenId::new(), 1).await.unwrap());
+    assert!(!line("trace.delete").delete_trace(&tenant(), &site.id, &TraceId::new()).await.unwrap());
+    let found = db.store.list_audit(&tenant(), &AuditFilter::default(), None, 10).await.unwrap().items;
+    assert_eq!(found.iter().map(|line| line.action.as_str()).collect::<Vec<_>>(), ["site.create"]);
+}
+
+async fn only_retention_shortens_the_audit_log(db: Database) {
+    for at in [100, 200, 300] {
+        db.store.append_audit(&AuditEntry { at, ..entry("study.create") }).await.unwrap();
+    }
+    let since = AuditFilter { since: Some(200), until: Some(300), ..AuditFilter::default() };
+    assert_eq!(db.store.list_audit(&tenant(), &since, None, 10).await.unwrap().items.len(), 1);
+    let other = AuditFilter { action: Some("study.cancel".to_owned()), ..AuditFilter::default() };
+    assert!(db.store.list_audit(&tenant(), &other, None, 10).await.unwrap().items.is_empty());
+    assert_eq!(db.store.prune_audit(200).await.unwrap(), 1);
+    assert_eq!(db.store.prune_audit(100).await.unwrap(), 0);
+    let left = db.store.list_audit(&tenant(), &AuditFilter::default(), None, 10).await.unwrap().items;
+    assert_eq!(left.iter().map(|line| line.at).collect::<Vec<_>>(), [300, 200]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -161,12 +192,12 @@ async fn the_audit_log_refuses_changes() {
     let db = Database::postgres().await;
     db.store.append_audit(&entry("study.create")).await.unwrap();
     let name = db.url.to_string().rsplit('/').next().unwrap().to_owned();
-    for statement in ["UPDATE audit SET actor = ''", "DELETE FROM audit"] {
+    for statement in ["UPDATE audit SET actor = ''", "DELETE FROM audit", "TRUNCATE audit"] {
         let name = name.clone();
         let refused = tokio::task::spawn_blocking(move || {
             std::panic::catch_unwind(|| postgres().psql(&name, statement)).is_err()
         });
         assert!(refused.await.unwrap(), "{statement}");
     }
-    assert_eq!(db.store.list_audit(&tenant(), None, 10).await.unwrap().items.len(), 1);
+    assert_eq!(db.store.list_audit(&tenant(), &AuditFilter::default(), None, 10).await.unwrap().items.len(), 1);
 }

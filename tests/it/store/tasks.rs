@@ -104,7 +104,7 @@ async fn a_study_succeeds_with_its_summary(db: Database) {
     let Completion::Stored { next: Some(summarize) } = stored else { panic!("{stored:?}") };
     db.store.claim_task(&summarize, "w", 9_000, 4_000).await.unwrap().unwrap();
     let comparison = ObjectHash::of(b"comparison");
-    let stored = db.store.complete_summary(&summarize, "w", &comparison, 5_000).await.unwrap();
+    let stored = db.store.complete_summary(&summarize, "w", &comparison, false, 5_000).await.unwrap();
     assert_eq!(stored, Completion::Stored { next: None });
     let study = db.store.study(&tenant(), &study.id).await.unwrap().unwrap();
     assert_eq!((study.state, study.finished_at), (StudyState::Succeeded, Some(5_000)));

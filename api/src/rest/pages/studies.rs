@@ -9,7 +9,7 @@ use super::layout::page;
 use super::sign_in::refused;
 use crate::app;
 use crate::app::studies::StudyStatus;
-use crate::auth::permission::{Authorised, Viewer, authorise};
+use crate::auth::permission::{Authorised, ReadStudies, authorise};
 use crate::context::Context;
 use crate::error::ApiResult;
 use crate::rest::extract::principal;
@@ -36,7 +36,7 @@ pub(super) async fn one(context: web::Data<Context>, request: HttpRequest, study
     }
 }
 
-async fn viewer(request: &HttpRequest) -> ApiResult<Authorised<Viewer>> {
+async fn viewer(request: &HttpRequest) -> ApiResult<Authorised<ReadStudies>> {
     authorise(principal(request).await?)
 }
 

@@ -1,10 +1,13 @@
 //! What REST sends and takes, mapped by hand from rows: a column that changes does not change the contract.
 
+pub mod audit;
 pub mod config;
+pub mod quota;
 pub mod site;
 pub mod study;
 pub mod token;
 pub mod trace;
+pub mod webhook;
 
 use foresite_formats::diagnostic::{Diagnostic, Severity};
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! API tokens.
 
-use foresite_store::state::Role;
+use foresite_store::state::{Role, Scope};
 use foresite_store::tokens::ApiToken;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,10 @@ pub struct NewTokenView {
     /// `viewer`, `operator` or `admin`.
     #[schema(value_type = String, example = "operator")]
     pub role: Role,
+    /// What it is narrowed to; everything its role may where not given. `…:write` and `…:manage` include `…:read`.
+    #[serde(default)]
+    #[schema(value_type = Vec<String>, example = json!(["sites:write", "studies:write"]))]
+    pub scopes: Vec<Scope>,
     /// When it ends, RFC 3339; never where not given.
     #[serde(default)]
     #[schema(format = DateTime)]
@@ -37,7 +41,7 @@ impl NewTokenView {
                 })?)
             }
         };
-        Ok(NewToken { name: self.name, role: self.role, expires_at })
+        Ok(NewToken { name: self.name, role: self.role, scopes: self.scopes, expires_at })
     }
 }
 
@@ -50,6 +54,9 @@ pub struct TokenView {
     pub name: String,
     /// `viewer`, `operator` or `admin`.
     pub role: String,
+    /// What it is narrowed to; empty for everything its role may.
+    #[serde(default)]
+    pub scopes: Vec<String>,
     /// When it was made, RFC 3339.
     #[schema(format = DateTime)]
     pub created_at: String,
@@ -70,6 +77,7 @@ pub struct TokenView {
 impl From<ApiToken> for TokenView {
     fn from(token: ApiToken) -> Self {
         Self {
+            scopes: token.scope_words().map(str::to_owned).collect(),
             id: token.id.into(),
             name: token.name,
             role: token.role.as_str().to_owned(),
