@@ -139,8 +139,16 @@ fn tables(all: &[Read]) {
 
 /// A message without what stands in quotation marks, so that equal remarks count together.
 fn without_names(message: &str) -> String {
-    let parts = message.split('\'').enumerate().map(|(at, part)| if at % 2 == 0 { part } else { "…" });
-    parts.collect::<Vec<_>>().join("'")
+    let (mut text, mut rest) = (String::new(), message);
+    // A quotation begins a word; an apostrophe within one does not.
+    while let Some(at) = rest.find(" '").map(|at| at + 1).or_else(|| rest.starts_with('\'').then_some(0)) {
+        let (before, quoted) = rest.split_at(at);
+        let after = quoted[1..].split_once('\'').map_or("", |(_, after)| after);
+        text += before;
+        text += "'…'";
+        rest = after;
+    }
+    text + rest
 }
 
 fn understood(read: &Read) {

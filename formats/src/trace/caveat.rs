@@ -41,6 +41,8 @@ caveats! {
     /// No command line was recorded.
     LayoutUnknown, Assumed, "SubmitLine", "the requested layout and sharing are unknown: nodes, CPUs and memory taken from the recorded totals",
         "export the SubmitLine column (Slurm 21.08 or later)";
+    /// No column tells which features of nodes were asked for.
+    ConstraintsUnknown, Assumed, "Constraints", "constraints on nodes' features are unknown: none taken", "export the Constraints column";
     /// The command line does not explain the recorded request.
     ScriptOptions, Assumed, "SubmitLine", "the recorded request differs from the command line (directives in the script?): the recorded counts taken", "";
     /// No request was recorded.

@@ -58,6 +58,7 @@ pub(crate) fn read<R: BufRead>(
         alloc_tres: layout.has(Column::AllocTres),
         opens,
     };
+    let tells_constraints = layout.has(Column::Constraints) || layout.has(Column::SubmitLine);
     let time_zone = zone.iana_name().unwrap_or("fixed offset").to_owned();
     let mut clock = Clock::new(zone);
     let mut strings = Strings::default();
@@ -88,6 +89,9 @@ pub(crate) fn read<R: BufRead>(
         let row = cutter.row(&text);
         let mut reader = RowReader { clock: &mut clock, strings: &mut strings, log, line, present };
         jobs.take(&row, &mut reader);
+    }
+    for job in jobs.jobs.iter().filter(|_| !tells_constraints) {
+        log.caveat(CaveatKind::ConstraintsUnknown, job.line);
     }
     for _ in 0..clock.ambiguous {
         log.caveat(CaveatKind::AmbiguousTime, 0);

@@ -308,5 +308,7 @@ fn the_xdmod_form_other_delimiters_and_pairs_are_read() {
         assert_eq!((job.submit, job.run_time, job.time_limit), (SUBMIT, 181, Some(TimeLimit::Minutes(5))), "{text}");
         assert_eq!((trace.strings.text(job.user), trace.strings.text(job.account)), ("u", "staff"), "{text}");
         assert_eq!(request(&trace, 0).min_cpus, 1);
+        let lost = trace.caveats.iter().find(|it| it.kind == CaveatKind::ConstraintsUnknown).map(|it| it.count);
+        assert_eq!(lost, (text != pairs).then_some(1), "what the columns cannot tell is counted: {text}");
     }
 }
