@@ -13,7 +13,7 @@ use crate::process::Stopwatch;
 use crate::{Options, direct};
 
 /// What everything else stays at while one thing grows.
-const MIDDLE: Growth = Growth { jobs: 100_000, nodes: 1000, queue: 1000 };
+const MIDDLE: Growth = Growth { jobs: 100_000, nodes: 1000, queue: 1000, pressure: 0 };
 
 /// Prints the table; `variants` choose among `fcfs`, `easy`, `slurm`, and `jobs`, `nodes`, `queue`; all where none is named.
 /// No run of more than `--jobs` jobs is made (default a million).
@@ -22,32 +22,39 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let chosen = |names: [&str; 3], name: &str| {
         !options.variants.iter().any(|it| names.contains(&it.as_str())) || options.variants.iter().any(|it| it == name)
     };
-    let algorithms = [("fcfs", Scheduler::Fcfs), ("easy", Scheduler::Easy), ("slurm", Scheduler::SlurmBackfill)];
+    let algorithms =
+        [("fcfs", Scheduler::Fcfs, 600), ("easy", Scheduler::Easy, 850), ("slurm", Scheduler::SlurmBackfill, 850)];
     println!(
         "| algorithm | grows | value | jobs | mean queue | peak queue | CPU s | jobs/s | bytes a job | exponent |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-    for (name, scheduler) in algorithms {
+    for (name, scheduler, pressure) in algorithms {
         if !chosen(["fcfs", "easy", "slurm"], name) {
             continue;
         }
         for (what, from, to) in [("jobs", 10_000, most), ("nodes", 100, 10_000), ("queue", 100, 100_000)] {
             if chosen(["jobs", "nodes", "queue"], what) {
-                rows(name, scheduler, what, from, to.min(10_000_000), options.seed)?;
+                rows(name, scheduler, Growth { pressure, ..MIDDLE }, (what, from, to), options.seed)?;
             }
         }
     }
     Ok(())
 }
 
-fn rows(name: &str, scheduler: Scheduler, what: &str, from: u64, to: u64, seed: u64) -> anyhow::Result<()> {
+fn rows(
+    name: &str,
+    scheduler: Scheduler,
+    middle: Growth,
+    (what, from, to): (&str, u64, u64),
+    seed: u64,
+) -> anyhow::Result<()> {
     let mut before: Option<(f64, f64)> = None;
     let mut value = from;
     while value <= to {
         let size = match what {
-            "jobs" => Growth { jobs: value, ..MIDDLE },
-            "nodes" => Growth { nodes: value, ..MIDDLE },
-            _ => Growth { queue: value, jobs: MIDDLE.jobs.max(value * 3), ..MIDDLE },
+            "jobs" => Growth { jobs: value, ..middle },
+            "nodes" => Growth { nodes: value, ..middle },
+            _ => Growth { queue: value, jobs: middle.jobs.max(value * 3), ..middle },
         };
         let (scenario, _) = direct::scenario(&growth(size), seed)?;
         let mut policy = scenario.policy.clone();
@@ -56,7 +63,7 @@ fn rows(name: &str, scheduler: Scheduler, what: &str, from: u64, to: u64, seed: 
         let scenario = Scenario { policy, workload: Arc::clone(&scenario.workload), ..scenario };
         let watch = Stopwatch::start();
         let outcome = simulate(&scenario, Draws { seed, boot_offset: None }, &mut Unobserved)?;
-        let cpu = watch.read().cpu;
+        let cpu = watch.read().cpu.max(1e-3);
         let peak = crate::process::now();
         let it = Congestion::of(&scenario, &outcome);
         // Queue length costs per job: more jobs are simulated where it is long.

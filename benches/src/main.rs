@@ -13,6 +13,7 @@ mod measure;
 mod plain;
 mod population;
 mod process;
+mod reading;
 mod report;
 mod run;
 mod site;
@@ -80,6 +81,8 @@ pub(crate) enum Benchmark {
     Study,
     /// Time against jobs, nodes and queue length.
     Growth,
+    /// sacct rows and SWF into memory.
+    Reading,
     /// All recorded cases, with and without skipping cycles.
     Recorded,
     /// Small machines of many seeds, with and without skipping cycles.
@@ -90,6 +93,7 @@ fn main() -> anyhow::Result<()> {
     let options = Options::parse();
     match options.benchmark {
         Benchmark::Growth => growth::run(&options),
+        Benchmark::Reading => reading::run(&options),
         Benchmark::Recorded => against::recorded(&options),
         Benchmark::Random => against::random(&options),
         Benchmark::Huge => run::huge(&options),

@@ -14,9 +14,11 @@ pub(crate) struct Growth {
     pub(crate) nodes: u64,
     /// Jobs that wait, on average and about.
     pub(crate) queue: u64,
+    /// Offered load [1/1000]: what the algorithm can just keep up with.
+    pub(crate) pressure: u64,
 }
 
-/// Jobs of all sizes up to a tenth of the machine, at a load of 0.93, and a backlog of as many jobs as shall wait.
+/// Jobs of all sizes up to a tenth of the machine, and a backlog of as many jobs as shall wait.
 pub(crate) fn growth(size: Growth) -> Site {
     let slurm_conf = format!(
         "ClusterName=bench\nSchedulerType=sched/backfill\n\
@@ -57,7 +59,7 @@ pub(crate) fn growth(size: Growth) -> Site {
         jobs: size.jobs,
         span,
         capacity,
-        pressure: 930,
+        pressure: size.pressure,
         fill: size.queue * 20_000 / capacity,
         swing: 100,
         cancelled: 20,

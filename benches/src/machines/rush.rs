@@ -43,6 +43,19 @@ PartitionName=largemem Nodes=h[1-8],a[1-8],x[1-2] MaxTime=72:00:00
 PartitionName=gpu Nodes=g[01-26] MaxTime=72:00:00
 ";
 
+/// Serial jobs run half as long as others, so that the work not shared out takes what was published.
+const SERIAL_RUNS: Quantiles = Quantiles(&[
+    (500, 5),
+    (1500, 30),
+    (3000, 100),
+    (5000, 350),
+    (7000, 1250),
+    (8500, 4500),
+    (9400, 15_000),
+    (9800, 40_000),
+    (10_000, 125_000),
+]);
+
 /// 732 nodes, 7,912 cores, 65,000 jobs.
 pub(crate) fn rush() -> Site {
     let features: &[(u64, &str)] = &[(3, "CPU-E5645"), (2, "CPU-L5520"), (3, "CPU-E5645|CPU-E5-2660"), (4, "IB")];
@@ -61,7 +74,7 @@ pub(crate) fn rush() -> Site {
     };
     let none = Quantiles(&[(10_000, 0)]);
     let kinds = vec![
-        Kind { weight: 520, ..general.clone() },
+        Kind { weight: 520, run: SERIAL_RUNS, ..general.clone() },
         Kind { weight: 180, size: Quantiles(&[(4000, 2), (8000, 4), (10_000, 8)]), ..general.clone() },
         Kind { weight: 90, node_cpus: Some(8), unit_work: 8, memory: none, ..general.clone() },
         Kind { weight: 70, node_cpus: Some(12), unit_work: 12, memory: none, ..general.clone() },
@@ -107,8 +120,8 @@ pub(crate) fn rush() -> Site {
         jobs: 65_000,
         span: 23 * DAY + DAY * 8 / 10,
         capacity: 7_912,
-        pressure: 690,
-        fill: 12 * 3600,
+        pressure: 660,
+        fill: 30 * 3600,
         swing: 800,
         cancelled: 30,
     };
