@@ -8,6 +8,7 @@ use crate::select::free::Free;
 use crate::select::shape::Shape;
 use crate::simulation::ends::{KILL_TO_MAIN_MS, RunEnded};
 use crate::simulation::events::Event;
+use crate::simulation::jobs::{LiveJob, Phase};
 use crate::simulation::{Controller, seconds};
 
 impl Controller<'_> {
@@ -57,7 +58,12 @@ impl Controller<'_> {
         if live.preempting_since.is_none_or(|since| now >= since + ending) {
             live.preempting_since = Some(now);
             for victim in victims {
+                let siblings = self.running_siblings(victim);
                 self.preempt(victim);
+                // A heterogeneous job is preempted as a whole.
+                for sibling in siblings.into_iter().filter(|&sibling| sibling != victim) {
+                    self.preempt(sibling);
+                }
             }
         }
         true
@@ -144,7 +150,8 @@ impl Controller<'_> {
 
     /// Strikes a victim: at once, or by the time-limit scan after its grace time.
     fn preempt(&mut self, victim: JobId) {
-        let Some(live) = self.live.get(victim).filter(|live| !live.warned) else { return };
+        let is_struck = |live: &&LiveJob| live.warned || live.phase != Phase::Running;
+        let Some(live) = self.live.get(victim).filter(|live| !is_struck(live)) else { return };
         let grace = i64::from(self.grace_time(live));
         if grace == 0 {
             self.end_preempted(victim);

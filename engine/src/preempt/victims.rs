@@ -1,6 +1,7 @@
 //! Whom a job may preempt, and in which order they are considered. Source: slurm-semantics 7.1, 5.1.
 
 use crate::ids::{JobId, PartitionId, QosId};
+use crate::job::JobPart;
 use crate::policy::{PreemptKind, PreemptMode};
 use crate::simulation::jobs::{LiveJob, Phase};
 use crate::simulation::{Controller, seconds};
@@ -76,7 +77,21 @@ impl Controller<'_> {
         let mut victims: Vec<(i64, JobId)> =
             live.filter(may_go).map(|victim| (self.preemption_order(victim), victim.job)).collect();
         victims.sort_unstable();
+        if self.hetjobs.is_some() {
+            // A component goes with all its siblings, or not at all.
+            let may_go: std::collections::BTreeSet<JobId> = victims.iter().map(|&(_, job)| job).collect();
+            victims.retain(|&(_, job)| self.running_siblings(job).iter().all(|sibling| may_go.contains(sibling)));
+        }
         victims.into_iter().map(|(_, job)| job).collect()
+    }
+
+    /// The running components of a heterogeneous job, the given one included; none for any other job.
+    pub(super) fn running_siblings(&self, id: JobId) -> Vec<JobId> {
+        let name = self.scenario.workload.jobs[id.index()].name;
+        let Some(hetjobs) = self.hetjobs.as_ref().filter(|_| matches!(name.part, JobPart::Component(_))) else {
+            return Vec::new();
+        };
+        hetjobs.siblings(name.id).iter().copied().filter(|&other| self.live.is_running(other)).collect()
     }
 
     /// The key by which victims are considered, smallest first.

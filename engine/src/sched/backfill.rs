@@ -2,7 +2,7 @@
 //!
 //! - Models: sched/backfill of Slurm 22.05 (slurm-semantics 3): conservative, node-granular plans for every tested job
 //!   in priority order, rebuilt in each cycle, limited by depth, window, table size and virtual time.
-//! - Left out: heterogeneous jobs are not started (they only block), advance reservations (docs/FIDELITY.md).
+//! - Left out: advance reservations (docs/FIDELITY.md).
 //! - Cost: O(records tested × (slots × words + running jobs + groups × candidates)).
 //!
 //! # Invariants
@@ -12,6 +12,7 @@
 mod candidates;
 mod counts;
 mod ends;
+pub(crate) mod hetjobs;
 mod idle;
 mod place;
 mod running;
@@ -184,6 +185,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
         weight,
         exhausted: false,
     };
+    hetjobs::begin(controller);
     candidates::begin(controller, backfill, &cycle);
     cycle
 }
@@ -247,12 +249,14 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
             busy_us += per_record_us;
         }
     };
+    hetjobs::start_whole(controller, &mut cycle);
     let policy = &scenario.policy;
     let repeatable = matches!(exit, Exit::EndOfQueue | Exit::MaxTest)
         && cycle.started == 0
         && cycle.resumed_ms == cycle.begin_ms
         && policy.backfill.min_age_reserve == 0
         && controller.preempt.is_none()
+        && !controller.components_wait()
         && !controller.every_cycle;
     let max_test = matches!(exit, Exit::MaxTest);
     let exhausted = cycle.exhausted;
@@ -300,10 +304,7 @@ fn finish(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycl
 fn consider(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut Cycle, record: Record) -> Next {
     let scenario = controller.scenario;
     let id = record.job;
-    if !controller.live.is_pending(id)
-        || super::main_cycle::is_component(controller, id)
-        || controller.made_room_in_cycle(id)
-    {
+    if !controller.live.is_pending(id) || controller.made_room_in_cycle(id) {
         return Next::Record;
     }
     let limit_stop = scenario.policy.main.assoc_limit_stop;

@@ -114,6 +114,9 @@ impl Controller<'_> {
         if self.live.is_pending(id) {
             let request = self.job(id).request;
             self.queue.left(request, self.partitions(id).len());
+            if let Some(hetjobs) = &mut self.hetjobs {
+                hetjobs.leaves(id);
+            }
         }
     }
 
@@ -132,6 +135,10 @@ impl Controller<'_> {
             live.accrue = accrue;
         }
         self.records[id.index()].eligible = Some(now);
+        let is_component = self.hetjobs.is_some() && crate::sched::main_cycle::is_component(self, id);
+        if let Some(hetjobs) = self.hetjobs.as_mut().filter(|_| is_component) {
+            hetjobs.enters(id);
+        }
         for position in 0..self.partitions(id).len() {
             let partition = self.partitions(id)[position];
             let (tier, priority) = self.tier_and_priority(id, partition);
@@ -337,6 +344,9 @@ impl Controller<'_> {
     pub(crate) fn main_timer(&mut self) {
         let full = self.timers.main_ran(self.now);
         self.run_main(full);
+        if full && self.timers.backfill_off {
+            self.count_vain_cycle();
+        }
         self.discover_eligible();
     }
 

@@ -34,6 +34,7 @@ use crate::priority::multifactor::Norms;
 use crate::priority::usage::Usage;
 use crate::scenario::Scenario;
 use crate::sched::backfill::Backfill;
+use crate::sched::backfill::hetjobs::HetJobs;
 use crate::sched::main_cycle::MainScratch;
 use crate::sched::queue::Queue;
 use crate::select::Selector;
@@ -66,6 +67,8 @@ pub(crate) struct Controller<'a> {
     pub(crate) selector: Selector,
     pub(crate) free: Free,
     pub(crate) future: Free,
+    /// There where jobs have components.
+    pub(crate) hetjobs: Option<Box<HetJobs>>,
     /// There where somebody can be preempted.
     pub(crate) preempt: Option<Box<Preemption>>,
     /// The empty machine, for "could it ever run".
@@ -139,6 +142,7 @@ impl<'a> Controller<'a> {
             waiting: Waiting::new(&scenario.workload),
             queue: Queue::default(),
             future: free.clone(),
+            hetjobs: HetJobs::of(&scenario.workload),
             preempt: Preemption::of(scenario, &selector.geometry),
             empty: free.clone(),
             free,
@@ -238,9 +242,13 @@ impl<'a> Controller<'a> {
         let idle = self.running.is_empty() && !self.backfill.in_progress();
         let seen = (self.timers.full_run_since_change || self.timers.main_off())
             && (self.timers.backfill_since_change || self.timers.backfill_off);
-        idle && (seen || (self.queue.is_empty() && !self.anyone_held()))
-            && !self.waits_for_time()
-            && !self.waits_for_decay()
+        // Components that wait keep the cycles coming.
+        let seen = if self.components_wait() {
+            self.components_are_given_up()
+        } else {
+            seen || (self.queue.is_empty() && !self.anyone_held())
+        };
+        idle && seen && !self.waits_for_time() && !self.waits_for_decay()
     }
 
     /// The shape of a request in one of its partitions; made once. O(1) after the first call.

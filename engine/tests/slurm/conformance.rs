@@ -63,15 +63,18 @@ fn test_5_the_tightest_run_of_nodes_wins_then_the_tightest_node() {
     assert_eq!(placed([3, 4, 2, 4, 0, 0], "n=8 N=3"), "n1,n2,n3");
 }
 
-/// The component itself never starts: heterogeneous jobs are not modelled beyond their blocking.
 #[test]
 fn test_6_behind_a_heterogeneous_job_only_backfill_starts_jobs() {
     expect(
-        "node n[1-2] cores=4
-         job 1+0 N=2 n=8 run=100
-         job 2 at=10 run=50",
-        "1+0  0   -       -    PENDING    -   -
-         2    10  10..41  +50  COMPLETED  n1  backfill",
+        "node n[1-3] cores=4
+         job 1 n=4 w=n3 run=590 t=10
+         job 2+0 at=5 n=4 w=n1 run=100 t=10
+         job 2+1 at=5 n=4 w=n3 run=100 t=10
+         job 3 at=50 n=1 run=50 t=5",
+        "1    0   0..4         +590  COMPLETED  n3  *
+         2+0  5   1.end+0..95  +100  COMPLETED  n1  backfill
+         2+1  5   1.end+0..95  +100  COMPLETED  n3  backfill
+         3    50  50..82       +50   COMPLETED  *   backfill",
     );
 }
 

@@ -11,6 +11,7 @@ mod backfill;
 mod conformance;
 mod determinism;
 mod dsl;
+mod hetjobs;
 mod invariants;
 mod limits;
 mod main_scheduler;

@@ -107,7 +107,7 @@ fn difference(all: &[[String; 7]], actual: &[String; 7], wanted: &[&str]) -> Opt
 
 /// Whether a time lies within its bounds.
 fn within(all: &[[String; 7]], own_start: &str, actual: &str, wanted: &str) -> bool {
-    let Some((origin, bounds)) = wanted.split_once('+') else { return in_range(actual, "0", wanted) };
+    let Some((origin, bounds)) = wanted.rsplit_once('+') else { return in_range(actual, "0", wanted) };
     let origin = match origin.split_once('.') {
         None => own_start,
         Some((job, which)) => {

@@ -55,6 +55,8 @@ pub(super) fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill, cy
     // Preemption makes room where none is free.
     candidates.active = !controller.every_cycle
         && controller.preempt.is_none()
+        // A plan of a component is read by its siblings, in the next cycle too.
+        && !controller.components_wait()
         && cycle.weight == 0
         && !(yields && policy.backfill.continue_after_yield);
     if !candidates.active {

@@ -35,7 +35,6 @@ pub(crate) struct HetJobs {
     waiting: BTreeSet<JobId>,
     /// Plans of this cycle and the one before.
     planned: BTreeMap<JobId, Planned>,
-    cycles: u64,
     /// Starts and ends so far, and cycles since the last of them.
     idle: (u64, u32),
 }
@@ -55,6 +54,7 @@ impl HetJobs {
     /// A component enters the queue.
     pub(crate) fn enters(&mut self, id: JobId) {
         self.waiting.insert(id);
+        self.idle = (u64::MAX, 0);
     }
 
     /// A component leaves the queue.
@@ -81,6 +81,15 @@ impl Controller<'_> {
         self.hetjobs.as_deref().is_some_and(in_vain)
     }
 
+    /// A cycle has ended that could have changed something for waiting components.
+    pub(crate) fn count_vain_cycle(&mut self) {
+        let so_far = self.starts_and_ends();
+        if let Some(hetjobs) = &mut self.hetjobs {
+            let times = if hetjobs.idle.0 == so_far { hetjobs.idle.1.saturating_add(1) } else { 1 };
+            hetjobs.idle = (so_far, times);
+        }
+    }
+
     fn starts_and_ends(&self) -> u64 {
         self.counters.main_started + self.counters.backfill_started + self.finished as u64
     }
@@ -88,11 +97,9 @@ impl Controller<'_> {
 
 /// A cycle begins: plans are remembered for one more cycle at most.
 pub(super) fn begin(controller: &mut Controller<'_>) {
-    if let Some(hetjobs) = &mut controller.hetjobs {
-        hetjobs.cycles += 1;
-        if hetjobs.cycles.is_multiple_of(2) {
-            hetjobs.planned.clear();
-        }
+    let forgets = controller.counters.backfill_cycles.is_multiple_of(2);
+    if let Some(hetjobs) = controller.hetjobs.as_mut().filter(|_| forgets) {
+        hetjobs.planned.clear();
     }
 }
 
@@ -137,11 +144,7 @@ pub(super) fn start_whole(controller: &mut Controller<'_>, cycle: &mut Cycle) {
     for plans in ready {
         cycle.started += start_together(controller, &plans);
     }
-    let so_far = controller.starts_and_ends();
-    if let Some(hetjobs) = &mut controller.hetjobs {
-        let times = if hetjobs.idle.0 == so_far { hetjobs.idle.1.saturating_add(1) } else { 1 };
-        hetjobs.idle = (so_far, times);
-    }
+    controller.count_vain_cycle();
 }
 
 /// Starts the components on their planned nodes, which no two share. If one cannot start after others have, those are

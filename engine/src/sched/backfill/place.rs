@@ -7,7 +7,7 @@ use crate::select::shape::Shape;
 use crate::select::will_run::{RunningJob, WillRunPolicy, earliest_start};
 use crate::simulation::{Controller, seconds};
 
-use super::{Backfill, Cycle, Exit, Next, window_seconds};
+use super::{Backfill, Cycle, Exit, Next, hetjobs, window_seconds};
 use crate::sched::queue::Record;
 
 /// What came of starting a job now.
@@ -41,7 +41,13 @@ pub(super) fn place(
     let window_end = seconds(cycle.resumed_ms) + window_seconds(policy);
     backfill.base.copy_from(&partition.nodes);
     backfill.base.intersect(&controller.up);
-    let mut try_from = now;
+    // A component waits for the latest plan among its siblings, and is started with them after the queue.
+    let is_component = controller.hetjobs.is_some() && crate::sched::main_cycle::is_component(controller, id);
+    let others = if is_component { hetjobs::latest_of_others(controller, id) } else { None };
+    if others.is_some_and(|latest| latest > window_end) {
+        return Next::Record;
+    }
+    let mut try_from = others.map_or(now, |latest| latest.max(now));
     let mut tested = false;
     // Each attempt begins at a later slot, so there are at most as many as slots; the bound is a safeguard.
     for _ in 0..=2 * (backfill.timeline.slots.len() + backfill.licenses.len()) + 8 {
@@ -90,7 +96,7 @@ pub(super) fn place(
                 start = now + 1;
                 later = None;
                 backfill.valid_until = now;
-            } else {
+            } else if !is_component {
                 match start_now(controller, backfill, record, shape, user) {
                     Attempt::Started => {
                         cycle.started += 1;
@@ -170,6 +176,9 @@ pub(super) fn place(
         }
         if let crate::job::JobPart::Task(_) = scenario.workload.jobs[id.index()].name.part {
             *backfill.counts.array.entry(scenario.workload.jobs[id.index()].name.id).or_insert(0) += 1;
+        }
+        if is_component {
+            hetjobs::plan(controller, record, start, &backfill.chosen, seconds(cycle.begin_ms));
         }
         if is_off(Rule::Plans) || (is_off(Rule::ConservativePlans) && !backfill.planned.is_empty()) {
             return Next::Record;
