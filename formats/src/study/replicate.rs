@@ -11,7 +11,7 @@ use foresite_engine::{Draws, simulate};
 use super::assign::assign;
 use super::{Prepared, Study};
 use crate::hostlist::NodeNames;
-use crate::schedule_file::{self, Schedule, ScheduleRow};
+use crate::schedule_file::{self, Label, Labels, Schedule, ScheduleRow};
 use crate::summary_file::Summary;
 
 /// What one replication produced.
@@ -128,6 +128,13 @@ fn run(prepared: &Prepared, site: &Scenario, draws: Draws, observer: &mut impl O
 fn schedule<'a>(site: &Scenario, found: impl Fn(JobId) -> Option<(&'a Outcome, &'a NodeNames, JobId)>) -> Schedule {
     let workload = &site.workload;
     let mut schedule = Schedule { rows: Vec::with_capacity(workload.trace_order.len()), ..Schedule::default() };
+    let mut known = [
+        vec![None; workload.users.len()],
+        vec![None; site.associations.rows.len()],
+        vec![None; site.cluster.partitions.len()],
+        vec![None; site.qos.len()],
+    ];
+    let [users, accounts, partitions, qos] = &mut known;
     for &id in &workload.trace_order {
         let Some(job) = workload.jobs.get(id.index()) else { continue };
         let held = found(id).filter(|(outcome, _, own)| own.index() < outcome.records.len());
@@ -141,16 +148,16 @@ fn schedule<'a>(site: &Scenario, found: impl Fn(JobId) -> Option<(&'a Outcome, &
         }
         let node_list_len = schedule.node_lists.len() - node_list_begin;
         let request = workload.requests.get(job.request.index());
-        let partition = request.and_then(|request| request.partitions.first());
-        let partition = partition.and_then(|partition| site.cluster.partitions.get(partition.index()));
+        let partition = request.and_then(|request| request.partitions.first()).map_or(usize::MAX, |it| it.index());
         let labels = &mut schedule.labels;
         let row = ScheduleRow {
             job: job.name,
-            user: labels.intern(workload.users.get(job.user.index()).map_or("", String::as_str)),
-            account: labels
-                .intern(site.associations.rows.get(job.association.index()).map_or("", |row| row.account.as_str())),
-            partition: labels.intern(partition.map_or("", |partition| partition.name.as_str())),
-            qos: labels.intern(site.qos.get(job.qos.index()).map_or("", |qos| qos.name.as_str())),
+            user: label(labels, users, job.user.index(), |user| workload.users.get(user)),
+            account: label(labels, accounts, job.association.index(), |row| {
+                Some(&site.associations.rows.get(row)?.account)
+            }),
+            partition: label(labels, partitions, partition, |it| Some(&site.cluster.partitions.get(it)?.name)),
+            qos: label(labels, qos, job.qos.index(), |it| Some(&site.qos.get(it)?.name)),
             submit: job.submit,
             eligible: record.eligible,
             start: record.start,
@@ -165,6 +172,23 @@ fn schedule<'a>(site: &Scenario, found: impl Fn(JobId) -> Option<(&'a Outcome, &
         schedule.rows.push(row);
     }
     schedule
+}
+
+/// The label of thing number `index`; its name is looked up the first time only.
+fn label<'a>(
+    labels: &mut Labels,
+    known: &mut [Option<Label>],
+    index: usize,
+    name: impl FnOnce(usize) -> Option<&'a String>,
+) -> Label {
+    if let Some(label) = known.get(index).copied().flatten() {
+        return label;
+    }
+    let label = labels.intern(name(index).map_or("", String::as_str));
+    if let Some(known) = known.get_mut(index) {
+        *known = Some(label);
+    }
+    label
 }
 
 fn add(sum: SchedulerCounters, other: &SchedulerCounters) -> SchedulerCounters {

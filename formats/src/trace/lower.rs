@@ -7,13 +7,14 @@ mod remarks;
 mod requests;
 mod swf_site;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use foresite_engine::ids::{JobId, RequestId};
 use foresite_engine::job::{DependencyKind, EarlierRun, Job, JobExtra, Request, RunEnd, Workload};
 
 pub use swf_site::swf_site;
 
+use super::maps::Map;
 use super::model::{Trace, TraceFormat, TraceJob, TraceRun};
 use super::states::TraceState;
 use crate::diagnostic::{Diagnostic, Severity, any_error};
@@ -78,7 +79,7 @@ fn lower_requests(trace: &Trace, site: &mut Site, remarks: &mut Remarks) -> (Vec
     }
     let mut lowering = RequestLowering::new(&trace.strings, site);
     let mut requests = Vec::new();
-    let mut interned: HashMap<Request, RequestId> = HashMap::new();
+    let mut interned: Map<Request, RequestId> = Map::default();
     let mut ids = Vec::with_capacity(trace.requests.len());
     for (asked, &(count, line)) in trace.requests.iter().zip(&uses) {
         // Only rows that repeat a job asked for it.

@@ -15,6 +15,7 @@ mod layout;
 mod lines;
 mod log;
 pub mod lower;
+mod maps;
 mod model;
 mod request;
 mod row;

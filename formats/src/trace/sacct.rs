@@ -1,6 +1,5 @@
 //! `sacct --parsable2`: rows to jobs.
 
-use std::collections::HashMap;
 use std::io::BufRead;
 
 use foresite_engine::job::{JobName, JobPart};
@@ -12,6 +11,7 @@ use super::job_id::{JobId, PendingTasks};
 use super::layout::Layout;
 use super::lines::Lines;
 use super::log::Log;
+use super::maps::Map;
 use super::model::{Trace, TraceExtra, TraceFormat, TraceJob, TraceRequest, TraceRun};
 use super::request::shown;
 use super::row::{Cut, Row, RowCutter};
@@ -33,9 +33,9 @@ const LONGEST_JOINED: usize = 1 << 20;
 /// Jobs gathered so far.
 struct Jobs {
     jobs: Vec<TraceJob>,
-    by_name: HashMap<JobName, u32>,
+    by_name: Map<JobName, u32>,
     requests: Vec<TraceRequest>,
-    by_request: HashMap<TraceRequest, u32>,
+    by_request: Map<TraceRequest, u32>,
     pending_tasks: u64,
     cluster: Option<Symbol>,
 }
@@ -65,9 +65,9 @@ pub(crate) fn read<R: BufRead>(
     let mut cutter = RowCutter::default();
     let mut jobs = Jobs {
         jobs: Vec::new(),
-        by_name: HashMap::new(),
+        by_name: Map::default(),
         requests: Vec::new(),
-        by_request: HashMap::new(),
+        by_request: Map::default(),
         pending_tasks: 0,
         cluster: None,
     };

@@ -1,7 +1,8 @@
 //! Interned text: every name of a trace is stored once and compared by number.
 
-use std::collections::HashMap;
 use std::sync::Arc;
+
+use super::maps::Map;
 
 /// A text of a [`Strings`] table. `Symbol(0)` is the empty text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,13 +27,13 @@ impl Symbol {
 #[derive(Clone, Debug)]
 pub struct Strings {
     texts: Vec<Arc<str>>,
-    index: HashMap<Arc<str>, Symbol>,
+    index: Map<Arc<str>, Symbol>,
 }
 
 impl Default for Strings {
     fn default() -> Self {
         let empty: Arc<str> = Arc::from("");
-        Self { texts: vec![Arc::clone(&empty)], index: HashMap::from([(empty, Symbol::EMPTY)]) }
+        Self { texts: vec![Arc::clone(&empty)], index: Map::from_iter([(empty, Symbol::EMPTY)]) }
     }
 }
 

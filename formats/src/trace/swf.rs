@@ -1,7 +1,6 @@
 //! The Standard Workload Format: eighteen numbers a line, also with fractions, with semicolons and names, or extended.
 //! Source: Chapin et al. 1999 and the archive's format page.
 
-use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
 
 use foresite_engine::job::{JobName, JobPart, Memory, TimeLimit};
@@ -11,6 +10,7 @@ use super::dependency::dependencies;
 use super::job_id::number;
 use super::lines::Lines;
 use super::log::Log;
+use super::maps::{Map, Set};
 use super::model::{Trace, TraceExtra, TraceFormat, TraceJob, TraceRequest};
 use super::request::shown;
 use super::states::TraceState;
@@ -39,7 +39,7 @@ pub(crate) fn is_swf(line: &[u8]) -> bool {
 
 /// Semicolons, where a line has them; else blanks.
 fn is_separator(line: &[u8]) -> fn(&u8) -> bool {
-    if line.contains(&b';') { |byte| *byte == b';' } else { |byte| byte.is_ascii_whitespace() }
+    if line.contains(&b';') { |byte| *byte == b';' } else { u8::is_ascii_whitespace }
 }
 
 struct Reader<'l> {
@@ -47,9 +47,11 @@ struct Reader<'l> {
     strings: Strings,
     header: SwfHeader,
     jobs: Vec<TraceJob>,
-    seen: HashSet<u64>,
+    /// Job numbers met; empty while each was larger than the one before.
+    seen: Set<u64>,
     requests: Vec<TraceRequest>,
-    by_request: HashMap<TraceRequest, u32>,
+    /// By processors and memory, which are all that a line asks for.
+    by_request: Map<(u32, Memory), u32>,
     line: u64,
 }
 
@@ -60,9 +62,9 @@ pub(crate) fn read<R: BufRead>(first: Vec<u8>, lines: &mut Lines<R>, log: &mut L
         strings: Strings::default(),
         header: SwfHeader::default(),
         jobs: Vec::new(),
-        seen: HashSet::new(),
+        seen: Set::default(),
         requests: Vec::new(),
-        by_request: HashMap::new(),
+        by_request: Map::default(),
         line: lines.number(),
     };
     let mut text = first;
@@ -92,13 +94,18 @@ impl Reader<'_> {
             return;
         }
         let mut fields = [&b""[..]; FIELDS];
-        let semicolons = line.contains(&b';');
+        let semicolons = memchr::memchr(b';', line).is_some();
         let mut count = 0;
-        for field in line.split(is_separator(line)).filter(|field| semicolons || !field.is_empty()) {
+        let mut take = |field| {
             if let Some(place) = fields.get_mut(count) {
-                *place = field.trim_ascii();
+                *place = field;
             }
             count += 1;
+        };
+        if semicolons {
+            line.split(|byte| *byte == b';').for_each(|field| take(field.trim_ascii()));
+        } else {
+            line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).for_each(take);
         }
         if count < FIELDS {
             self.log.error(
@@ -164,7 +171,7 @@ impl Reader<'_> {
             });
             return;
         }
-        if !self.seen.insert(id) {
+        if !self.is_new(id) {
             self.log.caveat(CaveatKind::DuplicateRow, self.line);
             return;
         }
@@ -172,10 +179,7 @@ impl Reader<'_> {
             self.log.caveat(CaveatKind::SwfFractions, self.line);
         }
         let cpus = self.processors(requested, allocated);
-        let mut request = TraceRequest::of_cpus(cpus);
-        if memory > 0.0 {
-            request.memory = Memory::PerCpu((whole(memory) as u64).div_ceil(1024));
-        }
+        let memory = if memory > 0.0 { Memory::PerCpu((whole(memory) as u64).div_ceil(1024)) } else { Memory::Default };
         let submit = whole(submit);
         let waiting = run < 0.0 && (status == 5.0 || allocated <= 0.0) || run <= 0.0 && status == 5.0;
         let cancelled_at = waiting.then(|| {
@@ -207,7 +211,7 @@ impl Reader<'_> {
             user: self.person(fields.get(11).copied()),
             account: self.person(fields.get(12).copied()),
             qos: super::strings::Symbol::EMPTY,
-            request: self.intern(request),
+            request: self.intern(cpus, memory),
             nice: 0,
             extra: self.preceding(fields.get(16).copied().unwrap_or_default()),
         };
@@ -262,14 +266,24 @@ impl Reader<'_> {
         None
     }
 
-    fn intern(&mut self, request: TraceRequest) -> u32 {
-        if let Some(&index) = self.by_request.get(&request) {
-            return index;
+    fn intern(&mut self, cpus: u32, memory: Memory) -> u32 {
+        let requests = &mut self.requests;
+        *self.by_request.entry((cpus, memory)).or_insert_with(|| {
+            requests.push(TraceRequest { memory, ..TraceRequest::of_cpus(cpus) });
+            u32::try_from(requests.len() - 1).unwrap_or(u32::MAX)
+        })
+    }
+
+    /// Whether no line before had this job number. Logs are numbered in order, so few need the set.
+    fn is_new(&mut self, id: u64) -> bool {
+        let Some(last) = self.jobs.last() else { return true };
+        if self.seen.is_empty() {
+            if id > last.name.id {
+                return true;
+            }
+            self.seen.extend(self.jobs.iter().map(|job| job.name.id));
         }
-        let index = u32::try_from(self.requests.len()).unwrap_or(u32::MAX);
-        self.requests.push(request.clone());
-        self.by_request.insert(request, index);
-        index
+        self.seen.insert(id)
     }
 
     fn finish(mut self) -> Trace {
@@ -326,6 +340,9 @@ fn state_of(status: f64, waiting: bool) -> TraceState {
 
 /// A decimal number, perhaps negative or with a fraction, of no absurd size.
 fn real(text: &[u8]) -> Option<f64> {
+    if text == b"-1" {
+        return Some(-1.0);
+    }
     if let Some(number) = number(text) {
         return Some(number as f64).filter(|&value| value < LARGEST);
     }

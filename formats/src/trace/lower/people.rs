@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use foresite_engine::association::{Association, AssociationTree, Qos};
 use foresite_engine::ids::{AssociationId, QosId, UserId};
 
+use super::super::maps::Map;
 use super::super::strings::{Strings, Symbol};
 use super::remarks::{About, Remarked};
 use crate::site::Site;
@@ -26,9 +27,9 @@ pub(super) struct People {
     made_qos_from: usize,
     /// Associations from here on were made for the trace.
     made_rows_from: usize,
-    associations: HashMap<(Symbol, Symbol), Found>,
+    associations: Map<(Symbol, Symbol), Found>,
     users: Vec<String>,
-    user_ids: HashMap<Symbol, UserId>,
+    user_ids: Map<Symbol, UserId>,
 }
 
 /// An association, and what was missing: each of its jobs is counted.
@@ -48,9 +49,9 @@ impl People {
             qos_by_name: HashMap::new(),
             made_qos_from: site.qos.len(),
             made_rows_from: site.associations.rows.len(),
-            associations: HashMap::new(),
+            associations: Map::default(),
             users: Vec::new(),
-            user_ids: HashMap::new(),
+            user_ids: Map::default(),
         };
         for (index, row) in site.associations.rows.iter().enumerate() {
             let id = AssociationId::new(index);

@@ -1,0 +1,7 @@
+//! Maps for a look-up per row: seeded anew in every process, so that hostile names collide no more than others, and quicker than
+//! the standard hasher. Nothing iterates over them.
+
+/// A map.
+pub(super) type Map<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
+/// A set.
+pub(super) type Set<K> = std::collections::HashSet<K, foldhash::fast::RandomState>;
