@@ -2,6 +2,6 @@
 //! the standard hasher. Nothing iterates over them.
 
 /// A map.
-pub(super) type Map<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
+pub(super) type Map<K, V> = std::collections::HashMap<K, V, ahash::RandomState>;
 /// A set.
-pub(super) type Set<K> = std::collections::HashSet<K, foldhash::fast::RandomState>;
+pub(super) type Set<K> = std::collections::HashSet<K, ahash::RandomState>;
