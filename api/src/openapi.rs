@@ -1,9 +1,10 @@
 //! The OpenAPI 3.1 document, collected from the very routes that are served. Committed as `openapi/foresite.json`.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use actix_web::App;
-use utoipa::openapi::path::Operation;
+use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{Components, Content, InfoBuilder, License, OpenApi, OpenApiBuilder, Ref, ResponseBuilder};
 use utoipa_actix_web::AppExt;
@@ -19,6 +20,19 @@ static JSON: LazyLock<String> = LazyLock::new(|| {
 /// The document as indented JSON with a final line end.
 pub fn json() -> &'static str {
     &JSON
+}
+
+/// The methods of a path of the document, as an `Allow` header lists them; `None` for a path that is not in it.
+pub(crate) fn methods(path: &str) -> Option<&'static str> {
+    static METHODS: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
+        let listed = |item: &PathItem| {
+            let all = [("GET", &item.get), ("POST", &item.post), ("PUT", &item.put), ("DELETE", &item.delete)];
+            let names: Vec<&str> = all.iter().filter(|(_, it)| it.is_some()).map(|(name, _)| *name).collect();
+            names.join(", ")
+        };
+        document().paths.paths.iter().map(|(path, item)| (path.clone(), listed(item))).collect()
+    });
+    METHODS.get(path).map(String::as_str)
 }
 
 /// The document.

@@ -8,5 +8,6 @@ mod foresite;
 
 mod api;
 mod end_to_end;
+mod operation;
 mod queue;
 mod store;

@@ -22,6 +22,18 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(study_events);
 }
 
+/// An event as it stands in the stream; described to OpenAPI only.
+#[derive(utoipa::ToSchema)]
+#[allow(dead_code, reason = "events are written as lines")]
+pub(super) struct EventView {
+    /// Its number; send the last one seen as `Last-Event-ID`.
+    id: String,
+    /// `state` or `progress`.
+    event: String,
+    /// JSON.
+    data: String,
+}
+
 /// Every event of a study, as server-sent events, until it ends. Goes on after `Last-Event-ID`.
 #[utoipa::path(
     tag = "studies",
@@ -30,7 +42,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         ("Last-Event-ID" = Option<i64>, Header, description = "Only events after this one.")
     ),
     responses(
-        (status = 200, description = "The events.", body = String, content_type = "text/event-stream"),
+        (status = 200, description = "The events.", body = EventView, content_type = "text/event-stream"),
         (status = 404, description = "There is none.", body = Problem, content_type = "application/problem+json"),
     ),
     security(("bearer" = []))

@@ -5,15 +5,17 @@ use std::time::Instant;
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::error::{InternalError, PayloadError};
-use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{ALLOW, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
-use actix_web::{Error, web};
+use actix_web::{Error, HttpResponse, web};
 use tracing::Instrument;
 
 use super::pace;
 use super::problem::{Problem, from_status};
 use crate::context::Context;
 use crate::error::ApiError;
+use crate::openapi;
 use crate::trace_id;
 
 /// Names the request in our answers.
@@ -68,13 +70,24 @@ fn explain(response: ServiceResponse, trace_id: &str) -> ServiceResponse {
     let problem = match response.response().error() {
         Some(error) => problem_of(error, trace_id),
         None if is_ours(&response) => return response,
-        None => {
-            let error = from_status(status, "");
-            error.log(trace_id);
-            Problem::response(&error, trace_id)
-        }
+        None => match response.request().match_pattern().as_deref().and_then(openapi::methods) {
+            Some(methods) if status == StatusCode::NOT_FOUND => wrong_method(methods, trace_id),
+            _ => {
+                let error = from_status(status, "");
+                error.log(trace_id);
+                Problem::response(&error, trace_id)
+            }
+        },
     };
     ServiceResponse::new(response.into_parts().0, problem)
+}
+
+/// The path exists, the method does not; to the router that is the same as no path.
+fn wrong_method(methods: &'static str, trace_id: &str) -> HttpResponse {
+    let error = from_status(StatusCode::METHOD_NOT_ALLOWED, "");
+    let mut response = Problem::response(&error, trace_id);
+    response.headers_mut().insert(ALLOW, HeaderValue::from_static(methods));
+    response
 }
 
 /// Pages and probes answer refusals with bodies of their own.

@@ -28,6 +28,7 @@ pub struct AuditQuery {
     pub until: Option<String>,
     /// At most this many, 1 to 200.
     #[param(minimum = 1, maximum = 200, default = 50)]
+    #[serde(default, deserialize_with = "super::page_size")]
     pub limit: Option<i64>,
     /// `next` of the page before.
     pub cursor: Option<String>,

@@ -22,6 +22,7 @@ use crate::error::{ApiError, ApiResult};
 pub struct PageQuery {
     /// At most this many, 1 to 200.
     #[param(minimum = 1, maximum = 200, default = 50)]
+    #[serde(default, deserialize_with = "page_size")]
     pub limit: Option<i64>,
     /// `next` of the page before.
     pub cursor: Option<String>,
@@ -31,6 +32,16 @@ impl PageQuery {
     /// The page size asked for.
     pub fn limit(&self) -> i64 {
         self.limit.unwrap_or(50)
+    }
+}
+
+/// A page's size; none that the document does not allow.
+fn page_size<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
+    match Option::<i64>::deserialize(from)? {
+        Some(limit) if !(1..=200).contains(&limit) => {
+            Err(serde::de::Error::custom(format!("limit is {limit}; write 1 to 200")))
+        }
+        limit => Ok(limit),
     }
 }
 
