@@ -131,6 +131,11 @@ impl Controller<'_> {
 
     /// The owner took the job back, if it had not started.
     pub(super) fn cancel_pending(&mut self, id: JobId) {
+        self.leave_queue(id, JobState::Cancelled);
+    }
+
+    /// A job that has not started leaves the queue for good.
+    pub(super) fn leave_queue(&mut self, id: JobId, state: JobState) {
         let record = self.records[id.index()];
         if record.start.is_some() || record.end.is_some() {
             return;
@@ -139,7 +144,7 @@ impl Controller<'_> {
         self.live.remove(id);
         self.forget_waiting(id);
         self.records[id.index()].end = Some(seconds(self.now));
-        self.close(id, JobState::Cancelled);
+        self.close(id, state);
         self.touch();
     }
 }

@@ -34,6 +34,11 @@ pub(crate) enum Event {
         /// The job.
         job: JobId,
     },
+    /// It cannot end by its deadline any more.
+    DeadlineMissed {
+        /// The job.
+        job: JobId,
+    },
     /// It becomes eligible.
     Released {
         /// The job.

@@ -61,6 +61,7 @@ impl Controller<'_> {
             return;
         }
         self.limits_submitted(id);
+        self.watch_deadline(id);
         if self.must_wait(id) {
             self.timers.request_main(now);
         } else if release * SECOND > now {
@@ -205,6 +206,7 @@ impl Controller<'_> {
 
     /// Commits an allocation: the job runs from this second.
     pub(crate) fn start(&mut self, id: JobId, partition: PartitionId, allocation: Allocation, by: StartedBy) {
+        self.settle_limit(id, by);
         self.run_since(id, partition, allocation, seconds(self.now));
         self.records[id.index()].started_by = Some(by);
         match by {

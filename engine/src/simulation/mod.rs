@@ -16,6 +16,7 @@ pub(crate) mod lifecycle;
 pub(crate) mod opening;
 pub(crate) mod requeue;
 mod spacing;
+mod time_min;
 pub(crate) mod timers;
 pub(crate) mod waiting;
 
@@ -232,6 +233,7 @@ impl<'a> Controller<'a> {
             Event::GraceOver { job, starts } => self.grace_over(job, starts),
             Event::NodesFree { job } => self.nodes_free(job),
             Event::Cancelled { job } => self.cancel_pending(job),
+            Event::DeadlineMissed { job } => self.miss_deadline(job),
             Event::Released { job } => self.release(job),
             Event::MainRequested => self.main_immediate(),
         }

@@ -2,7 +2,7 @@
 //!
 //! [`dsl`] reads a scenario, [`schedule`] runs it and compares. Expected times are bounds that follow from the
 //! specification (a tick's phase is chance), so every scenario is run with several seeds.
-//! Not expressed here because not modelled: advance reservations (conformance test 12), `--time-min` (7),
+//! Not expressed here because not modelled: advance reservations (conformance test 12);
 //! the run time of a long cycle (8) is a parameter of the cost model.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 

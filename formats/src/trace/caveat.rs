@@ -73,10 +73,6 @@ caveats! {
         "export with --duplicates, and a period that holds the later runs";
     /// A job in a reservation.
     Reservation, NotModelled, "Reservation", "ran in a reservation: it does not exist here, they compete with all others", "";
-    /// `--deadline`.
-    Deadline, NotModelled, "SubmitLine", "had a --deadline: it cancels no job", "";
-    /// `--time-min`.
-    TimeMin, NotModelled, "SubmitLine", "allowed a shorter time limit with --time-min: the full limit is used", "";
     /// `--prefer`.
     Prefer, NotModelled, "SubmitLine", "preferred node features with --prefer: the preference is ignored", "";
     /// `--switches`.

@@ -129,8 +129,6 @@ impl RowReader<'_> {
         let of_options = |is_there: fn(&Options<'_>) -> bool| options.is_some_and(is_there);
         for (is_there, kind) in [
             (!request.reservation.is_empty(), CaveatKind::Reservation),
-            (of_options(|options| !options.deadline.is_empty()), CaveatKind::Deadline),
-            (of_options(|options| options.time_min.is_some()), CaveatKind::TimeMin),
             (of_options(|options| !options.prefer.is_empty()), CaveatKind::Prefer),
             (request.switches.is_some(), CaveatKind::Switches),
         ] {

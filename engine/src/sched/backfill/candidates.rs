@@ -193,7 +193,7 @@ fn could_start(controller: &mut Controller<'_>, backfill: &mut Backfill, record:
     let shapes = controller.take_shapes(record.request);
     let shape = &shapes[record.place as usize];
     let now = seconds(controller.now);
-    let limit = controller.live.get(id).map_or(0, |live| live.limit_seconds);
+    let limit = controller.plan_seconds(id);
     let candidates = &mut backfill.candidates;
     candidates.usable.copy_from(&shape.eligible);
     candidates.usable.intersect(&controller.up);

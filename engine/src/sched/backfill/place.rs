@@ -34,7 +34,7 @@ pub(super) fn place(
     let id = record.job;
     let now = seconds(controller.now);
     let partition = &scenario.cluster.partitions[record.partition.index()];
-    let limit = controller.live.get(id).map_or(0, |live| live.limit_seconds);
+    let limit = controller.plan_seconds(id);
     let user = scenario.workload.jobs[id.index()].user.0;
     let resolution = i64::from(policy.resolution.max(1));
     let floor = |time: i64| time.div_euclid(resolution) * resolution;

@@ -147,6 +147,8 @@ pub(super) fn add(
                 let license = cluster.licenses.iter().position(|(other, _)| other == name).expect("a known licence");
                 request.licenses.push((LicenseId::new(license), line.number(count)));
             }
+            "time_min" => extra.time_min = Some(line.number(value)),
+            "deadline" => extra.deadline = Some(T0 + line.number::<i64>(value)),
             "begin" => extra.begin = Some(T0 + line.number::<i64>(value)),
             "dep" => extra.dependencies = Some(dependencies(line, value)),
             "name" => extra.job_name = Some(value.to_owned()),

@@ -134,8 +134,6 @@ fn what_a_job_asked_for_and_does_not_get_is_counted() {
     };
     for (option, kind) in [
         ("--reservation=maint", CaveatKind::Reservation),
-        ("--deadline=now+7200", CaveatKind::Deadline),
-        ("--time-min=5", CaveatKind::TimeMin),
         ("--prefer=fast", CaveatKind::Prefer),
         ("--switches=1@10", CaveatKind::Switches),
     ] {

@@ -1,0 +1,46 @@
+//! `--time-min` and `--deadline`. Source: slurm-semantics 1.5.10, 3.6 step 8, 3.7.
+
+use super::events::Event;
+use super::{Controller, SECOND, seconds};
+use crate::ids::JobId;
+use crate::job::JobExtra;
+use crate::outcome::{JobState, StartedBy};
+
+impl Controller<'_> {
+    fn extra(&self, id: JobId) -> Option<&JobExtra> {
+        self.scenario.workload.jobs[id.index()].extra.as_deref()
+    }
+
+    /// The time limit with which backfill plans a job [s]: its `--time-min`, if that is shorter. O(1).
+    pub(crate) fn plan_seconds(&self, id: JobId) -> i64 {
+        let limit = self.live.get(id).map_or(0, |live| live.limit_seconds);
+        let least = self.extra(id).and_then(|extra| extra.time_min);
+        least.map_or(limit, |minutes| limit.min(i64::from(minutes) * 60))
+    }
+
+    /// The limit a job gets when it starts: with `--time-min` what backfill planned (20.11 to 25.05.2: exactly that), and
+    /// never beyond its deadline.
+    pub(super) fn settle_limit(&mut self, id: JobId, by: StartedBy) {
+        let Some(extra) = self.extra(id) else { return };
+        let Some(requested) = self.live.get(id).map(|live| live.limit_seconds) else { return };
+        let deadline = extra.deadline.unwrap_or(i64::MAX);
+        let planned = if by == StartedBy::Backfill { self.plan_seconds(id) } else { requested };
+        let left = deadline.saturating_sub(seconds(self.now)).max(60) / 60 * 60;
+        if let Some(live) = self.live.get_mut(id) {
+            live.limit_seconds = planned.min(left);
+        }
+    }
+
+    /// Notes when it will be too late for a job to end by its deadline.
+    pub(super) fn watch_deadline(&mut self, id: JobId) {
+        if let Some(deadline) = self.extra(id).and_then(|extra| extra.deadline) {
+            let late = deadline.saturating_sub(self.plan_seconds(id)).saturating_add(1);
+            self.events.push(late.saturating_mul(SECOND).max(self.now), Event::DeadlineMissed { job: id });
+        }
+    }
+
+    /// It is too late: a job that still waits is cancelled.
+    pub(super) fn miss_deadline(&mut self, id: JobId) {
+        self.leave_queue(id, JobState::Deadline);
+    }
+}
