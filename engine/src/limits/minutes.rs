@@ -16,7 +16,7 @@ impl Controller<'_> {
         if !self.limits.counts_minutes || self.scenario.policy.enforce.safe {
             return;
         }
-        let running = self.running.iter().map(|&(_, job)| JobId(job));
+        let running = self.running.iter().map(|running| running.job);
         let over: Vec<JobId> =
             running.filter(|&id| !self.limits.to_end.contains(&id) && self.has_no_minutes_left(id)).collect();
         for id in over {

@@ -159,8 +159,10 @@ impl Controller<'_> {
         }
         let (before, starts) = (live.expected_end, live.starts);
         let end = before.min(seconds(self.now) + grace);
-        self.running.remove(&(before, victim.0));
-        self.running.insert((end, victim.0));
+        self.running.remove(before, victim);
+        self.running.insert(end, victim, &live.allocation);
+        self.node_jobs.remove(victim, &live.allocation);
+        self.node_jobs.insert(&self.selector.geometry, end, victim, &live.allocation);
         let at = self.timers.scan_after(end).max(self.now);
         self.events.push(at, Event::GraceOver { job: victim, starts });
         if let Some(live) = self.live.get_mut(victim) {

@@ -73,7 +73,7 @@ impl Controller<'_> {
                 && now - victim.start >= self.exempt_time(victim)
                 && victim.allocation.shares.iter().any(|share| nodes.contains(share.node))
         };
-        let live = self.running.iter().filter_map(|&(_, job)| self.live.get(JobId(job)));
+        let live = self.running.iter().filter_map(|running| self.live.get(running.job));
         let mut victims: Vec<(i64, JobId)> =
             live.filter(may_go).map(|victim| (self.preemption_order(victim), victim.job)).collect();
         victims.sort_unstable();

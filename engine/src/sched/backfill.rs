@@ -12,6 +12,7 @@
 mod candidates;
 mod counts;
 mod ends;
+mod foresee;
 pub(crate) mod hetjobs;
 mod idle;
 mod place;
@@ -23,6 +24,7 @@ use crate::policy::BackfillPolicy;
 use crate::simulation::{Controller, SECOND, seconds};
 
 use super::queue::Record;
+use super::sweep::Sweep;
 use super::timeline::Timeline;
 use super::walk::Walk;
 use candidates::Candidates;
@@ -36,6 +38,7 @@ use running::LicensePlan;
 #[derive(Debug)]
 pub(crate) struct Backfill {
     timeline: Timeline,
+    sweep: Sweep,
     usable: NodeSet,
     base: NodeSet,
     chosen: NodeSet,
@@ -100,6 +103,7 @@ impl Backfill {
     pub(crate) fn new(n_nodes: usize) -> Self {
         Self {
             timeline: Timeline::default(),
+            sweep: Sweep::default(),
             usable: NodeSet::empty(n_nodes),
             base: NodeSet::empty(n_nodes),
             chosen: NodeSet::empty(n_nodes),

@@ -4,6 +4,7 @@
 pub(crate) mod backfill;
 pub(crate) mod main_cycle;
 pub(crate) mod queue;
+pub(crate) mod sweep;
 mod thresholds;
 pub(crate) mod timeline;
 pub(crate) mod walk;

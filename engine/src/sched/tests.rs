@@ -2,6 +2,7 @@
 //! Promises of backfill's slot table and of the queue's order (slurm-semantics 2.2, 3.3).
 
 use super::queue::{Cursor, Queue, Record};
+use super::sweep::Sweep;
 use super::timeline::Timeline;
 use crate::ids::{JobId, NodeId, PartitionId, RequestId};
 use crate::node_set::NodeSet;
@@ -64,8 +65,29 @@ fn equal_neighbours_are_merged_but_their_records_stay_used() {
 fn narrowed(table: &Timeline, begin: i64, end: i64) -> (String, Option<i64>) {
     let all = nodes(&[0, 1, 2]);
     let mut usable = all.clone();
-    let (later, _) = table.narrow(&mut usable, &all, begin, end);
-    (list(&usable), later)
+    table.narrow(&mut usable, begin, end);
+    let slots = table.touched(begin, end);
+    (list(&usable), table.later(slots.start, slots.end, &all))
+}
+
+#[test]
+fn sweeping_over_the_slots_finds_what_looking_at_each_stretch_finds() {
+    let plans: Vec<([u32; 1], i64, i64)> = (0..40)
+        .map(|plan| ([plan * 7 % 3], i64::from(plan * 37 % 91) * 10, i64::from(plan * 53 % 89 + 92) * 5))
+        .collect();
+    let plans: Vec<(&[u32], i64, i64)> = plans.iter().map(|(nodes, begin, end)| (&nodes[..], *begin, *end)).collect();
+    let table = table(&plans);
+    let all = nodes(&[0, 1, 2]);
+    for length in [0, 30, 200, 2000] {
+        let mut sweep = Sweep::default();
+        sweep.begin(table.touched(0, length).start, &all);
+        for begin in (0..1100).step_by(13) {
+            let (mut swept, mut looked) = (all.clone(), all.clone());
+            sweep.narrow(&table, table.touched(begin, begin + length), &mut swept, &all);
+            table.narrow(&mut looked, begin, begin + length);
+            assert_eq!(list(&swept), list(&looked), "{begin} for {length}");
+        }
+    }
 }
 
 #[test]

@@ -88,32 +88,23 @@ impl Timeline {
         }
     }
 
-    /// Narrows `usable` to the nodes unplanned in every slot of [`begin`, `end`], and says when more of `wanted`
-    /// nodes become unplanned first, and by how much both times could grow without a different answer.
-    /// O(slots × words).
-    pub(crate) fn narrow(&self, usable: &mut NodeSet, wanted: &NodeSet, begin: i64, end: i64) -> (Option<i64>, i64) {
-        let mut later = None;
+    /// The slots that a stretch from `begin` to `end`, both included, touches. O(log slots).
+    pub(crate) fn touched(&self, begin: i64, end: i64) -> std::ops::Range<usize> {
         let first = self.slots.partition_point(|slot| slot.end <= begin);
-        let mut slack = self.slots.get(first).map_or(i64::MAX, |slot| slot.end - begin);
-        for (index, slot) in self.slots.iter().enumerate().skip(first) {
-            if later.is_none()
-                && let Some(next) = self.slots.get(index + 1)
-                && slot.nodes.lacks_some_of(&next.nodes, wanted)
-            {
-                later = Some(slot.end);
-            }
-            if slot.begin > end {
-                slack = slack.min(slot.begin - end);
-                break;
-            }
-            usable.intersect(&slot.nodes);
-        }
-        (later, slack)
+        first..self.slots.partition_point(|slot| slot.begin <= end).max(first)
+    }
+
+    /// The end of the first slot from `first` on after which more of `wanted` become unplanned, within a stretch that
+    /// ends before slot `next`. O(slots looked at × words).
+    pub(crate) fn later(&self, first: usize, next: usize, wanted: &NodeSet) -> Option<i64> {
+        let pairs = self.slots[first.min(self.slots.len())..].windows(2).take((next + 1).saturating_sub(first));
+        let mut grows = pairs.filter(|pair| pair[0].nodes.lacks_some_of(&pair[1].nodes, wanted));
+        grows.next().map(|pair| pair[0].end)
     }
 
     /// Narrows `usable` to the nodes unplanned in every slot of [`begin`, `end`], and says by how much both times could
-    /// grow without a different answer. Stops when nothing is left. O(slots × words).
-    pub(crate) fn narrow_between(&self, usable: &mut NodeSet, begin: i64, end: i64) -> i64 {
+    /// grow without a different answer. O(slots × words).
+    pub(crate) fn narrow(&self, usable: &mut NodeSet, begin: i64, end: i64) -> i64 {
         let first = self.slots.partition_point(|slot| slot.end <= begin);
         let mut slack = self.slots.get(first).map_or(i64::MAX, |slot| slot.end - begin);
         for slot in &self.slots[first..] {

@@ -215,6 +215,11 @@ impl Free {
         }
     }
 
+    /// Makes `future` equal to this on one node. O(sockets + GRES).
+    pub(crate) fn restore_node(&self, geometry: &Geometry, future: &mut Self, node: NodeId) {
+        future.copy_node(geometry, self, node);
+    }
+
     /// Makes `future` equal to this on every node where the two may differ. O(nodes that changed in either).
     pub(crate) fn restore(&mut self, geometry: &Geometry, future: &mut Self) {
         self.changed.union(&future.changed);
@@ -261,29 +266,41 @@ impl Free {
     pub(crate) fn give_back(&mut self, geometry: &Geometry, allocation: &Allocation) {
         let mut socket_at = 0;
         for (position, share) in allocation.shares.iter().enumerate() {
-            let node = share.node.index();
-            self.changed.insert(share.node);
             self.freed.insert(share.node);
-            for socket in geometry.sockets(share.node) {
-                let cores = allocation.socket_cores[socket_at];
-                socket_at += 1;
-                self.cores[socket] += cores;
-                self.node_cores[node] += cores;
-            }
-            if self.node_cores[node] > 0 {
-                self.open.insert(share.node);
-            }
-            self.memory[node] += share.memory;
-            self.jobs[node] -= 1;
-            if self.jobs[node] == 0 {
-                self.user[node] = NO_USER;
-            }
-            self.exclusive_user_jobs[node] -= u32::from(allocation.exclusive_user);
-            if let Some(cap) = allocation.cap {
-                self.capped_cpus[node * geometry.capped_partitions.len() + cap as usize] -= share.cpus;
-            }
-            self.move_gres(geometry, allocation, position, |free, held| free + held);
+            self.give_back_share(geometry, allocation, position, socket_at);
+            socket_at += geometry.sockets(share.node).len();
         }
+    }
+
+    /// Gives back what an allocation holds of its `position`th node, whose sockets begin at `socket_at` in it.
+    /// O(sockets + GRES).
+    pub(crate) fn give_back_share(
+        &mut self,
+        geometry: &Geometry,
+        allocation: &Allocation,
+        position: usize,
+        socket_at: usize,
+    ) {
+        let share = &allocation.shares[position];
+        let node = share.node.index();
+        self.changed.insert(share.node);
+        for (socket, cores) in geometry.sockets(share.node).zip(&allocation.socket_cores[socket_at..]) {
+            self.cores[socket] += cores;
+            self.node_cores[node] += cores;
+        }
+        if self.node_cores[node] > 0 {
+            self.open.insert(share.node);
+        }
+        self.memory[node] += share.memory;
+        self.jobs[node] -= 1;
+        if self.jobs[node] == 0 {
+            self.user[node] = NO_USER;
+        }
+        self.exclusive_user_jobs[node] -= u32::from(allocation.exclusive_user);
+        if let Some(cap) = allocation.cap {
+            self.capped_cpus[node * geometry.capped_partitions.len() + cap as usize] -= share.cpus;
+        }
+        self.move_gres(geometry, allocation, position, |free, held| free + held);
     }
 
     /// Moves the GRES of one node of an allocation.

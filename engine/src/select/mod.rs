@@ -6,6 +6,8 @@ pub(crate) mod free;
 pub(crate) mod gathered;
 pub(crate) mod layout;
 pub(crate) mod pick;
+pub(crate) mod predict;
+pub(crate) mod ready;
 pub(crate) mod shape;
 pub(crate) mod tree;
 pub(crate) mod usable;
@@ -36,6 +38,8 @@ pub(crate) struct Selector {
     /// CPUs each node offered in which round of [`Selector::gather`].
     offered: Vec<(u64, u32)>,
     round: u64,
+    /// Nodes that could be ready, in [`Selector::predict`].
+    ripe: NodeSet,
     /// Nodes of the last successful [`Selector::fits`], in node order.
     pub(crate) chosen: Vec<Offer>,
 }
@@ -53,6 +57,7 @@ impl Selector {
             part: Vec::new(),
             offered: vec![(0, 0); cluster.nodes.len()],
             round: 0,
+            ripe: NodeSet::empty(cluster.nodes.len()),
             chosen: Vec::new(),
         }
     }
@@ -64,11 +69,21 @@ impl Selector {
         for node in candidates.iter_common(&free.open) {
             let cpus = usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node);
             if cpus > 0 {
-                let index = node.index();
-                let (weight, total_cpus) = (self.geometry.weight[index], self.geometry.cpus[index]);
-                self.offers.push(Offer { node, cpus, weight, total_cpus });
+                self.offer(node, cpus);
             }
         }
+        self.fits_offers(shape)
+    }
+
+    /// Adds a node to what is on offer.
+    fn offer(&mut self, node: crate::ids::NodeId, cpus: u32) {
+        let index = node.index();
+        let (weight, total_cpus) = (self.geometry.weight[index], self.geometry.cpus[index]);
+        self.offers.push(Offer { node, cpus, weight, total_cpus });
+    }
+
+    /// Whether the request fits into what is on offer.
+    fn fits_offers(&mut self, shape: &Shape) -> bool {
         if !shape.counted.is_empty() {
             return self.fits_counted(shape);
         }

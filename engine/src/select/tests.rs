@@ -5,12 +5,13 @@ use super::Selector;
 use super::free::{Allocation, Free};
 use super::pick::{Offer, PickScratch, choose};
 use super::shape::Shape;
-use super::will_run::{RunningJob, WillRunPolicy, earliest_start};
+use super::will_run::{WillRunPolicy, earliest_start};
 use crate::cluster::{Cluster, Node, Partition};
-use crate::ids::{NodeId, PartitionId};
+use crate::ids::{JobId, NodeId, PartitionId};
 use crate::job::{Request, Sharing};
 use crate::node_set::NodeSet;
 use crate::policy::{ConsumableUnit, SelectPolicy, SlurmVersion};
+use crate::simulation::running::RunningJobs;
 
 fn cluster(cores: &[u32]) -> Cluster {
     let mut cluster = Cluster::default();
@@ -158,12 +159,17 @@ fn predicted(linear: bool, version: SlurmVersion) -> (i64, String) {
         .collect();
     (request.min_nodes, request.max_nodes, request.tasks, request.min_cpus) = (4, Some(4), 4, 4);
     let four = Shape::new(&cluster, &select, PartitionId(0), &request);
-    let running = allocations.iter().zip(10..).map(|(allocation, end)| RunningJob { end: end * 60, allocation });
+    let mut running = RunningJobs::default();
+    for (job, allocation) in allocations.iter().enumerate() {
+        running.insert(600 + 60 * job as i64, JobId::new(job), allocation);
+    }
+    let running: Vec<_> = running.iter().copied().collect();
+    let held = |job: JobId| allocations.get(job.index());
     let policy = WillRunPolicy { linear, window_linear: 0, version };
     let mut future = free.clone();
     let usable = NodeSet::full(5);
     assert!(!selector.fits(&free, &four, 0, &usable));
-    let start = earliest_start(&mut selector, policy, &mut future, &four, 0, &usable, running, 0).unwrap();
+    let start = earliest_start(&mut selector, policy, &mut future, (&four, 0), &usable, &running, held, 0).unwrap();
     let nodes: Vec<String> = selector.chosen.iter().map(|offer| (offer.node.0 + 1).to_string()).collect();
     (start / 60, nodes.join(" "))
 }

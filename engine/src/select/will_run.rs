@@ -1,21 +1,13 @@
 //! When could this job run, if running jobs end as expected: the will-run test of select/cons_tres and select/linear.
 //! Source: slurm-semantics 3.4 (observed on 22.05.8).
 
-use crate::ids::NodeId;
+use crate::ids::{JobId, NodeId};
 use crate::node_set::NodeSet;
 use crate::policy::SlurmVersion;
 use crate::select::Selector;
 use crate::select::free::{Allocation, Free};
 use crate::select::shape::Shape;
-
-/// A running job as the test sees it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RunningJob<'a> {
-    /// Expected end [s].
-    pub(crate) end: i64,
-    /// What it holds.
-    pub(crate) allocation: &'a Allocation,
-}
+use crate::simulation::running::Running;
 
 /// How the test groups ends of running jobs.
 #[derive(Clone, Copy, Debug)]
@@ -31,9 +23,62 @@ pub(crate) struct WillRunPolicy {
 /// Jobs released in one group before the next group begins without a test.
 const GROUP_MAX: usize = 201;
 
+/// The test's way through the running jobs: groups of those on the usable nodes, after each of which it looks.
+#[derive(Debug)]
+pub(crate) struct Groups<'r> {
+    jobs: &'r [Running],
+    policy: WillRunPolicy,
+    window: i64,
+    anchor: Option<i64>,
+}
+
+impl<'r> Groups<'r> {
+    /// Before the first group of these jobs, which come in order of expected end.
+    pub(crate) fn new(jobs: &'r [Running], policy: WillRunPolicy) -> Self {
+        Self { jobs, policy, window: 30, anchor: None }
+    }
+
+    /// Goes through the next group and says whether it is tested; `None` if there is none. `take` is told every running
+    /// job and says whether it holds usable nodes, and so belongs to the group. O(jobs looked at).
+    pub(crate) fn next(&mut self, mut take: impl FnMut(Running) -> bool) -> Option<bool> {
+        let mut released = 0;
+        while let Some((job, rest)) = self.jobs.split_first() {
+            self.jobs = rest;
+            if !take(*job) {
+                continue;
+            }
+            let anchor_end = *self.anchor.get_or_insert((job.end.div_euclid(30) + 1) * 30);
+            released += 1;
+            if self.policy.linear || released > GROUP_MAX {
+                break;
+            }
+            if self.jobs.first().is_none_or(|next| next.end > anchor_end + self.window) {
+                break;
+            }
+        }
+        if released == 0 {
+            return None;
+        }
+        if released > GROUP_MAX {
+            return Some(false);
+        }
+        if let (Some(next), Some(anchor_end)) = (self.jobs.first(), self.anchor) {
+            let linear = self.policy.window_linear;
+            loop {
+                self.window = if linear > 0 { self.window + linear } else { self.window * 2 };
+                if next.end <= anchor_end + self.window {
+                    break;
+                }
+            }
+        }
+        Some(true)
+    }
+}
+
 /// The earliest expected start [s] of a request on `usable` nodes, at least `now`; nodes are left in `selector.chosen`.
 /// To be called after [`Selector::fits`] has said no to the same request on what is free; `future` is equal to that,
 /// and differs on its `changed` nodes afterwards. `running` is in order of expected end.
+/// This is the definition; [`crate::select::predict`] answers alike without releasing what cannot matter.
 /// O(nodes of the jobs released + groups that might suffice × candidates): a group is tested only if enough nodes and
 /// CPUs have come together, which is counted node by node as jobs are released.
 #[expect(clippy::too_many_arguments, reason = "the test reads the controller's state and owns none of it")]
@@ -41,65 +86,57 @@ pub(crate) fn earliest_start<'a>(
     selector: &mut Selector,
     policy: WillRunPolicy,
     future: &mut Free,
-    shape: &Shape,
-    user: u32,
+    (shape, user): (&Shape, u32),
     usable: &NodeSet,
-    running: impl Iterator<Item = RunningJob<'a>> + Clone,
+    running: &[Running],
+    allocation: impl Fn(JobId) -> Option<&'a Allocation> + Copy,
     now: i64,
 ) -> Option<i64> {
     let mut gathered = selector.gather();
-    let mut jobs = running.clone().peekable();
-    let mut window = 30;
-    let mut anchor: Option<i64> = None;
+    let mut groups = Groups::new(running, policy);
+    let mut last_end = i64::MIN;
     loop {
-        let mut last_end: Option<i64> = None;
-        let mut released = 0;
-        while let Some(job) = jobs.next() {
-            if !job.allocation.shares.iter().any(|share| usable.contains(share.node)) {
-                continue;
-            }
-            future.give_back(&selector.geometry, job.allocation);
-            for share in job.allocation.shares.iter().filter(|share| usable.contains(share.node)) {
+        let tested = groups.next(|job| {
+            let held = allocation(job.job).filter(|held| held.shares.iter().any(|share| usable.contains(share.node)));
+            let Some(held) = held else { return false };
+            future.give_back(&selector.geometry, held);
+            for share in held.shares.iter().filter(|share| usable.contains(share.node)) {
                 selector.regather(&mut gathered, future, shape, user, share.node);
             }
-            last_end = Some(job.end);
-            let anchor_end = *anchor.get_or_insert((job.end.div_euclid(30) + 1) * 30);
-            released += 1;
-            if policy.linear || released > GROUP_MAX {
-                break;
-            }
-            if jobs.peek().is_none_or(|next| next.end > anchor_end + window) {
-                break;
-            }
-        }
-        let last_end = last_end?;
-        if released > GROUP_MAX {
-            continue;
-        }
-        if let (Some(next), Some(anchor_end)) = (jobs.peek(), anchor) {
-            loop {
-                window = if policy.window_linear > 0 { window + policy.window_linear } else { window * 2 };
-                if next.end <= anchor_end + window {
-                    break;
-                }
-            }
-        }
-        if gathered.may_suffice(shape) && selector.fits(future, shape, user, usable) {
-            let end = if policy.version >= SlurmVersion::V25_05 {
-                end_on_chosen(selector, running, last_end)
-            } else {
-                last_end
-            };
-            return Some(end.max(now));
+            last_end = job.end;
+            true
+        })?;
+        if tested && gathered.may_suffice(shape) && selector.fits(future, shape, user, usable) {
+            return Some(start_of(selector, policy, running.iter().copied(), allocation, last_end).max(now));
         }
     }
 }
 
+/// The start that the test reports, when jobs up to `last_end` were released.
+pub(crate) fn start_of<'a>(
+    selector: &Selector,
+    policy: WillRunPolicy,
+    running: impl Iterator<Item = Running>,
+    allocation: impl Fn(JobId) -> Option<&'a Allocation>,
+    last_end: i64,
+) -> i64 {
+    match policy.version >= SlurmVersion::V25_05 {
+        true => end_on_chosen(selector, running, allocation, last_end),
+        false => last_end,
+    }
+}
+
 /// 25.05.1 and later: the latest end among the released jobs that hold one of the chosen nodes.
-fn end_on_chosen<'a>(selector: &Selector, running: impl Iterator<Item = RunningJob<'a>>, last_end: i64) -> i64 {
+fn end_on_chosen<'a>(
+    selector: &Selector,
+    running: impl Iterator<Item = Running>,
+    allocation: impl Fn(JobId) -> Option<&'a Allocation>,
+    last_end: i64,
+) -> i64 {
+    let on_chosen = |held: &Allocation| selector.chosen.iter().any(|offer| touches(held, offer.node));
     running
         .take_while(|job| job.end <= last_end)
-        .filter(|job| selector.chosen.iter().any(|offer| touches(job.allocation, offer.node)))
+        .filter(|job| allocation(job.job).is_some_and(on_chosen))
         .map(|job| job.end)
         .last()
         .unwrap_or(last_end)

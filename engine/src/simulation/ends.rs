@@ -59,7 +59,8 @@ impl Controller<'_> {
         let (start, billing, expected_end) = (live.start, live.billing, live.expected_end);
         let limit_end = start + live.limit_seconds;
         let allocation = std::mem::take(&mut live.allocation);
-        self.running.remove(&(expected_end, id.0));
+        self.running.remove(expected_end, id);
+        self.node_jobs.remove(id, &allocation);
         self.free.give_back(&self.selector.geometry, &allocation);
         for share in &allocation.shares {
             self.completing_jobs[share.node.index()] += 1;

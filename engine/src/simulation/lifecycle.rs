@@ -247,7 +247,8 @@ impl Controller<'_> {
         live.partition = partition;
         live.billing = billing;
         live.allocation = allocation;
-        self.running.insert((live.expected_end, id.0));
+        self.running.insert(live.expected_end, id, &live.allocation);
+        self.node_jobs.insert(&self.selector.geometry, live.expected_end, id, &live.allocation);
         let starts = live.starts;
         let over = match self.scenario.cluster.partitions[partition.index()].over_time_limit {
             Some(minutes) => Some(minutes),
@@ -312,8 +313,7 @@ impl Controller<'_> {
         let factor = self.usage.decay(now - since);
         self.limits_decay(factor);
         let running = std::mem::take(&mut self.running);
-        for &(_, job) in &running {
-            let id = JobId(job);
+        for id in running.iter().map(|running| running.job) {
             let Some(live) = self.live.get(id) else { continue };
             let slice = (now - live.start.max(since)).max(0);
             let usage_factor = self.usage_factor(id);

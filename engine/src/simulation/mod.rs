@@ -15,12 +15,11 @@ pub(crate) mod jobs;
 pub(crate) mod lifecycle;
 pub(crate) mod opening;
 pub(crate) mod requeue;
+pub(crate) mod running;
 mod spacing;
 mod time_min;
 pub(crate) mod timers;
 pub(crate) mod waiting;
-
-use std::collections::BTreeSet;
 
 use crate::ablation::{Rule, is_off};
 use crate::ids::{JobId, NodeId, RequestId};
@@ -40,10 +39,12 @@ use crate::sched::main_cycle::MainScratch;
 use crate::sched::queue::Queue;
 use crate::select::Selector;
 use crate::select::free::Free;
+use crate::select::ready::{NodeJobs, Ready};
 use crate::select::shape::Shape;
 use crate::{Draws, plain};
 use events::{Event, Events};
 use jobs::LiveJobs;
+use running::RunningJobs;
 use timers::Timers;
 use waiting::Waiting;
 
@@ -75,7 +76,10 @@ pub(crate) struct Controller<'a> {
     /// The empty machine, for "could it ever run".
     empty: Free,
     /// Running jobs by expected end [s].
-    pub(crate) running: BTreeSet<(i64, u32)>,
+    pub(crate) running: RunningJobs,
+    /// Running jobs by node.
+    pub(crate) node_jobs: NodeJobs,
+    pub(crate) ready: Ready,
     /// Nodes that are up and schedulable.
     pub(crate) up: NodeSet,
     /// Nodes with a completing job, and how many.
@@ -148,7 +152,9 @@ impl<'a> Controller<'a> {
             empty: free.clone(),
             free,
             selector,
-            running: BTreeSet::new(),
+            running: RunningJobs::default(),
+            node_jobs: NodeJobs::new(n_nodes),
+            ready: Ready::default(),
             up: NodeSet::from_nodes(n_nodes, schedulable.map(|(index, _)| NodeId::new(index))),
             completing: NodeSet::empty(n_nodes),
             completing_jobs: vec![0; n_nodes],

@@ -198,7 +198,7 @@ fn could_start(controller: &mut Controller<'_>, backfill: &mut Backfill, record:
     candidates.usable.copy_from(&shape.eligible);
     candidates.usable.intersect(&controller.up);
     // Whenever in this cycle the record's turn comes, it needs its nodes at least for this time.
-    let slack = backfill.timeline.narrow_between(&mut candidates.usable, candidates.latest, now + limit);
+    let slack = backfill.timeline.narrow(&mut candidates.usable, candidates.latest, now + limit);
     let user = controller.scenario.workload.jobs[id.index()].user.0;
     let could = controller.selector.may_fit(&controller.free, shape, user, &candidates.usable);
     controller.put_shapes(record.request, shapes);

@@ -1,8 +1,7 @@
 //! When running jobs are expected to end. Source: slurm-semantics 3.5.
 
-use std::collections::BTreeSet;
-
 use crate::ids::JobId;
+use crate::simulation::running::{Running, RunningJobs};
 use crate::simulation::{Controller, seconds};
 
 use super::Backfill;
@@ -11,32 +10,42 @@ use super::Backfill;
 #[derive(Debug, Default)]
 pub(super) struct Ends {
     /// Overdue jobs with the ends expected of them, in order.
-    overdue: Vec<(i64, u32)>,
+    overdue: Vec<Running>,
     /// Later ends are those of the limits [s].
     after: i64,
+    /// All of them in order, when last asked for.
+    in_order: Vec<Running>,
+    /// The state of which that is true.
+    of: Option<u64>,
 }
 
 impl Ends {
-    /// Forgets overdue jobs that do not run any more.
-    pub(super) fn retain(&mut self, runs: impl Fn(JobId) -> bool) {
-        self.overdue.retain(|&(_, job)| runs(JobId(job)));
+    /// Whether a running job is past its limit.
+    pub(super) fn any_overdue(&self) -> bool {
+        !self.overdue.is_empty()
     }
 
-    /// Running jobs in order of expected end.
-    pub(super) fn in_order<'a>(
-        &'a self,
-        running: &'a BTreeSet<(i64, u32)>,
-    ) -> impl Iterator<Item = (i64, JobId)> + Clone + 'a {
-        let mut overdue = self.overdue.iter().copied().peekable();
-        let mut others = running.range((self.after + 1, 0)..).copied().peekable();
-        std::iter::from_fn(move || {
-            let first = match (overdue.peek(), others.peek()) {
-                (Some(a), Some(b)) if a.0 <= b.0 => overdue.next(),
-                (_, Some(_)) => others.next(),
-                (_, None) => overdue.next(),
-            };
-            first.map(|(end, job)| (end, JobId(job)))
-        })
+    /// Forgets overdue jobs that do not run any more.
+    pub(super) fn retain(&mut self, runs: impl Fn(JobId) -> bool) {
+        self.overdue.retain(|running| runs(running.job));
+        self.of = None;
+    }
+
+    /// Running jobs in order of expected end. O(running jobs), if any started or ended since the last call.
+    pub(super) fn in_order(&mut self, running: &RunningJobs) -> &[Running] {
+        if self.of != Some(running.version()) {
+            self.of = Some(running.version());
+            self.in_order.clear();
+            let mut overdue = self.overdue.iter().copied().peekable();
+            for running in running.after(self.after) {
+                while let Some(first) = overdue.next_if(|first| first.end <= running.end) {
+                    self.in_order.push(first);
+                }
+                self.in_order.push(*running);
+            }
+            self.in_order.extend(overdue);
+        }
+        &self.in_order
     }
 }
 
@@ -45,12 +54,13 @@ pub(super) fn collect_ends(controller: &Controller<'_>, backfill: &mut Backfill)
     let now = seconds(controller.now);
     let policy = &controller.scenario.policy;
     backfill.ends.after = now;
+    backfill.ends.of = None;
     backfill.ends.overdue.clear();
-    if let Some(&(end, _)) = controller.running.range((now + 1, 0)..).next() {
-        backfill.valid_until = backfill.valid_until.min(end);
+    if let Some(next) = controller.running.after(now).next() {
+        backfill.valid_until = backfill.valid_until.min(next.end);
     }
-    for &(end, job) in controller.running.range(..(now + 1, 0)) {
-        let live = controller.live.get(JobId(job));
+    for running in controller.running.iter().take_while(|running| running.end <= now) {
+        let (end, live) = (running.end, controller.live.get(running.job));
         let over = live.and_then(|live| controller.scenario.cluster.partitions[live.partition.index()].over_time_limit);
         // An overdue job's end moves with time.
         backfill.valid_until = now;
@@ -58,7 +68,7 @@ pub(super) fn collect_ends(controller: &Controller<'_>, backfill: &mut Backfill)
             Some(minutes) => (end + i64::from(policy.kill_wait) + i64::from(minutes) * 60).max(now + 1),
             None => now + live.map_or(60, |live| live.limit_seconds),
         };
-        backfill.ends.overdue.push((expected, job));
+        backfill.ends.overdue.push(running.until(expected));
     }
-    backfill.ends.overdue.sort_by_key(|&(end, _)| end);
+    backfill.ends.overdue.sort_by_key(|running| running.end);
 }

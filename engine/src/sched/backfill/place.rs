@@ -4,9 +4,9 @@ use crate::ablation::{Rule, is_off};
 use crate::outcome::StartedBy;
 use crate::policy::SlurmVersion;
 use crate::select::shape::Shape;
-use crate::select::will_run::{RunningJob, WillRunPolicy, earliest_start};
 use crate::simulation::{Controller, seconds};
 
+use super::foresee::{bound, will_run};
 use super::{Backfill, Cycle, Exit, Next, hetjobs, window_seconds};
 use crate::sched::queue::Record;
 
@@ -49,13 +49,21 @@ pub(super) fn place(
     }
     let mut try_from = others.map_or(now, |latest| latest.max(now));
     let mut tested = false;
+    let mut sweeping = false;
     // Each attempt begins at a later slot, so there are at most as many as slots; the bound is a safeguard.
     for _ in 0..=2 * (backfill.timeline.slots.len() + backfill.licenses.len()) + 8 {
         let end = try_from.max(now) + limit;
         backfill.usable.copy_from(&backfill.base);
-        let (later, slack) = backfill.timeline.narrow(&mut backfill.usable, &backfill.base, try_from, end);
+        let slots = backfill.timeline.touched(try_from, end);
+        let later = backfill.timeline.later(slots.start, slots.end, &backfill.base);
         if try_from == now {
+            let slack = backfill.timeline.narrow(&mut backfill.usable, try_from, end);
             backfill.valid_until = backfill.valid_until.min(now.saturating_add(slack));
+        } else {
+            if !std::mem::replace(&mut sweeping, true) {
+                backfill.sweep.begin(slots.start, &backfill.base);
+            }
+            backfill.sweep.narrow(&backfill.timeline, slots, &mut backfill.usable, &backfill.base);
         }
         let unlicensed = backfill.licenses.lacking_until(controller, record, try_from, end);
         let later = unlicensed.or(later);
@@ -75,7 +83,14 @@ pub(super) fn place(
         }
         cycle.tested += u32::from(!tested);
         tested = true;
-        let Some(found) = will_run(controller, backfill, record, shape, now, test_only) else {
+        let bound = bound(controller, backfill, record, shape);
+        if let Some(later) = again.filter(|&later| bound > later) {
+            // Whatever will-run says is after that: it is asked again there.
+            backfill.valid_until = backfill.valid_until.min(bound);
+            try_from = later;
+            continue;
+        }
+        let Some(found) = will_run(controller, backfill, record, shape, bound, test_only) else {
             match again {
                 Some(later) => {
                     try_from = later;
@@ -196,54 +211,6 @@ pub(super) fn place(
         return Next::Record;
     }
     Next::Record
-}
-
-/// The earliest expected start on `backfill.usable`; nodes are left in the selector.
-fn will_run(
-    controller: &mut Controller<'_>,
-    backfill: &Backfill,
-    record: Record,
-    shape: &Shape,
-    now: i64,
-    test_only: bool,
-) -> Option<i64> {
-    let user = controller.scenario.workload.jobs[record.job.index()].user.0;
-    if controller.selector.fits(&controller.free, shape, user, &backfill.usable) {
-        return Some(now);
-    }
-    let victims = controller.without_victims(record.job, record.partition, &backfill.usable);
-    let preemption = controller.preempt.take_if(|_| victims.is_some());
-    let free = preemption.as_ref().map_or(&controller.free, |preemption| &preemption.free);
-    let makes_room = preemption.is_some() && controller.selector.fits(free, shape, user, &backfill.usable);
-    if makes_room || test_only {
-        if preemption.is_some() {
-            controller.preempt = preemption;
-        }
-        return makes_room.then_some(now);
-    }
-    let live = &controller.live;
-    let running = backfill.ends.in_order(&controller.running).filter_map(|(end, job)| {
-        let is_gone = victims.as_ref().is_some_and(|victims| victims.contains(&job));
-        live.get(job).filter(|_| !is_gone).map(|live| RunningJob { end, allocation: &live.allocation })
-    });
-    let scenario = controller.scenario;
-    let policy = WillRunPolicy {
-        linear: scenario.policy.select.linear,
-        window_linear: i64::from(scenario.policy.backfill.window_linear),
-        version: scenario.policy.version,
-    };
-    let future = &mut controller.future;
-    match &preemption {
-        Some(preemption) => future.copy_from(&preemption.free),
-        None => controller.free.restore(&controller.selector.geometry, future),
-    }
-    controller.selector.prefer_nodes_in_use(&controller.free, scenario.policy.backfill.busy_nodes);
-    let found = earliest_start(&mut controller.selector, policy, future, shape, user, &backfill.usable, running, now);
-    controller.selector.prefer_nodes_in_use(&controller.free, false);
-    if preemption.is_some() {
-        controller.preempt = preemption;
-    }
-    found
 }
 
 /// Starts the job on nodes out of `backfill.usable`; selection is run again as slurmctld does.

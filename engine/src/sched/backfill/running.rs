@@ -73,7 +73,8 @@ pub(super) fn enter(controller: &Controller<'_>, backfill: &mut Backfill) {
     let begin = now.div_euclid(resolution) * resolution;
     let window = super::window_seconds(&policy.backfill);
     let table_size = policy.backfill.node_space_size.unwrap_or(policy.backfill.max_job_test).max(2);
-    for (end, job) in backfill.ends.in_order(&controller.running) {
+    let running = backfill.ends.in_order(&controller.running).to_vec();
+    for (end, job) in running.into_iter().map(|running| (running.end, running.job)) {
         let Some(live) = controller.live.get(job) else { continue };
         let mut until = end.div_euclid(resolution) * resolution;
         if policy.version >= SlurmVersion::V25_05 && until < end {

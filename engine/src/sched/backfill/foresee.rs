@@ -1,0 +1,121 @@
+//! When a record could start on what the plan leaves to it. Source: slurm-semantics 3.4.
+
+use crate::select::shape::Shape;
+use crate::select::will_run::{WillRunPolicy, earliest_start};
+use crate::simulation::{Controller, seconds};
+
+use super::Backfill;
+use crate::sched::queue::Record;
+
+/// A bound [s] under what [`will_run`] would say; see [`crate::select::ready`].
+pub(super) fn bound(controller: &mut Controller<'_>, backfill: &Backfill, record: Record, shape: &Shape) -> i64 {
+    if controller.preempt.is_some() || controller.every_cycle {
+        return i64::MIN;
+    }
+    let live = &controller.live;
+    controller.ready.bound(
+        &controller.selector,
+        &controller.node_jobs,
+        (&controller.free, &mut controller.future),
+        (record.request, record.place as usize, shape),
+        &backfill.usable,
+        |job| live.get(job).map(|live| &live.allocation),
+    )
+}
+
+/// The earliest expected start on `backfill.usable`, which is not before `bound`; nodes are left in the selector.
+pub(super) fn will_run(
+    controller: &mut Controller<'_>,
+    backfill: &mut Backfill,
+    record: Record,
+    shape: &Shape,
+    bound: i64,
+    test_only: bool,
+) -> Option<i64> {
+    let now = seconds(controller.now);
+    let user = controller.scenario.workload.jobs[record.job.index()].user.0;
+    if bound <= now && controller.selector.fits(&controller.free, shape, user, &backfill.usable) {
+        return Some(now);
+    }
+    if controller.preempt.is_some() {
+        return with_preemption(controller, backfill, record, shape, test_only);
+    }
+    if test_only || bound == i64::MAX {
+        return None;
+    }
+    let live = &controller.live;
+    let overdue = backfill.ends.any_overdue();
+    let running = backfill.ends.in_order(&controller.running);
+    let allocation = |job| live.get(job).map(|live| &live.allocation);
+    let policy = policy(controller);
+    let request = (shape, user);
+    let selector = &mut controller.selector;
+    let future = &mut controller.future;
+    let times = controller.ready.times(record.request, record.place as usize);
+    selector.prefer_nodes_in_use(&controller.free, controller.scenario.policy.backfill.busy_nodes);
+    let found = match times {
+        Some(times) if !controller.every_cycle && !overdue => {
+            let ready = (&controller.node_jobs, times, bound);
+            let states = (&controller.free, future);
+            selector.predict(policy, states, ready, request, &backfill.usable, running, allocation, now)
+        }
+        _ => {
+            // The definition reads what the test on the free nodes has found on offer.
+            controller.free.restore(&selector.geometry, future);
+            selector.fits(&controller.free, shape, user, &backfill.usable);
+            earliest_start(selector, policy, future, request, &backfill.usable, running, allocation, now)
+        }
+    };
+    controller.selector.prefer_nodes_in_use(&controller.free, false);
+    found
+}
+
+/// The same where the job may preempt others: now if that makes room, else as if its victims were gone.
+fn with_preemption(
+    controller: &mut Controller<'_>,
+    backfill: &mut Backfill,
+    record: Record,
+    shape: &Shape,
+    test_only: bool,
+) -> Option<i64> {
+    let now = seconds(controller.now);
+    let user = controller.scenario.workload.jobs[record.job.index()].user.0;
+    let victims = controller.without_victims(record.job, record.partition, &backfill.usable);
+    let preemption = controller.preempt.take_if(|_| victims.is_some());
+    let free = preemption.as_ref().map_or(&controller.free, |preemption| &preemption.free);
+    let fits = controller.selector.fits(free, shape, user, &backfill.usable);
+    let makes_room = preemption.is_some() && fits;
+    let mut found = makes_room.then_some(now);
+    if !makes_room && !test_only {
+        let live = &controller.live;
+        let running = backfill.ends.in_order(&controller.running);
+        let stays = |job| victims.as_ref().is_none_or(|victims| !victims.contains(&job));
+        let running: Vec<_> = running.iter().copied().filter(|running| stays(running.job)).collect();
+        let allocation = |job| live.get(job).map(|live| &live.allocation);
+        let policy = policy(controller);
+        let selector = &mut controller.selector;
+        let future = &mut controller.future;
+        match &preemption {
+            Some(preemption) => future.copy_from(&preemption.free),
+            None => controller.free.restore(&selector.geometry, future),
+        }
+        selector.prefer_nodes_in_use(&controller.free, controller.scenario.policy.backfill.busy_nodes);
+        let request = (shape, user);
+        found = earliest_start(selector, policy, future, request, &backfill.usable, &running, allocation, now);
+        selector.prefer_nodes_in_use(&controller.free, false);
+    }
+    if preemption.is_some() {
+        controller.preempt = preemption;
+    }
+    found
+}
+
+/// How this controller groups the ends of running jobs.
+fn policy(controller: &Controller<'_>) -> WillRunPolicy {
+    let policy = &controller.scenario.policy;
+    WillRunPolicy {
+        linear: policy.select.linear,
+        window_linear: i64::from(policy.backfill.window_linear),
+        version: policy.version,
+    }
+}

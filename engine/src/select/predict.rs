@@ -1,0 +1,77 @@
+//! The will-run test of [`crate::select::will_run`], with the work left out that cannot change its answer: groups are
+//! gone through without releasing anything until enough nodes could be ready, and then only on those nodes.
+
+use crate::ids::JobId;
+use crate::node_set::NodeSet;
+use crate::select::free::{Allocation, Free};
+use crate::select::ready::{NodeJobs, ReadyTimes};
+use crate::select::shape::Shape;
+use crate::select::will_run::{Groups, WillRunPolicy, start_of};
+use crate::select::{Selector, usable};
+use crate::simulation::running::Running;
+
+impl Selector {
+    /// As [`crate::select::will_run::earliest_start`], given when the nodes are ready and a bound that follows from it.
+    /// No running job may be overdue. O(running jobs looked at + nodes ready by the answer).
+    #[expect(clippy::too_many_arguments, reason = "the test reads the controller's state and owns none of it")]
+    pub(crate) fn predict<'a>(
+        &mut self,
+        policy: WillRunPolicy,
+        (free, future): (&Free, &mut Free),
+        (jobs, ready, bound): (&NodeJobs, &ReadyTimes, i64),
+        (shape, user): (&Shape, u32),
+        usable: &NodeSet,
+        running: &[Running],
+        allocation: impl Fn(JobId) -> Option<&'a Allocation> + Copy,
+        now: i64,
+    ) -> Option<i64> {
+        let mut groups = Groups::new(running, policy);
+        let mut last = (i64::MIN, JobId(0));
+        let mut ripe = std::mem::take(&mut self.ripe);
+        let mut found = None;
+        while let Some(tested) = groups.next(|job| {
+            let takes = match job.only_node() {
+                Some(node) => usable.contains(node),
+                None => {
+                    allocation(job.job).is_some_and(|held| held.shares.iter().any(|share| usable.contains(share.node)))
+                }
+            };
+            if takes {
+                last = (job.end, job.job);
+            }
+            takes
+        }) {
+            if !tested || last.0 < bound {
+                continue;
+            }
+            ripe.clear();
+            for node in ready.by(last.0) {
+                ripe.insert(node);
+            }
+            self.offers.clear();
+            for node in ripe.iter_common(usable) {
+                let ready = ready.node(node);
+                let known = (ready.time < last.0 || ready.time == i64::MIN)
+                    && ready.next_end > last.0
+                    && !shape.exclusive_user
+                    && free.exclusive_user_jobs[node.index()] == 0;
+                let cpus = if known {
+                    ready.cpus
+                } else {
+                    free.restore_node(&self.geometry, future, node);
+                    jobs.release(&self.geometry, future, node, last, allocation);
+                    usable::usable_cpus(&self.geometry, self.unit, future, shape, user, node)
+                };
+                if cpus > 0 {
+                    self.offer(node, cpus);
+                }
+            }
+            if self.fits_offers(shape) {
+                found = Some(start_of(self, policy, running.iter().copied(), allocation, last.0).max(now));
+                break;
+            }
+        }
+        self.ripe = ripe;
+        found
+    }
+}

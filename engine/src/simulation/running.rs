@@ -1,0 +1,140 @@
+//! Running jobs by expected end.
+
+use crate::ids::{JobId, NodeId};
+use crate::select::free::Allocation;
+
+/// A running job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Running {
+    /// When its limit ends [s].
+    pub(crate) end: i64,
+    /// The job.
+    pub(crate) job: JobId,
+    /// Its node, or [`SEVERAL`].
+    node: NodeId,
+}
+
+/// Not one node but several.
+const SEVERAL: NodeId = NodeId(u32::MAX);
+
+impl Running {
+    /// Its node, if it has just one.
+    #[inline]
+    pub(crate) fn only_node(&self) -> Option<NodeId> {
+        (self.node != SEVERAL).then_some(self.node)
+    }
+
+    /// The same job with another expected end [s].
+    pub(crate) fn until(self, end: i64) -> Self {
+        Self { end, ..self }
+    }
+
+    fn key(&self) -> (i64, JobId) {
+        (self.end, self.job)
+    }
+}
+
+/// Entries of a chunk at most: small enough to be moved quickly, large enough to be walked quickly.
+const CHUNK: usize = 512;
+
+/// Running jobs in order of (end, job), in chunks. Insertion and removal cost O(log n + chunk); a walk reads memory
+/// in order.
+#[derive(Debug, Default)]
+pub(crate) struct RunningJobs {
+    chunks: Vec<Vec<Running>>,
+    version: u64,
+}
+
+impl RunningJobs {
+    /// Adds a job.
+    pub(crate) fn insert(&mut self, end: i64, job: JobId, allocation: &Allocation) {
+        self.version += 1;
+        let node = match allocation.shares.as_slice() {
+            [share] => share.node,
+            _ => SEVERAL,
+        };
+        let entry = Running { end, job, node };
+        let at = self.chunk_of(&entry).min(self.chunks.len().saturating_sub(1));
+        let Some(chunk) = self.chunks.get_mut(at) else {
+            self.chunks.push(vec![entry]);
+            return;
+        };
+        let position = chunk.partition_point(|other| other.key() < entry.key());
+        chunk.insert(position, entry);
+        if chunk.len() > CHUNK {
+            let upper = chunk.split_off(CHUNK / 2);
+            self.chunks.insert(at + 1, upper);
+        }
+    }
+
+    /// Removes a job.
+    pub(crate) fn remove(&mut self, end: i64, job: JobId) {
+        self.version += 1;
+        let entry = Running { end, job, node: SEVERAL };
+        let at = self.chunk_of(&entry);
+        let Some(chunk) = self.chunks.get_mut(at) else { return };
+        if let Ok(position) = chunk.binary_search_by_key(&entry.key(), Running::key) {
+            chunk.remove(position);
+            if chunk.is_empty() {
+                self.chunks.remove(at);
+            }
+        }
+    }
+
+    /// The first chunk that ends at or after an entry.
+    fn chunk_of(&self, entry: &Running) -> usize {
+        self.chunks.partition_point(|chunk| chunk.last().is_none_or(|last| last.key() < entry.key()))
+    }
+
+    /// Counts changes.
+    pub(crate) fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Whether none runs.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// All of them, in order of expected end.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Running> + Clone {
+        self.chunks.iter().flatten()
+    }
+
+    /// Those whose limit ends after a second, in order. O(log n) to begin.
+    pub(crate) fn after(&self, second: i64) -> impl Iterator<Item = &Running> + Clone {
+        let first = self.chunks.partition_point(|chunk| chunk.last().is_none_or(|last| last.end <= second));
+        let (head, tail) = match self.chunks.get(first..).and_then(<[_]>::split_first) {
+            Some((head, tail)) => (&head[head.partition_point(|entry| entry.end <= second)..], tail),
+            None => (&[][..], &[][..]),
+        };
+        head.iter().chain(tail.iter().flatten())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_stand_in_order_of_end_whatever_comes_and_goes() {
+        let mut running = RunningJobs::default();
+        let mut plain = std::collections::BTreeSet::new();
+        let mut random = 1_u64;
+        for step in 0..20_000_u32 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let end = (random >> 40) as i64 % 3000;
+            running.insert(end, JobId(step), &Allocation::default());
+            plain.insert((end, JobId(step)));
+            if step % 3 > 0 {
+                let nth = (random >> 20) as usize % plain.len().min(50);
+                let gone = *plain.iter().nth(nth).unwrap_or(&(0, JobId(0)));
+                plain.remove(&gone);
+                running.remove(gone.0, gone.1);
+            }
+        }
+        assert!(running.iter().map(Running::key).eq(plain.iter().copied()));
+        let late = plain.iter().copied().filter(|&(end, _)| end > 2000);
+        assert!(running.after(2000).map(Running::key).eq(late));
+    }
+}
