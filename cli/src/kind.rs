@@ -11,6 +11,10 @@ pub(crate) enum Kind {
     Accounts,
     /// `sacct --parsable2` or SWF.
     Trace,
+    /// `scontrol show reservation`.
+    Reservations,
+    /// `sacctmgr show event -P`.
+    Events,
     /// None of these.
     Unknown,
 }
@@ -34,6 +38,12 @@ pub(crate) fn recognised(name: &str, bytes: &[u8]) -> Kind {
     for line in lines().filter(|line| !line.starts_with('#')) {
         if line.starts_with("Cluster - '") || line.starts_with("Parent - '") {
             return Kind::Accounts;
+        }
+        if line.starts_with("ReservationName=") || line.starts_with("No reservations in the system") {
+            return Kind::Reservations;
+        }
+        if line.contains("|NodeName|TimeStart|") {
+            return Kind::Events;
         }
         if line.matches('|').count() >= 3 {
             return Kind::Trace;
@@ -68,6 +78,8 @@ mod tests {
         assert_eq!(recognised("a", b"Include other.conf\n"), Kind::SlurmConf);
         assert_eq!(recognised("a", b"# head\nCluster - 'x':Fairshare=1\n"), Kind::Accounts);
         assert_eq!(recognised("a", b"JobID|User|Submit|Start\n"), Kind::Trace);
+        assert_eq!(recognised("a", b"Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\n"), Kind::Events);
+        assert_eq!(recognised("a", b"ReservationName=r StartTime=x\n"), Kind::Reservations);
         assert_eq!(recognised("a", b"; Version: 2.2\n"), Kind::Trace);
         assert_eq!(recognised("a", b"1 0 0 10 4 -1 -1 4 60 -1 1 1 1 1 1 -1 -1 -1\n"), Kind::Trace);
         assert_eq!(recognised("a", &[0x1f, 0x8b, 8]), Kind::Trace);

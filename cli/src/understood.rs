@@ -30,6 +30,11 @@ pub(crate) fn of(site: &Scenario) -> Vec<String> {
     let rows = &site.associations.rows;
     let users = rows.iter().filter(|row| row.user.is_some()).count();
     lines.push(format!("accounts    {} accounts, {users} users in them, {} QOS", rows.len() - users, site.qos.len()));
+    let calendar = &site.calendar;
+    if !calendar.is_empty() {
+        let (reservations, outages) = (calendar.reservations.len(), calendar.outages.len());
+        lines.push(format!("calendar    {reservations} reservations, {outages} outages of nodes"));
+    }
     let workload = &site.workload;
     let submits = workload.jobs.iter().map(|job| job.submit);
     if let Some(period) = period(submits) {

@@ -69,11 +69,15 @@ pub enum Rule {
     Exclusive,
     /// 7: nodes that are down serve nobody.
     NodesDown,
+    /// 7: reserved nodes are lost to jobs that could reach into the reservation.
+    Reservations,
+    /// 7: nodes go out of service in the course of time.
+    Outages,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 33] = [
         Self::Plans,
         Self::WholeNodePlans,
         Self::ConservativePlans,
@@ -105,6 +109,8 @@ impl Rule {
         Self::Gres,
         Self::Exclusive,
         Self::NodesDown,
+        Self::Reservations,
+        Self::Outages,
     ];
 }
 

@@ -1,9 +1,10 @@
 //! The simulator: a pure function (scenario, draws) -> outcome. No I/O, clock, threads or logging.
 //!
-//! Reading order: [`cluster`], [`association`], [`job`], [`policy`], [`scenario`], then [`simulation`] and [`sched`].
+//! Reading order: [`cluster`], [`association`], [`job`], [`policy`], [`calendar`], [`scenario`], then [`simulation`] and [`sched`].
 
 pub mod ablation;
 pub mod association;
+pub mod calendar;
 pub mod cluster;
 pub mod ids;
 pub mod job;

@@ -35,6 +35,11 @@ impl NodeSet {
         set
     }
 
+    /// Whether this is a set of a cluster with `n_nodes` nodes. O(words).
+    pub fn is_of(&self, n_nodes: usize) -> bool {
+        self.words.len() == n_nodes.div_ceil(64) && self.is_subset(&Self::full(n_nodes))
+    }
+
     /// Adds a node. O(1).
     #[inline]
     pub fn insert(&mut self, node: NodeId) {

@@ -26,6 +26,8 @@ pub struct Policy {
     pub kill_wait: u32,
     /// `OverTimeLimit` [min], default 0; `None` is unlimited.
     pub over_time_limit: Option<u32>,
+    /// `ResvOverRun` [min], default 0: how far a job may outlast its reservation; `None` is unlimited.
+    pub reservation_over_run: Option<u32>,
     /// `CompleteWait` [s], default 0.
     pub complete_wait: u32,
     /// `MinJobAge` [s], default 300.
@@ -76,6 +78,13 @@ pub enum Scheduler {
     Easy,
     /// Conservative backfilling with compression (Mu'alem and Feitelson 2001).
     Conservative,
+}
+
+impl Scheduler {
+    /// Whether it is one of the literature's algorithms, which count processors and know nothing else.
+    pub const fn is_plain(self) -> bool {
+        matches!(self, Self::Fcfs | Self::Sjf | Self::Easy | Self::Conservative)
+    }
 }
 
 /// `SchedulerParameters` of the main scheduler.
@@ -373,6 +382,7 @@ impl Default for Policy {
             enforce: Enforcement::default(),
             kill_wait: 30,
             over_time_limit: Some(0),
+            reservation_over_run: Some(0),
             complete_wait: 0,
             min_job_age: 300,
             epilog: false,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::association::{AssociationTree, Qos};
+use crate::calendar::{Calendar, Outage, Reservation};
 use crate::cluster::Cluster;
 use crate::job::{Before, Workload};
 use crate::policy::Policy;
@@ -19,6 +20,8 @@ pub struct Scenario {
     pub qos: Vec<Qos>,
     /// How the controller decides.
     pub policy: Policy,
+    /// Reservations and outages.
+    pub calendar: Calendar,
     /// The jobs.
     pub workload: Arc<Workload>,
 }
@@ -59,6 +62,14 @@ pub enum ScenarioError {
         /// The job.
         job: String,
     },
+    /// A reservation or an outage that cannot be.
+    #[error("{what}: {fault}")]
+    Calendar {
+        /// Which one.
+        what: String,
+        /// What is wrong with it.
+        fault: &'static str,
+    },
 }
 
 impl Scenario {
@@ -77,6 +88,7 @@ impl Scenario {
         if self.qos.is_empty() {
             errors.push(ScenarioError::NoQos);
         }
+        self.validate_calendar(&mut errors);
         let mut previous = i64::MIN;
         let mut opened = false;
         for job in &self.workload.jobs {
@@ -115,5 +127,61 @@ impl Scenario {
             }
         }
         if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+
+    /// O(reservations² + occurrences + outages).
+    fn validate_calendar(&self, errors: &mut Vec<ScenarioError>) {
+        let n_nodes = self.cluster.nodes.len();
+        let n_partitions = self.cluster.partitions.len();
+        let reservations = &self.calendar.reservations;
+        for (index, reservation) in reservations.iter().enumerate() {
+            let same = reservations.iter().take(index).any(|other| other.name == reservation.name);
+            if let Some(fault) = fault_of_reservation(reservation, n_nodes, n_partitions, same) {
+                errors.push(ScenarioError::Calendar { what: format!("reservation {}", reservation.name), fault });
+            }
+        }
+        for outage in &self.calendar.outages {
+            if let Some(fault) = fault_of_outage(outage, n_nodes) {
+                errors.push(ScenarioError::Calendar { what: format!("outage from {}", outage.start), fault });
+            }
+        }
+    }
+}
+
+/// Times beyond this [Unix s] cannot be counted in milliseconds.
+const LATEST: i64 = i64::MAX / 4000;
+
+fn fault_of_reservation(
+    reservation: &Reservation,
+    n_nodes: usize,
+    n_partitions: usize,
+    same: bool,
+) -> Option<&'static str> {
+    let windows = &reservation.windows;
+    let ends = std::iter::once(i64::MIN).chain(windows.iter().map(|&(_, end)| end));
+    if same {
+        Some("there is another one of that name")
+    } else if windows.is_empty() {
+        Some("it never occurs")
+    } else if windows.iter().any(|&(start, end)| end <= start || start < -LATEST || end > LATEST) {
+        Some("it ends before it begins, or lies beyond all time")
+    } else if ends.zip(windows).any(|(before, &(start, _))| start < before) {
+        Some("its occurrences overlap or are not in order")
+    } else if reservation.nodes.is_empty() || !reservation.nodes.is_of(n_nodes) {
+        Some("it has no node, or one that is not there")
+    } else if reservation.partition.is_some_and(|partition| partition.index() >= n_partitions) {
+        Some("its partition is not there")
+    } else {
+        None
+    }
+}
+
+fn fault_of_outage(outage: &Outage, n_nodes: usize) -> Option<&'static str> {
+    if outage.end <= outage.start || outage.start.abs() > LATEST || (outage.end > LATEST && outage.end != i64::MAX) {
+        Some("it ends before it begins, or lies beyond all time")
+    } else if outage.nodes.is_empty() || !outage.nodes.is_of(n_nodes) {
+        Some("it has no node, or one that is not there")
+    } else {
+        None
     }
 }

@@ -5,7 +5,9 @@ pub mod diagnostic;
 pub mod file_set;
 pub mod site;
 
+pub mod events;
 pub mod hostlist;
+pub mod reservations;
 pub mod sacctmgr;
 pub mod slurm_conf;
 

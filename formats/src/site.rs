@@ -1,6 +1,7 @@
 //! A site as its own files describe it, lowered to engine values.
 
 use foresite_engine::association::{AssociationTree, Qos};
+use foresite_engine::calendar::Calendar;
 use foresite_engine::cluster::Cluster;
 use foresite_engine::policy::Policy;
 
@@ -15,6 +16,8 @@ pub struct Site {
     pub qos: Vec<Qos>,
     /// Scheduling policy.
     pub policy: Policy,
+    /// Reservations and outages.
+    pub calendar: Calendar,
     /// Whether the associations came from a dump (then unknown users are faults to report, not to assume).
     pub has_accounts: bool,
 }

@@ -25,7 +25,8 @@ use crate::{diagnostics, files, understood};
     foresite check slurm.conf sacctmgr.cfg sacct.txt.zst --timezone Europe/Berlin\n  \
     foresite check study.yaml --json")]
 pub(crate) struct Check {
-    /// slurm.conf, `sacctmgr dump`, `sacct --parsable2` or SWF, study documents.
+    /// slurm.conf, `sacctmgr dump`, `sacct --parsable2` or SWF, `scontrol show reservation`, `sacctmgr show event -P`, study
+    /// documents.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The time zone in which sacct wrote its times.
@@ -51,6 +52,8 @@ struct SiteFiles {
     slurm_conf: Option<String>,
     accounts: Option<String>,
     trace: Option<String>,
+    reservations: Option<String>,
+    events: Option<String>,
 }
 
 impl Check {
@@ -72,9 +75,12 @@ impl Check {
                 Kind::SlurmConf => place(&mut sites, name, |site| &mut site.slurm_conf),
                 Kind::Accounts => place(&mut sites, name, |site| &mut site.accounts),
                 Kind::Trace => place(&mut sites, name, |site| &mut site.trace),
+                Kind::Reservations => place(&mut sites, name, |site| &mut site.reservations),
+                Kind::Events => place(&mut sites, name, |site| &mut site.events),
                 Kind::Unknown => {
                     let fault = Diagnostic::error(&name, "this is no file Foresite knows");
-                    let cure = "hand over slurm.conf, sacctmgr dump, sacct --parsable2, SWF or a study document";
+                    let cure = "hand over slurm.conf, sacctmgr dump, sacct --parsable2, SWF, scontrol show reservation, sacctmgr show event -P or a \
+                                study document";
                     checked.push(Checked::only(&name, "unknown", vec![fault.cure(cure)]));
                 }
             }
@@ -95,12 +101,13 @@ impl Check {
 
     /// Checks a site's files together where a trace is among them, else each alone.
     fn site(&self, site: SiteFiles, checked: &mut Vec<Checked>) {
-        let SiteFiles { slurm_conf, accounts, trace } = site;
-        let names: Vec<String> = [&slurm_conf, &accounts, &trace].into_iter().flatten().cloned().collect();
+        let SiteFiles { slurm_conf, accounts, trace, reservations, events } = site;
+        let names: Vec<String> =
+            [&slurm_conf, &accounts, &trace, &reservations, &events].into_iter().flatten().cloned().collect();
         if names.is_empty() {
             return;
         }
-        let source = SiteSource { slurm_conf, accounts, ..SiteSource::default() };
+        let source = SiteSource { slurm_conf, accounts, reservations, events, ..SiteSource::default() };
         let traced = TraceSource { file: trace, timezone: self.timezone.clone(), ..TraceSource::default() };
         let document = StudyDocument::single("check", source, traced, 1);
         let (file_set, mut found) = files::of_document(&document, Path::new(""));
@@ -143,6 +150,7 @@ fn alone(document: &StudyDocument, file_set: &FileSet) -> (Vec<String>, Vec<Diag
             associations: site.associations,
             qos: site.qos,
             policy: site.policy,
+            calendar: site.calendar,
             workload: std::sync::Arc::default(),
         })
     });

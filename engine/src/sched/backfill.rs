@@ -2,7 +2,6 @@
 //!
 //! - Models: sched/backfill of Slurm 22.05 (slurm-semantics 3): conservative, node-granular plans for every tested job
 //!   in priority order, rebuilt in each cycle, limited by depth, window, table size and virtual time.
-//! - Left out: advance reservations (docs/FIDELITY.md).
 //! - Cost: O(records tested × (slots × words + running jobs + groups × candidates)).
 //!
 //! # Invariants
@@ -16,6 +15,7 @@ mod foresee;
 pub(crate) mod hetjobs;
 mod idle;
 mod place;
+mod reserved;
 mod running;
 
 use crate::ablation::{Rule, is_off};

@@ -13,7 +13,8 @@ use crate::ablation::{Rule, is_off};
 use crate::ids::{JobId, PartitionId};
 use crate::node_set::NodeSet;
 use crate::outcome::StartedBy;
-use crate::simulation::Controller;
+use crate::simulation::reservations::{Candidate, Opening};
+use crate::simulation::{Controller, seconds};
 
 use super::queue::Record;
 use super::walk::Walk;
@@ -29,6 +30,10 @@ pub(crate) struct MainScratch {
     /// Arrays of which a task was rejected, with the partition: Slurm keeps them in one record, so the other tasks
     /// are passed over before anything is counted.
     rejected_arrays: std::collections::BTreeSet<(u64, PartitionId)>,
+    /// Reservations of which a job found its nodes busy.
+    failed_reservations: Vec<usize>,
+    /// First second at which reservations leave the cycle's jobs other nodes.
+    turns_at: i64,
     /// What the last cycles that started nothing saw.
     idle: [Option<IdleCycle>; 2],
 }
@@ -39,6 +44,8 @@ struct IdleCycle {
     version: u64,
     depth: u64,
     skipped: bool,
+    /// First second at which it would be another, if only time went by.
+    valid_until: i64,
 }
 
 impl MainScratch {
@@ -50,6 +57,8 @@ impl MainScratch {
             walk: Walk::default(),
             blocked: Vec::new(),
             rejected_arrays: std::collections::BTreeSet::new(),
+            failed_reservations: Vec::new(),
+            turns_at: i64::MAX,
             idle: [None; 2],
         }
     }
@@ -80,6 +89,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         && !controller.every_cycle;
     if let Some(idle) = controller.main_scratch.idle[kind]
         && idle.version == controller.version
+        && seconds(controller.now) < idle.valid_until
         && timeless
     {
         controller.counters.main_depth += idle.depth;
@@ -92,6 +102,8 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     let mut scratch = std::mem::replace(&mut controller.main_scratch, MainScratch::new(0));
     scratch.blocked.clear();
     scratch.rejected_arrays.clear();
+    scratch.failed_reservations.clear();
+    scratch.turns_at = i64::MAX;
     let live = &controller.live;
     controller.queue.tidy(|record| live.is_pending(record.job));
     controller.counters.queue_length_max = controller.counters.queue_length_max.max(controller.queue.len() as u64);
@@ -122,7 +134,11 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         if !full && depth > u64::from(policy.default_queue_depth) + 1 && !is_off(Rule::MainDepth) {
             break;
         }
-        if scratch.blocked.contains(&record.partition) {
+        let reservation = controller.reservation_of(record.job);
+        if reservation.is_some_and(|reservation| scratch.failed_reservations.contains(&reservation)) {
+            continue;
+        }
+        if reservation.is_none() && scratch.blocked.contains(&record.partition) {
             // slurmctld stamps the skipped job as changed, which keeps backfill cycles coming.
             controller.timers.changed(controller.now);
             skipped = true;
@@ -132,7 +148,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
             }
             continue;
         }
-        match consider(controller, &mut scratch, record) {
+        match consider(controller, &mut scratch, record, reservation) {
             Tried::Started => {
                 started += 1;
                 if let Some(array) = array {
@@ -143,7 +159,9 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
             Tried::Ends => break,
             Tried::Blocks if is_off(Rule::Blocking) => {}
             Tried::Blocks => {
-                scratch.blocked.push(record.partition);
+                if !scratch.blocked.contains(&record.partition) {
+                    scratch.blocked.push(record.partition);
+                }
                 let nodes = &controller.scenario.cluster.partitions[record.partition.index()].nodes;
                 if !is_off(Rule::BlockedNodes) {
                     scratch.available.subtract(nodes);
@@ -152,7 +170,9 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         }
     }
     controller.counters.main_depth += depth;
-    scratch.idle[kind] = (started == 0).then_some(IdleCycle { version: controller.version, depth, skipped });
+    let valid_until = scratch.turns_at;
+    scratch.idle[kind] =
+        (started == 0).then_some(IdleCycle { version: controller.version, depth, skipped, valid_until });
     controller.main_scratch = scratch;
 }
 
@@ -163,7 +183,12 @@ fn array_of(controller: &Controller<'_>, record: Record) -> Option<(u64, Partiti
 }
 
 /// Tries one record.
-fn consider(controller: &mut Controller<'_>, scratch: &mut MainScratch, record: Record) -> Tried {
+fn consider(
+    controller: &mut Controller<'_>,
+    scratch: &mut MainScratch,
+    record: Record,
+    reservation: Option<usize>,
+) -> Tried {
     let id = record.job;
     if is_component(controller, id) {
         return Tried::Blocks;
@@ -182,19 +207,39 @@ fn consider(controller: &mut Controller<'_>, scratch: &mut MainScratch, record: 
     let request = controller.scenario.workload.jobs[id.index()].request;
     let shapes = controller.take_shapes(request);
     let shape = &shapes[record.place as usize];
-    let tried = if scratch.available.intersection_len(&partition.nodes) < shape.min_nodes as usize {
+    let too_small = controller
+        .bound_nodes(reservation)
+        .is_some_and(|nodes| nodes.intersection_len(&partition.nodes) < shape.min_nodes as usize);
+    let tried = if too_small {
+        Tried::Passes
+    } else if scratch.available.intersection_len(&partition.nodes) < shape.min_nodes as usize {
         Tried::Blocks
     } else {
         scratch.candidates.copy_from(&scratch.available);
         scratch.candidates.intersect(&shape.eligible);
         scratch.candidates.subtract(&controller.completing);
+        let opening = if controller.reservations.any() {
+            let now = seconds(controller.now);
+            let end = now + controller.live.get(id).map_or(0, |live| live.limit_seconds);
+            let candidate =
+                Candidate { own: reservation, partition: record.partition, required: &shape.required, begin: now, end };
+            controller.narrow_to_reservations(candidate, &mut scratch.candidates, &mut scratch.turns_at)
+        } else {
+            Opening::Open { overlaps: false }
+        };
         let user = controller.scenario.workload.jobs[id.index()].user.0;
-        let fits = controller.selector.fits(&controller.free, shape, user, &scratch.candidates);
-        if !fits && controller.preempt.is_some() {
+        let is_open = matches!(opening, Opening::Open { .. });
+        let fits = is_open && controller.fits_in_reservation(reservation, shape, user, &scratch.candidates);
+        if is_open && !fits && controller.preempt.is_some() {
             // Room that is being made is not there yet: the job is treated as any other that does not fit.
             controller.make_room(id, record.partition, shape, &scratch.candidates);
         }
-        if fits {
+        if matches!(opening, Opening::Closed(_) | Opening::NotUsable) {
+            if let Some(nodes) = controller.bound_nodes(reservation) {
+                scratch.available.subtract(nodes);
+            }
+            Tried::Passes
+        } else if fits {
             let allocation = controller.selector.allocate(&controller.free, shape);
             let billing = controller.billing(record.partition, &allocation);
             let counts = controller.allocated_counts(id, &allocation, billing);
@@ -217,6 +262,9 @@ fn consider(controller: &mut Controller<'_>, scratch: &mut MainScratch, record: 
             for &node in &shape.required {
                 scratch.available.remove(node);
             }
+            Tried::Passes
+        } else if let Some(reservation) = reservation {
+            scratch.failed_reservations.push(reservation);
             Tried::Passes
         } else if below_reserve_thresholds(controller, record) {
             Tried::Passes

@@ -33,6 +33,11 @@ impl Record {
         Self { order: order(tier, priority), turn: turn(job), job, request, place: place as u32, partition }
     }
 
+    /// The tier it carries.
+    pub(crate) fn tier(self) -> u32 {
+        (!self.order >> 32) as u32
+    }
+
     /// The priority it carries.
     pub(crate) fn priority(self) -> u32 {
         !self.order as u32

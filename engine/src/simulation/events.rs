@@ -1,11 +1,11 @@
-//! Events of single jobs, by (time, rank, sequence): equal times have one order on every machine.
+//! Events of single jobs and of the machine, by (time, rank, sequence): equal times have one order on every machine.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::ids::JobId;
 
-/// What happens to a job at a known time.
+/// What happens at a known time, to a job where nothing else is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Event {
     /// Its run ends, by itself or by the time-limit scan, unless it has ended already.
@@ -46,6 +46,11 @@ pub(crate) enum Event {
     },
     /// The main scheduler was asked to run at once.
     MainRequested,
+    /// The machine changes: a reservation, an outage.
+    Calendar {
+        /// Which change.
+        index: u32,
+    },
 }
 
 /// The event queue. Push and pop are O(log n).

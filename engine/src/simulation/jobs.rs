@@ -119,6 +119,11 @@ impl LiveJobs {
         self.get(job).is_some_and(|live| live.phase == Phase::Running)
     }
 
+    /// All jobs that are alive, in no order that means anything. O(live jobs).
+    pub(crate) fn all(&self) -> impl Iterator<Item = &LiveJob> {
+        self.slots.iter().flatten()
+    }
+
     /// Whether a job waits in the queue.
     pub(crate) fn is_pending(&self, job: JobId) -> bool {
         self.get(job).is_some_and(|live| live.phase == Phase::Pending)

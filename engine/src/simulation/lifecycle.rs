@@ -3,6 +3,7 @@
 
 use super::events::Event;
 use super::jobs::{LiveJob, Phase};
+use super::reservations::RESERVED_TIER;
 use super::{Controller, SECOND, seconds};
 use crate::ablation::{Rule, is_off};
 use crate::cluster::Tres;
@@ -52,7 +53,7 @@ impl Controller<'_> {
             self.events.push((cancelled_at * SECOND).max(now), Event::Cancelled { job: id });
         }
         let shapes = self.take_shapes(request);
-        let feasible = shapes.iter().any(|shape| shape.feasible);
+        let feasible = shapes.iter().any(|shape| shape.feasible) && self.reservation_admits(id);
         self.put_shapes(request, shapes);
         if !feasible || self.refused_at_submission(id) {
             // sbatch would refuse it: it never enters the queue. It stays PENDING in the outcome.
@@ -156,7 +157,10 @@ impl Controller<'_> {
 
     /// The priority tier and the priority of a job in one partition.
     pub(crate) fn tier_and_priority(&self, id: JobId, partition: PartitionId) -> (u32, u32) {
-        let tier = self.scenario.cluster.partitions[partition.index()].priority_tier;
+        let mut tier = self.scenario.cluster.partitions[partition.index()].priority_tier;
+        if self.reservation_of(id).is_some() {
+            tier |= RESERVED_TIER;
+        }
         let policy = &self.scenario.policy.priority;
         if !policy.multifactor {
             // priority/basic: first come, first served; the order of records ends with the job itself.
@@ -263,6 +267,10 @@ impl Controller<'_> {
         let kill = over
             .filter(|_| !is_off(Rule::TimeLimitKills))
             .map(|minutes| self.timers.scan_after(limit_end + i64::from(minutes) * 60));
+        let kill = match (kill, self.reservation_kill(id)) {
+            (Some(limit), Some(reservation)) => Some(limit.min(reservation)),
+            (limit, reservation) => limit.or(reservation),
+        };
         let (end, killed) = match kill {
             Some(kill) if unbounded || kill < natural => (kill, true),
             _ => (natural, false),

@@ -14,7 +14,9 @@ pub(crate) mod events;
 pub(crate) mod jobs;
 pub(crate) mod lifecycle;
 pub(crate) mod opening;
+pub(crate) mod outages;
 pub(crate) mod requeue;
+pub(crate) mod reservations;
 pub(crate) mod running;
 mod spacing;
 mod time_min;
@@ -44,6 +46,8 @@ use crate::select::shape::Shape;
 use crate::{Draws, plain};
 use events::{Event, Events};
 use jobs::LiveJobs;
+use outages::Agenda;
+use reservations::Reservations;
 use running::RunningJobs;
 use timers::Timers;
 use waiting::Waiting;
@@ -76,6 +80,9 @@ pub(crate) struct Controller<'a> {
     /// The empty machine, for "could it ever run".
     empty: Free,
     /// Running jobs by expected end [s].
+    /// Reservations that exist now.
+    pub(crate) reservations: Reservations,
+    agenda: Agenda,
     pub(crate) running: RunningJobs,
     /// Running jobs by node.
     pub(crate) node_jobs: NodeJobs,
@@ -113,10 +120,7 @@ fn run(
     every_cycle: bool,
     observer: &mut impl Observer,
 ) -> Result<Outcome, Interrupted> {
-    debug_assert!(!matches!(
-        scenario.policy.scheduler,
-        Scheduler::Fcfs | Scheduler::Sjf | Scheduler::Easy | Scheduler::Conservative
-    ));
+    debug_assert!(!scenario.policy.scheduler.is_plain());
     Controller::new(scenario, draws, every_cycle).run(observer)
 }
 
@@ -152,6 +156,8 @@ impl<'a> Controller<'a> {
             empty: free.clone(),
             free,
             selector,
+            reservations: Reservations::new(scenario),
+            agenda: Agenda::default(),
             running: RunningJobs::default(),
             node_jobs: NodeJobs::new(n_nodes),
             ready: Ready::default(),
@@ -180,6 +186,7 @@ impl<'a> Controller<'a> {
 
     /// The event loop.
     fn run(mut self, observer: &mut impl Observer) -> Result<Outcome, Interrupted> {
+        self.plan_calendar();
         let boot = self.timers.boot;
         let total = self.scenario.workload.jobs.len();
         let mut steps: u64 = 0;
@@ -242,6 +249,7 @@ impl<'a> Controller<'a> {
             Event::DeadlineMissed { job } => self.miss_deadline(job),
             Event::Released { job } => self.release(job),
             Event::MainRequested => self.main_immediate(),
+            Event::Calendar { index } => self.change_machine(index),
         }
     }
 

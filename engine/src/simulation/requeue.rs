@@ -23,11 +23,16 @@ pub(super) struct Run {
 }
 
 impl Controller<'_> {
-    /// The runs of a job that are repeated here before its last one. Whom preemption strikes is decided by the
-    /// simulation where it preempts, so recorded victims are then not struck again.
+    /// The runs of a job that are repeated here before its last one. Whom preemption strikes, or a node that goes down, is
+    /// decided by the simulation where it preempts or has such nodes, so recorded victims are then not struck again.
     fn earlier_runs(&self, id: JobId) -> impl Iterator<Item = EarlierRun> + '_ {
         let runs = self.scenario.workload.jobs[id.index()].extra.as_ref().map_or(&[][..], |extra| &extra.earlier_runs);
-        runs.iter().copied().filter(|run| !(self.preempt.is_some() && run.ended_by == RunEnd::Preempted))
+        let (preempts, strikes) = (self.preempt.is_some(), self.agenda.strikes);
+        runs.iter().copied().filter(move |run| match run.ended_by {
+            RunEnd::Requeued => true,
+            RunEnd::Preempted => !preempts,
+            RunEnd::NodeFail => !strikes,
+        })
     }
 
     /// The run that a job is in, or comes to next. O(1) for a job that was never requeued.

@@ -15,6 +15,9 @@ const STARTUP_MS: i64 = 20_500;
 /// How much longer it may take [ms].
 const STARTUP_SPREAD_MS: u64 = 6_000;
 
+/// The reservation sweep's period [s].
+const SWEEP_SECONDS: i64 = 5;
+
 /// Timers of one controller, in milliseconds; `i64::MAX` is never.
 #[derive(Debug)]
 pub(crate) struct Timers {
@@ -22,6 +25,7 @@ pub(crate) struct Timers {
     pub(crate) boot: i64,
     tick_zero: i64,
     scan_zero: i64,
+    sweep_zero: i64,
     batch_delay: i64,
     full_interval: Option<i64>,
     backfill_interval: i64,
@@ -66,6 +70,7 @@ impl Timers {
         let priority_start = boot + startup;
         let tick_zero = boot + startup;
         let scan_zero = seconds(boot) + phase.below(30) as i64;
+        let sweep_zero = seconds(boot) + phase.below(SWEEP_SECONDS as u64) as i64;
         let backfill_off = policy.scheduler == Scheduler::SlurmBuiltin || policy.backfill.interval.is_none();
         let backfill_interval = i64::from(policy.backfill.interval.unwrap_or(30)) * SECOND;
         let calc_period = i64::from(policy.priority.calc_period.max(1)) * SECOND;
@@ -73,6 +78,7 @@ impl Timers {
             boot,
             tick_zero,
             scan_zero,
+            sweep_zero,
             batch_delay: if is_off(Rule::BatchDelay) { 0 } else { i64::from(policy.main.batch_sched_delay) },
             full_interval: policy.main.sched_interval.map(i64::from),
             backfill_interval,
@@ -173,6 +179,12 @@ impl Timers {
     pub(crate) fn scan_after(&self, end: i64) -> i64 {
         let scan = self.scan_zero + (end - self.scan_zero + 29).div_euclid(30) * 30;
         self.tick_at(scan * SECOND)
+    }
+
+    /// The reservation sweep that sees what begins or ends in second `time`.
+    pub(crate) fn sweep_after(&self, time: i64) -> i64 {
+        let periods = (time - self.sweep_zero + SWEEP_SECONDS - 1).div_euclid(SWEEP_SECONDS);
+        self.tick_at((self.sweep_zero + periods * SWEEP_SECONDS) * SECOND)
     }
 
     /// Something that backfill looks at has changed.

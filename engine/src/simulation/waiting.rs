@@ -107,8 +107,11 @@ impl Controller<'_> {
         if let Some(key) = singleton_key(job) {
             self.waiting.singletons.entry(key).or_default().insert(id);
         }
-        let Some(extra) = &job.extra else { return false };
-        if let Some(begin) = extra.begin
+        let begin = job.extra.as_ref().and_then(|extra| extra.begin);
+        if job.extra.is_none() && self.reservation_of(id).is_none() {
+            return false;
+        }
+        if let Some(begin) = begin
             && begin > seconds(self.now)
         {
             self.events.push(begin * SECOND, Event::Released { job: id });
@@ -120,9 +123,12 @@ impl Controller<'_> {
         waits
     }
 
-    /// Whether begin time, dependencies and array limit let the job be considered.
+    /// Whether begin time, reservation, dependencies and array limit let the job be considered.
     fn is_independent(&self, id: JobId) -> bool {
         if self.live.get(id).is_some_and(|live| live.begin > seconds(self.now)) {
+            return false;
+        }
+        if self.awaits_reservation(id) {
             return false;
         }
         let job = &self.scenario.workload.jobs[id.index()];

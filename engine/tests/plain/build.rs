@@ -39,6 +39,7 @@ pub(crate) fn scenario(node_cpus: &[u32], rows: &[Row]) -> Scenario {
         associations: AssociationTree::default(),
         qos: Vec::new(),
         policy: Policy::default(),
+        calendar: Default::default(),
         workload: Arc::new(Workload { jobs, requests, ..Workload::default() }),
     }
 }

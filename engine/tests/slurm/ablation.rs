@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use foresite_engine::ablation::{Rule, without};
 
-use crate::{backfill, conformance, limits, main_scheduler, priority, selection, waiting};
+use crate::{backfill, conformance, limits, main_scheduler, outages, priority, reservations, selection, waiting};
 
 /// A golden scenario: an ordinary test of this binary.
 type Golden = fn();
@@ -146,6 +146,20 @@ const TABLE: &[(Rule, &[(&str, Golden)])] = &[
         &[("generic_resources_are_counted_on_each_node", selection::generic_resources_are_counted_on_each_node)],
     ),
     (Rule::Exclusive, &[("whole_nodes_are_never_shared", selection::whole_nodes_are_never_shared)]),
+    (
+        Rule::Reservations,
+        &[(
+            "no_job_starts_whose_limit_would_cross_a_maintenance",
+            reservations::no_job_starts_whose_limit_would_cross_a_maintenance,
+        )],
+    ),
+    (
+        Rule::Outages,
+        &[(
+            "a_drained_node_lets_its_jobs_finish_and_takes_no_new_ones",
+            outages::a_drained_node_lets_its_jobs_finish_and_takes_no_new_ones,
+        )],
+    ),
     (Rule::NodesDown, &[("a_node_that_is_down_serves_nobody", waiting::a_node_that_is_down_serves_nobody)]),
 ];
 

@@ -9,18 +9,22 @@
 //! account a parent=root shares=1 grp_cpu=8
 //! user bob account=a shares=1 usage=0                                      # unknown users of jobs get account root
 //! job 1 at=0 run=300 t=10 n=1 N=1-2 c=1 p=p user=bob qos=normal ...        # see `job::add`
+//! reservation r nodes=n[1-2] at=600 for=300 users=bob maint daily=3         # see `calendar`
+//! outage n[1-2] at=600 for=300 drain                                       # down without `drain`, for good without `for`
 //! boot 600                                                                 # controller start before first submit
 //! ```
 //!
 //! A job's name is `7`, `7_1` (task), `7+0` (component); `array=1-4%2` makes tasks. Times are seconds after
 //! [`T0`], limits (`t`, `max`, `default`) minutes. Without `at` a job comes at 0, without `t` its limit is 60 minutes.
 
+mod calendar;
 mod job;
 mod limits;
 
 use std::sync::Arc;
 
 use foresite_engine::association::{Association, AssociationTree, Qos, Shares};
+use foresite_engine::calendar::Calendar;
 use foresite_engine::cluster::{Cluster, GresType, MemoryDefault, Node, OverSubscribe, Partition, PartitionState};
 use foresite_engine::ids::{FeatureId, NodeId, QosId};
 use foresite_engine::job::Workload;
@@ -66,6 +70,7 @@ pub(crate) fn parse(text: &str) -> Parsed {
     let mut qos = vec![Qos { name: "normal".to_owned(), ..Qos::default() }];
     let mut workload = Workload::default();
     let mut boot_offset = None;
+    let mut set_to_happen = Calendar::default();
     for line in text.lines().map(|line| line.split('#').next().unwrap().trim()).filter(|line| !line.is_empty()) {
         let mut words = line.split_whitespace();
         let kind = words.next().unwrap();
@@ -83,6 +88,8 @@ pub(crate) fn parse(text: &str) -> Parsed {
             "set" => set(&line, &mut policy),
             "qos" => limits::add_qos(&line, &cluster, &mut qos),
             "account" | "user" => association(&line, kind == "user", &cluster, &mut associations),
+            "reservation" => set_to_happen.reservations.push(calendar::reservation(&line, &cluster)),
+            "outage" => set_to_happen.outages.push(calendar::outage(&line, &cluster)),
             "boot" => boot_offset = Some(line.number(line.name)),
             "job" => job::add(&line, &mut cluster, &mut associations, &qos, &mut workload),
             other => panic!("unknown kind of line: {other}"),
@@ -91,7 +98,8 @@ pub(crate) fn parse(text: &str) -> Parsed {
     // Submit order, ties by name; stable, so tasks stay in order.
     workload.jobs.sort_by_key(|job| (job.submit, job.name));
     workload.trace_order = (0..workload.jobs.len()).map(foresite_engine::ids::JobId::new).collect();
-    let scenario = Scenario { cluster, associations, qos, policy, workload: Arc::new(workload) };
+    let scenario =
+        Scenario { cluster, associations, qos, policy, calendar: set_to_happen, workload: Arc::new(workload) };
     scenario.validate().unwrap();
     Parsed { scenario, boot_offset }
 }
@@ -221,6 +229,7 @@ fn set(line: &Line<'_>, policy: &mut Policy) {
             "mem_per_cpu" => policy.select.default_memory = Some(MemoryDefault::PerCpu(line.number(value))),
             "mem_per_node" => policy.select.default_memory = Some(MemoryDefault::PerNode(line.number(value))),
             "epilog" => policy.epilog = true,
+            "resv_over_run" => policy.reservation_over_run = (!off).then(|| line.number(value)),
             "over_time_limit" => policy.over_time_limit = Some(line.number(value)),
             "enforce" => {
                 policy.enforce.safe = value == "safe";

@@ -12,7 +12,7 @@ use crate::schedule::run;
 const MEMORY: u64 = 8000;
 
 /// One of the given words.
-fn word(words: &'static [&'static str]) -> impl Strategy<Value = String> {
+pub(crate) fn word(words: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::sample::select(words).prop_map(str::to_owned)
 }
 
@@ -83,7 +83,7 @@ fn preempting() -> impl Strategy<Value = String> {
 }
 
 /// A whole scenario; job 1 is an array or not.
-fn scenario(array: &'static [&'static str]) -> impl Strategy<Value = String> {
+pub(crate) fn scenario(array: &'static [&'static str]) -> impl Strategy<Value = String> {
     let jobs = (1..=5u32).prop_flat_map(|nodes| (Just(nodes), prop::collection::vec(job(nodes), 1..40)));
     (
         jobs,

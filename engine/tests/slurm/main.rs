@@ -2,12 +2,12 @@
 //!
 //! [`dsl`] reads a scenario, [`schedule`] runs it and compares. Expected times are bounds that follow from the
 //! specification (a tick's phase is chance), so every scenario is run with several seeds.
-//! Not expressed here because not modelled: advance reservations (conformance test 12);
-//! the run time of a long cycle (8) is a parameter of the cost model.
+//! The run time of a long cycle (conformance test 8) is a parameter of the cost model.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod ablation;
 mod backfill;
+mod calendar;
 mod conformance;
 mod determinism;
 mod dsl;
@@ -16,10 +16,12 @@ mod invariants;
 mod limits;
 mod main_scheduler;
 mod options;
+mod outages;
 mod pins;
 mod preemption;
 mod priority;
 mod requeue;
+mod reservations;
 mod schedule;
 mod selection;
 mod waiting;

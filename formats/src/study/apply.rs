@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::happenings::Happenings;
 use crate::diagnostic::Diagnostic;
 use crate::sacctmgr::Sacctmgr;
 use crate::slurm_conf::SlurmConf;
@@ -39,6 +40,8 @@ pub(super) struct Edited {
     pub(super) conf: Option<SlurmConf>,
     /// The accounting dump.
     pub(super) accounts: Option<Sacctmgr>,
+    /// Reservations and node events.
+    pub(super) happenings: Happenings,
 }
 
 /// Applies changes in order. `pointer` names the list of changes in the document.
@@ -56,6 +59,10 @@ pub(super) fn apply<'a>(
         match change {
             Change::Scheduler(name) => beyond.scheduler = Some(*name),
             Change::SeparateControllers(separate) => beyond.controllers = Some((separate, here)),
+            Change::Reservation(reservation) => faults.extend(edited.happenings.change(reservation, &here).err()),
+            Change::Nodes(NodesChange::Drain { nodes, window }) => {
+                faults.extend(edited.happenings.drain(nodes, *window, &format!("{here}/drain")).err());
+            }
             Change::Workload(workload) => beyond.workload.push((workload, here)),
             _ => match edits(change, partitions, consumed) {
                 Ok(edits) => faults.extend(edits.iter().filter_map(|edit| edit.apply(edited, &here).err())),
@@ -92,13 +99,13 @@ fn edits(change: &Change, partitions: &[String], consumed: Consumed) -> Result<V
         Change::Association(row) => all(&row.set, "set/", &|key, value| {
             Action::SetAssociation(row.account.clone(), row.user.clone(), key.to_owned(), value)
         }),
-        Change::Nodes(NodesChange::Drain { .. }) => return Err(not_yet("nodes: drain")),
-        _ => return Err(not_yet(change.kind())),
+        // Made elsewhere.
+        Change::Scheduler(_)
+        | Change::SeparateControllers(_)
+        | Change::Workload(_)
+        | Change::Reservation(_)
+        | Change::Nodes(NodesChange::Drain { .. }) => Vec::new(),
     })
-}
-
-fn not_yet(kind: &str) -> Refusal {
-    (format!("the change `{kind}` is not yet modelled"), "leave the change out".to_owned())
 }
 
 /// One edit of a file, and where in the change it was asked for.

@@ -1,5 +1,6 @@
 //! Several controllers in place of one: who has which nodes, and which requests fit where.
 
+use foresite_engine::calendar::{Calendar, Outage, Reservation};
 use foresite_engine::cluster::{Cluster, Switch};
 use foresite_engine::ids::NodeId;
 use foresite_engine::job::{Request, Workload};
@@ -208,9 +209,20 @@ fn controller(site: &Scenario, nodes: &NodeSet, served: &[bool]) -> Controller {
         associations: site.associations.clone(),
         qos: site.qos.clone(),
         policy: site.policy.clone(),
+        calendar: calendar(&site.calendar, &own),
         workload: std::sync::Arc::default(),
     };
     Controller { site, names, requests, capacity }
+}
+
+/// What is set to happen to a controller's nodes.
+fn calendar(all: &Calendar, own: &impl Fn(&NodeSet) -> NodeSet) -> Calendar {
+    let reservations = all.reservations.iter().map(|it| Reservation { nodes: own(&it.nodes), ..it.clone() });
+    let outages = all.outages.iter().map(|it| Outage { nodes: own(&it.nodes), ..it.clone() });
+    Calendar {
+        reservations: reservations.filter(|it| !it.nodes.is_empty()).collect(),
+        outages: outages.filter(|it| !it.nodes.is_empty()).collect(),
+    }
 }
 
 /// Schedulable CPUs of a cluster.

@@ -17,6 +17,7 @@ mod assign;
 mod caveats;
 mod controllers;
 mod fits;
+mod happenings;
 mod inputs;
 mod prepare;
 mod replicate;

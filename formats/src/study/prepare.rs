@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 
 use super::apply::{Beyond, Consumed, Edited, apply};
 use super::controllers::{capacity, split};
+use super::happenings::Happenings;
 use super::window::Window;
 use super::workload::resolve;
 use super::{Prepared, Study, caveats, inputs};
@@ -37,7 +38,10 @@ struct Sources {
     conf: Option<SlurmConf>,
     accounts: Option<Sacctmgr>,
     usage: Option<RecordedUsage>,
+    happenings: Happenings,
     trace: Trace,
+    /// First and last submission [Unix s].
+    period: Option<(i64, i64)>,
     machine: Machine,
 }
 
@@ -86,10 +90,17 @@ impl Study {
 pub fn read_site(document: &StudyDocument, files: &FileSet) -> (Option<Site>, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     let (conf, accounts) = read_configuration(&document.site, files, &mut diagnostics);
+    let zone = time_zone(document, &mut diagnostics).unwrap_or(TimeZone::UTC);
+    let happenings = Happenings::read(&document.site, files, zone, &mut diagnostics);
     // Lowered even after a fault in reading, so that all faults are told at once.
     let Some(conf) = conf else { return (None, diagnostics) };
-    let (site, found) = conf.lower(accounts.as_ref());
+    let (mut site, found) = conf.lower(accounts.as_ref());
     diagnostics.extend(found);
+    if let Some(site) = &mut site {
+        let (calendar, found) = happenings.lower(&site.cluster, None);
+        site.calendar = calendar;
+        diagnostics.extend(found);
+    }
     (site.filter(|_| !any_error(&diagnostics)), diagnostics)
 }
 
@@ -138,33 +149,43 @@ impl Sources {
     ) -> Option<Self> {
         let site = &document.site;
         let (conf, accounts) = read_configuration(site, files, diagnostics);
-        for (option, words) in [
-            (&site.reservations, "reservations are"),
-            (&site.events, "node events are"),
-            (&site.sdiag, "measured cycle times are"),
-        ] {
-            if let Some((name, _)) = file(option, files, diagnostics) {
-                let message = format!("{words} not yet modelled");
-                diagnostics.push(Diagnostic::new(Severity::NotModelled, name, message));
-            }
+        if let Some((name, _)) = file(&site.sdiag, files, diagnostics) {
+            let message = "measured cycle times are not yet modelled";
+            diagnostics.push(Diagnostic::new(Severity::NotModelled, name, message));
         }
         let usage = file(&site.usage, files, diagnostics).and_then(|(name, bytes)| {
             let (usage, found) = RecordedUsage::read(name, bytes);
             diagnostics.extend(found);
             usage
         });
-        let trace = read_traced(document, files, diagnostics);
-        Some(Self { conf, accounts, usage, trace: trace?, machine })
+        let zone =
+            document.trace.timezone.as_deref().and_then(|name| TimeZone::get(name).ok()).unwrap_or(TimeZone::UTC);
+        let happenings = Happenings::read(site, files, zone, diagnostics);
+        let trace = read_traced(document, files, diagnostics)?;
+        let submits = trace.jobs.iter().map(|job| job.submit);
+        let period = submits.clone().min().zip(submits.max());
+        Some(Self { conf, accounts, usage, happenings, trace, period, machine })
     }
 
-    fn lower(&self, conf: Option<&SlurmConf>, accounts: Option<&Sacctmgr>) -> (Option<Site>, Vec<Diagnostic>) {
-        match conf {
+    fn lower(
+        &self,
+        conf: Option<&SlurmConf>,
+        accounts: Option<&Sacctmgr>,
+        happenings: &Happenings,
+    ) -> (Option<Site>, Vec<Diagnostic>) {
+        let (mut site, mut diagnostics) = match conf {
             Some(conf) => conf.lower(accounts),
             None => match trace::swf_site(&self.trace, self.machine.nodes, self.machine.cpus_per_node) {
                 Ok(site) => (Some(site), Vec::new()),
                 Err(fault) => (None, vec![fault]),
             },
+        };
+        if let Some(site) = &mut site {
+            let (calendar, found) = happenings.lower(&site.cluster, self.period);
+            site.calendar = calendar;
+            diagnostics.extend(found);
         }
+        (site, diagnostics)
     }
 
     /// The trace's jobs among the site's people, who then have their recorded usage.
@@ -177,7 +198,7 @@ impl Sources {
     }
 
     fn baseline(&self, window: Window, diagnostics: &mut Vec<Diagnostic>) -> Option<Prepared> {
-        let (site, found) = self.lower(self.conf.as_ref(), self.accounts.as_ref());
+        let (site, found) = self.lower(self.conf.as_ref(), self.accounts.as_ref(), &self.happenings);
         diagnostics.extend(found);
         let mut site = site?;
         let (workload, found) = self.jobs(&mut site);
@@ -199,7 +220,8 @@ impl Sources {
         baseline: &Prepared,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<Prepared> {
-        let mut edited = Edited { conf: self.conf.clone(), accounts: self.accounts.clone() };
+        let (conf, accounts, happenings) = (self.conf.clone(), self.accounts.clone(), self.happenings.clone());
+        let mut edited = Edited { conf, accounts, happenings };
         let partitions: Vec<String> =
             baseline.site.cluster.partitions.iter().map(|partition| partition.name.clone()).collect();
         let select = &baseline.site.policy.select;
@@ -229,7 +251,7 @@ impl Sources {
         baseline: &Prepared,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<Prepared> {
-        let (site, found) = self.lower(edited.conf.as_ref(), edited.accounts.as_ref());
+        let (site, found) = self.lower(edited.conf.as_ref(), edited.accounts.as_ref(), &edited.happenings);
         diagnostics.extend(found);
         let mut site = site?;
         if let Some(scheduler) = beyond.scheduler {
@@ -280,7 +302,7 @@ fn time_zone(document: &StudyDocument, diagnostics: &mut Vec<Diagnostic>) -> Opt
 }
 
 /// The file of an option, if it is named; that it is missing is a fault.
-fn file<'a>(
+pub(super) fn file<'a>(
     option: &'a Option<String>,
     files: &'a FileSet,
     diagnostics: &mut Vec<Diagnostic>,
@@ -305,10 +327,14 @@ fn prepared(
     window: Window,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Prepared> {
-    let Site { cluster, associations, qos, policy, .. } = site;
+    let Site { cluster, associations, qos, policy, calendar, .. } = site;
     let horizon = Horizon { window: window.counted, cpus: capacity(&cluster) };
+    if policy.scheduler.is_plain() && !calendar.is_empty() {
+        let message = "plain algorithms know neither reservations nor outages: all nodes are always there";
+        diagnostics.push(Diagnostic::new(Severity::NotModelled, DOCUMENT, message));
+    }
     let names = NodeNames::of(&cluster);
-    let scenario = Scenario { cluster, associations, qos, policy, workload };
+    let scenario = Scenario { cluster, associations, qos, policy, calendar, workload };
     if let Err(errors) = scenario.validate() {
         diagnostics.extend(errors.into_iter().map(|error| Diagnostic::error(DOCUMENT, error.to_string())));
         return None;

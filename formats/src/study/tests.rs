@@ -16,6 +16,7 @@ use crate::file_set::FileSet;
 use crate::schedule_file;
 use crate::study_document;
 
+mod calendar;
 mod changes;
 mod workload;
 
@@ -293,7 +294,8 @@ fn changes_that_cannot_be_made_are_refused_together() {
   - {name: one, changes: [{node_sharing: {partition: nowhere, mode: exclusive}}, {set: {PriorityWeightAgge: 1}}]}
   - {name: two, changes: [{separate_controllers: {controllers: {a: {nodes: 'a[1-3]'}, b: {partitions: [other]}}}}]}
   - {name: three, changes: [{separate_controllers: {controllers: {a: {nodes: 'a[1-2]'}, b: {nodes: 'a2,b1'}}}}]}
-  - {name: four, changes: [{qos: {name: normal, set: {Priority: 5}}}, {nodes: {drain: {nodes: a1, window: [0, 1]}}}]}
+  - {name: four, changes: [{qos: {name: normal, set: {Priority: 5}}}, {nodes: {drain: {nodes: a1, window: [1, 1]}}}]}
+  - {name: five, changes: [{reservation: {add: {name: r, nodes: a1, start: 2026-01-02, end: 2026-01-01}}}]}
 gates: [{metric: wait_seconds.mean, by: user, key: nobody, max_increase: 1%}]
 ",
     );
@@ -304,7 +306,8 @@ gates: [{metric: wait_seconds.mean, by: user, key: nobody, max_increase: 1%}]
         "/scenarios/1/changes/0/separate_controllers/controllers/b: in scenario `two`: partition other is not in slurm.conf",
         "/scenarios/2/changes/0/separate_controllers/controllers/b: in scenario `three`: node a2 belongs to another",
         "/scenarios/3/changes/0/qos/set/Priority: the change needs a sacctmgr dump",
-        "/scenarios/3/changes/1/nodes: the change `nodes: drain` is not yet modelled",
+        "/scenarios/3/changes/1/nodes/drain/window: the window ends before it begins",
+        "/scenarios/4/changes/0/reservation/add/end: the reservation ends before it begins",
         "/gates/0/key: there is no user `nobody`",
     ] {
         assert!(found.contains(words), "{words}\n{found}");

@@ -1,9 +1,10 @@
-//! The closed list of changes a scenario may make. Those not yet modelled parse and are refused by name.
+//! The closed list of changes a scenario may make.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::reservation::ReservationChange;
 use super::units::Setting;
 use super::workload::WorkloadChange;
 
@@ -183,16 +184,6 @@ pub struct AssociationChange {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// Parameters as sacctmgr names them.
-    pub set: BTreeMap<String, Setting>,
-}
-
-/// A reservation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReservationChange {
-    /// Its name.
-    pub name: String,
-    /// Parameters as scontrol names them.
     pub set: BTreeMap<String, Setting>,
 }
 

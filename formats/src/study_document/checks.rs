@@ -125,10 +125,7 @@ fn change(here: &str, change: &Change, faults: &mut Vec<Fault>) {
             }
         }
         Change::Workload(workload) => faults.extend(super::workload::faults(here, workload)),
-        Change::Reservation(_) => {
-            let message = format!("the change `{}` is not yet modelled", change.kind());
-            push(faults, format!("{here}/{}", change.kind()), message, "leave the change out");
-        }
+        Change::Reservation(reservation) => faults.extend(super::reservation::faults(here, reservation)),
         _ => {}
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 pub mod change;
 pub mod gate;
+pub mod reservation;
 pub mod units;
 pub mod workload;
 

@@ -71,8 +71,6 @@ caveats! {
     /// The run after a requeue is not in the trace.
     RequeuedLast, Assumed, "State", "were requeued, but no later run is in the trace: taken as ended without success",
         "export with --duplicates, and a period that holds the later runs";
-    /// A job in a reservation.
-    Reservation, NotModelled, "Reservation", "ran in a reservation: it does not exist here, they compete with all others", "";
     /// `--prefer`.
     Prefer, NotModelled, "SubmitLine", "preferred node features with --prefer: the preference is ignored", "";
     /// `--switches`.

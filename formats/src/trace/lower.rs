@@ -46,10 +46,11 @@ pub fn lower(trace: &Trace, site: &mut Site) -> (Option<Workload>, Vec<Diagnosti
     for &index in &order {
         let Some(job) = trace.jobs.get(index as usize) else { continue };
         let request = ids.get(job.request as usize).copied().unwrap_or(RequestId(0));
+        let is_reserved = workload.requests.get(request.index()).is_some_and(|request| request.reservation.is_some());
         if let Some(place) = workload.trace_order.get_mut(index as usize) {
             *place = JobId::new(workload.jobs.len());
         }
-        let mut lowered = lower_job(trace, job, request, &known_ids, &mut people, site, &mut remarks);
+        let mut lowered = lower_job(trace, job, (request, is_reserved), &known_ids, &mut people, site, &mut remarks);
         if let Some(opens) = trace.opens.filter(|&opens| job.submit < opens) {
             standing.stand(&mut lowered, job, opens, &mut remarks.of(1, job.line));
         }
@@ -109,7 +110,7 @@ fn request_partition<'a>(trace: &'a Trace, job: &TraceJob, site: &'a Site) -> Op
 fn lower_job(
     trace: &Trace,
     job: &TraceJob,
-    request: RequestId,
+    (request, is_reserved): (RequestId, bool),
     known_ids: &HashSet<u64>,
     people: &mut People,
     site: &mut Site,
@@ -123,7 +124,8 @@ fn lower_job(
         None => people.association(job.account, job.user, texts, site, &mut about),
     };
     let qos = people.qos(job.qos, association, texts, site, &mut about);
-    let mut release = job.release;
+    let names_one = trace.requests.get(job.request as usize).is_some_and(|asked| !asked.reservation.is_empty());
+    let mut release = if names_one && !is_reserved { job.eligible } else { job.release };
     let extra = job.extra.as_ref().map(|extra| {
         let mut dependencies = extra.dependencies.clone();
         let is_known =

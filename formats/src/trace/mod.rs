@@ -50,6 +50,7 @@ pub(crate) use row::{Cut, RowCutter};
 pub(crate) use sacct::Rows;
 pub(crate) use submit_line::rewrite as rewrite_submit_line;
 pub(crate) use swf::is_swf;
+pub(crate) use times::Clock;
 
 use crate::compression;
 use crate::diagnostic::{Diagnostic, Severity, any_error};

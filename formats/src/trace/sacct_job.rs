@@ -92,6 +92,10 @@ impl RowReader<'_> {
                 release = submit;
             }
         }
+        // What a reservation holds back is simulated; lowering takes that back where the site does not have it.
+        if !request.reservation.is_empty() && !options.as_ref().is_some_and(|options| options.dependency_unknown) {
+            release = submit;
+        }
         self.name_what_is_left_out(&request, options.as_ref());
         if let Some(opens) = self.present.opens.filter(|&opens| submit < opens) {
             extra.before = self.before(row, state, &ending, end, opens)?;
@@ -128,7 +132,6 @@ impl RowReader<'_> {
     fn name_what_is_left_out(&mut self, request: &TraceRequest, options: Option<&Options<'_>>) {
         let of_options = |is_there: fn(&Options<'_>) -> bool| options.is_some_and(is_there);
         for (is_there, kind) in [
-            (!request.reservation.is_empty(), CaveatKind::Reservation),
             (of_options(|options| !options.prefer.is_empty()), CaveatKind::Prefer),
             (request.switches.is_some(), CaveatKind::Switches),
         ] {

@@ -7,6 +7,7 @@ use crate::select::shape::Shape;
 use crate::simulation::{Controller, seconds};
 
 use super::foresee::{bound, will_run};
+use super::reserved::{Window, keep_reservations};
 use super::{Backfill, Cycle, Exit, Next, hetjobs, window_seconds};
 use crate::sched::queue::Record;
 
@@ -51,11 +52,21 @@ pub(super) fn place(
     let mut tested = false;
     let mut sweeping = false;
     // Each attempt begins at a later slot, so there are at most as many as slots; the bound is a safeguard.
-    for _ in 0..=2 * (backfill.timeline.slots.len() + backfill.licenses.len()) + 8 {
-        let end = try_from.max(now) + limit;
+    let hops = backfill.timeline.slots.len() + backfill.licenses.len() + controller.reservations.len();
+    for _ in 0..=2 * hops + 8 {
         backfill.usable.copy_from(&backfill.base);
+        let mut reservation_ends = None;
+        if controller.reservations.any() {
+            let window = Window { now, limit, end: window_end, resolution };
+            match keep_reservations(controller, backfill, record, shape, &mut try_from, window) {
+                Ok(ends) => reservation_ends = ends,
+                Err(()) => return Next::Record,
+            }
+        }
+        let end = try_from.max(now) + limit;
         let slots = backfill.timeline.touched(try_from, end);
         let later = backfill.timeline.later(slots.start, slots.end, &backfill.base);
+        let later = later.into_iter().chain(reservation_ends).min();
         if try_from == now {
             let slack = backfill.timeline.narrow(&mut backfill.usable, try_from, end);
             backfill.valid_until = backfill.valid_until.min(now.saturating_add(slack));
@@ -66,7 +77,7 @@ pub(super) fn place(
             backfill.sweep.narrow(&backfill.timeline, slots, &mut backfill.usable, &backfill.base);
         }
         let unlicensed = backfill.licenses.lacking_until(controller, record, try_from, end);
-        let later = unlicensed.or(later);
+        let mut later = unlicensed.or(later);
         let again = later.filter(|_| !test_only);
         backfill.usable.intersect(&shape.eligible);
         if unlicensed.is_some()
@@ -105,7 +116,6 @@ pub(super) fn place(
             backfill.stamped = true;
         }
         let mut start = found.max(try_from);
-        let mut later = later;
         if start <= now {
             if controller.selector.chosen.iter().any(|offer| controller.completing.contains(offer.node)) {
                 start = now + 1;
@@ -222,7 +232,8 @@ fn start_now(
     user: u32,
 ) -> Attempt {
     backfill.usable.subtract(&controller.completing);
-    if !controller.selector.fits(&controller.free, shape, user, &backfill.usable) {
+    let reservation = controller.reservation_of(record.job);
+    if !controller.fits_in_reservation(reservation, shape, user, &backfill.usable) {
         if controller.make_room(record.job, record.partition, shape, &backfill.usable) {
             let live = &controller.live;
             backfill.ends.retain(|job| live.is_running(job));

@@ -141,6 +141,7 @@ pub(super) fn add(
             "exclusive" => request.sharing = Sharing::Exclusive,
             "w" => request.required_nodes = nodes_named(cluster, value),
             "x" => request.excluded_nodes = nodes_named(cluster, value),
+            "resv" => request.reservation = Some(value.to_owned()),
             "contiguous" => request.contiguous = true,
             "L" => {
                 let (name, count) = value.split_once(':').unwrap();

@@ -14,6 +14,7 @@ mod values;
 use std::collections::{BTreeMap, BTreeSet};
 
 use foresite_engine::association::{AssociationTree, Qos};
+use foresite_engine::calendar::Calendar;
 use foresite_engine::cluster::Cluster;
 use foresite_engine::ids::NodeId;
 use foresite_engine::policy::SlurmVersion;
@@ -79,7 +80,8 @@ impl<'a> Lowering<'a> {
         for node in &mut cluster.nodes {
             node.gres.resize(cluster.gres.len(), 0);
         }
-        Site { cluster, associations, qos, policy, has_accounts: accounts.is_some_and(Sacctmgr::has_associations) }
+        let has_accounts = accounts.is_some_and(Sacctmgr::has_associations);
+        Site { cluster, associations, qos, policy, calendar: Calendar::default(), has_accounts }
     }
 
     fn accounts(&mut self, accounts: Option<&Sacctmgr>) -> (AssociationTree, Vec<Qos>) {

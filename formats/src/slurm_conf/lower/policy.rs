@@ -32,6 +32,7 @@ impl Lowering<'_> {
             enforce: self.enforcement(),
             kill_wait: values.number("KillWait"),
             over_time_limit: values.count("OverTimeLimit"),
+            reservation_over_run: values.count("ResvOverRun"),
             complete_wait: values.number("CompleteWait"),
             min_job_age: values.number("MinJobAge"),
             epilog: self.epilog(),

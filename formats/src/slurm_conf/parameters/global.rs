@@ -83,6 +83,7 @@ pub(super) static MODELLED: &[Parameter] = &[
     modelled("MessageTimeout", U16, "s", "10", "round trip of a message, which spaces a job's preemptions"),
     modelled("MinJobAge", Kind::NATURAL, "s", "300", "how long a finished job is remembered, for dependencies"),
     modelled("OverTimeLimit", Kind::Count, "min", "0", "how far a job may exceed its time limit"),
+    modelled("ResvOverRun", Kind::Count, "min", "0", "how far a job may outlast its reservation"),
     modelled("PreemptExemptTime", Kind::Time, "min", "0", "how long a job runs before it may be preempted"),
     modelled(
         "PreemptMode",
@@ -259,7 +260,6 @@ pub(super) static NOT_MODELLED: &[Parameter] = &[
     not_modelled("RequeueExit", "", "jobs are not queued again by exit code"),
     not_modelled("RequeueExitHold", "", "jobs are not held by exit code"),
     not_modelled("ResumeProgram", "", "power saving is not simulated: nodes are always on"),
-    not_modelled("ResvOverRun", "0", "jobs may not outrun their reservation"),
     not_modelled("SchedulerTimeSlice", "30", "gang scheduling is not simulated"),
     not_modelled("SuspendProgram", "", "power saving is not simulated: nodes are always on"),
     not_modelled("SuspendTime", "-1", "power saving is not simulated: nodes are always on"),

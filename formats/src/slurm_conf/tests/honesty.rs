@@ -45,6 +45,7 @@ const FEEDS: &[(&str, &str, &str)] = &[
     ("MaxMemPerCPU", "100", "max_memory"),
     ("MessageTimeout", "60", "message_timeout"),
     ("OverTimeLimit", "5", "over_time_limit"),
+    ("ResvOverRun", "5", "reservation_over_run"),
     ("PreemptExemptTime", "1", "exempt_time"),
     ("PreemptMode", "CANCEL", "mode"),
     ("PreemptMode", "CANCEL,WITHIN", "within"),

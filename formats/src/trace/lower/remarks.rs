@@ -34,6 +34,8 @@ pub(super) enum About {
     Licence,
     /// A dependency on jobs outside the trace.
     DependencyOutside,
+    /// A reservation the site does not have.
+    Reservation,
 }
 
 /// Remarks of one trace.
@@ -187,6 +189,13 @@ impl About {
                 "Licenses",
                 format!("the licence '{name}' of {jobs} jobs is not in slurm.conf: ignored"),
             ),
+            Self::Reservation => (
+                Severity::Assumed,
+                "Reservation",
+                format!(
+                    "the reservation '{name}' of {jobs} jobs is not known: they run as any other, from the recorded Eligible on"
+                ),
+            ),
             Self::DependencyOutside => (
                 Severity::Assumed,
                 "SubmitLine",
@@ -199,6 +208,7 @@ impl About {
         match self {
             Self::Partition | Self::Feature | Self::Gres => "hand over the slurm.conf of the trace's time",
             Self::NoDefaultPartition => "set Default=YES on a partition",
+            Self::Reservation => "hand over scontrol show reservation -o of the trace's time",
             Self::Account | Self::User | Self::Qos if has_accounts => "hand over a sacctmgr dump of the trace's time",
             Self::Account | Self::User | Self::Qos => {
                 "hand over a sacctmgr dump for the site's shares, limits and priorities"

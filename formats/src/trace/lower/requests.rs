@@ -64,8 +64,20 @@ impl<'s> RequestLowering<'s> {
             block_cores: asked.block_cores,
             switches: asked.switches,
             licenses: self.licenses(asked.licenses, about),
-            reservation: (!asked.reservation.is_empty()).then(|| self.texts.text(asked.reservation).to_owned()),
+            reservation: self.reservation(asked.reservation, about),
         }
+    }
+
+    fn reservation(&self, name: Symbol, about: &mut Remarked<'_>) -> Option<String> {
+        if name.is_empty() {
+            return None;
+        }
+        let name = self.texts.text(name);
+        if self.site.calendar.reservations.iter().any(|reservation| reservation.name == name) {
+            return Some(name.to_owned());
+        }
+        about.say(About::Reservation, name);
+        None
     }
 
     fn partitions(&self, names: Symbol, about: &mut Remarked<'_>) -> Vec<PartitionId> {

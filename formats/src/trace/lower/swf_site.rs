@@ -1,6 +1,7 @@
 //! A cluster for a trace without slurm.conf: equal nodes, one partition, one queue.
 
 use foresite_engine::association::{AssociationTree, Qos};
+use foresite_engine::calendar::Calendar;
 use foresite_engine::cluster::{Cluster, Node, Partition};
 use foresite_engine::node_set::NodeSet;
 use foresite_engine::policy::{ConsumableUnit, Policy, SelectPolicy};
@@ -47,6 +48,7 @@ pub fn swf_site(trace: &Trace, nodes: Option<u32>, cpus_per_node: Option<u32>) -
         associations: AssociationTree::default(),
         qos: vec![Qos { name: "normal".to_owned(), ..Qos::default() }],
         policy: Policy { select, ..Policy::default() },
+        calendar: Calendar::default(),
         has_accounts: false,
     })
 }

@@ -1,0 +1,66 @@
+//! Advance reservations in a backfill cycle: they are not in the table, but tested anew for every try.
+//! Source: slurm-semantics 3.6 steps 9a, 9d and 7.2; observed: oracle case features.
+
+use crate::select::shape::Shape;
+use crate::simulation::Controller;
+use crate::simulation::reservations::{Candidate, Opening};
+
+use super::Backfill;
+use crate::sched::queue::Record;
+
+/// A try moves at most so often to the end of a reservation that closes it.
+const HOPS_MAX: u32 = 10;
+
+/// The times of a try.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    /// The cycle's present [s].
+    pub(super) now: i64,
+    /// The job's limit [s].
+    pub(super) limit: i64,
+    /// Where backfill's window ends [s].
+    pub(super) end: i64,
+    /// `bf_resolution` [s].
+    pub(super) resolution: i64,
+}
+
+/// Narrows `backfill.usable`, which holds the base, to what reservations leave to a job that starts at `try_from`; moves
+/// `try_from` past those that close everything. Says when the first reservation that took nodes away is over, or that
+/// the job cannot run at all. O(reservations × words), ten times at most.
+pub(super) fn keep_reservations(
+    controller: &Controller<'_>,
+    backfill: &mut Backfill,
+    record: Record,
+    shape: &Shape,
+    try_from: &mut i64,
+    window: Window,
+) -> Result<Option<i64>, ()> {
+    let own = controller.reservation_of(record.job);
+    for _ in 0..=HOPS_MAX {
+        let begin = (*try_from).max(window.now);
+        let end = begin + window.limit;
+        let candidate = Candidate { own, partition: record.partition, required: &shape.required, begin, end };
+        // Only a try from now becomes another when time goes by.
+        let mut turns_at = i64::MAX;
+        let opening = controller.narrow_to_reservations(candidate, &mut backfill.usable, &mut turns_at);
+        if begin == window.now {
+            backfill.valid_until = backfill.valid_until.min(turns_at);
+        }
+        match opening {
+            Opening::Open { overlaps: false } => return Ok(None),
+            Opening::Open { overlaps: true } => {
+                let ends = controller.reservations.next_end(begin).map(|end| {
+                    // Rounded up, and a second more.
+                    (end + window.resolution - 1).div_euclid(window.resolution) * window.resolution + 1
+                });
+                return Ok(ends.filter(|&ends| ends < window.end));
+            }
+            Opening::Closed(until) | Opening::RequiredReserved(until) => {
+                *try_from = until;
+                backfill.usable.copy_from(&backfill.base);
+            }
+            Opening::NotUsable => return Err(()),
+        }
+    }
+    Err(())
+}

@@ -1,0 +1,102 @@
+//! The machine's calendar: nodes that go out of service and return, reservations that come and go.
+//! Source: slurm-semantics 1.1, 7.2, 7.6.
+
+use super::ends::RunEnded;
+use super::events::Event;
+use super::reservations::Change;
+use super::{Controller, SECOND};
+use crate::ablation::{Rule, is_off};
+use crate::calendar::OutageKind;
+use crate::ids::JobId;
+use crate::outcome::JobState;
+
+/// What is set to happen to the machine. Empty without reservations and outages.
+#[derive(Debug, Default)]
+pub(crate) struct Agenda {
+    /// In order; an event points here.
+    changes: Vec<Change>,
+    /// By node: how many outages it is in.
+    outages: Vec<u32>,
+    /// Whether nodes go down here, so that recorded failures are not repeated.
+    pub(super) strikes: bool,
+}
+
+impl Controller<'_> {
+    /// Plans all changes of the machine. O(changes × log changes).
+    pub(super) fn plan_calendar(&mut self) {
+        let calendar = &self.scenario.calendar;
+        if calendar.is_empty() {
+            return;
+        }
+        let mut changes = self.reservation_changes();
+        for (index, outage) in calendar.outages.iter().enumerate() {
+            if outage.end != i64::MAX && outage.end * SECOND <= self.now {
+                continue;
+            }
+            changes.push(((outage.start * SECOND).max(self.now), Change::NodesLeave(index)));
+            if outage.end != i64::MAX {
+                changes.push((outage.end * SECOND, Change::NodesReturn(index)));
+            }
+        }
+        changes.sort_unstable();
+        for (index, &(time, change)) in changes.iter().enumerate() {
+            self.events.push(time, Event::Calendar { index: index as u32 });
+            self.agenda.changes.push(change);
+        }
+        self.agenda.outages = vec![0; self.scenario.cluster.nodes.len()];
+        self.agenda.strikes = calendar.outages.iter().any(|outage| outage.kind == OutageKind::Down);
+    }
+
+    /// A change of the machine.
+    pub(super) fn change_machine(&mut self, index: u32) {
+        match self.agenda.changes[index as usize] {
+            Change::Created(reservation, window) => self.reservation_created(reservation, window),
+            Change::Seen => self.reservation_seen(),
+            Change::Ended(reservation, window) => self.reservation_ended(reservation, window),
+            Change::Swept => self.touch(),
+            Change::NodesLeave(_) if is_off(Rule::Outages) => {}
+            Change::NodesLeave(outage) => self.nodes_leave(outage),
+            Change::NodesReturn(outage) => self.nodes_return(outage),
+        }
+    }
+
+    /// Nodes go out of service: no job starts on them, and if they go down, their jobs end. O(nodes + running × nodes of a job).
+    fn nodes_leave(&mut self, index: usize) {
+        let outage = &self.scenario.calendar.outages[index];
+        for node in outage.nodes.iter() {
+            self.agenda.outages[node.index()] += 1;
+        }
+        self.up.subtract(&outage.nodes);
+        if outage.kind == OutageKind::Down {
+            let is_struck = |id: &JobId| {
+                self.live
+                    .get(*id)
+                    .is_some_and(|live| live.allocation.shares.iter().any(|share| outage.nodes.contains(share.node)))
+            };
+            let mut struck: Vec<JobId> = self.running.iter().map(|running| running.job).filter(is_struck).collect();
+            struck.sort_unstable();
+            for id in struck {
+                let requeue = self.can_requeue(id);
+                self.end_run(id, RunEnded::Others { state: JobState::NodeFail, requeue });
+            }
+        }
+        self.touch();
+    }
+
+    /// Nodes register again, those that no other outage keeps. O(nodes).
+    fn nodes_return(&mut self, index: usize) {
+        let mut any = false;
+        for node in self.scenario.calendar.outages[index].nodes.iter() {
+            let outages = &mut self.agenda.outages[node.index()];
+            *outages = outages.saturating_sub(1);
+            if *outages == 0 && self.scenario.cluster.nodes[node.index()].schedulable {
+                self.up.insert(node);
+                any = true;
+            }
+        }
+        if any {
+            self.touch();
+            self.timers.request_main(self.now);
+        }
+    }
+}

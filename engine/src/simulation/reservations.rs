@@ -1,0 +1,340 @@
+//! Advance reservations as the schedulers meet them: who may use which nodes when, and what begins and ends.
+//! Source: slurm-semantics 7.2; observed: oracle case features (sweep, end + 1 s, kill at the limit scan).
+
+use std::collections::BTreeSet;
+
+use super::jobs::Phase;
+use super::{Controller, SECOND, seconds};
+use crate::ablation::{Rule, is_off};
+use crate::association::AssociationTree;
+use crate::calendar::Reservation;
+use crate::ids::{JobId, NodeId, PartitionId};
+use crate::node_set::NodeSet;
+use crate::scenario::Scenario;
+use crate::sched::queue::Record;
+use crate::select::shape::Shape;
+
+/// A record of a job that named a reservation stands before all others: a bit above every PriorityTier (16 bits).
+pub(crate) const RESERVED_TIER: u32 = 1 << 31;
+
+/// An occurrence of a reservation that exists now and has not ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Occurrence {
+    /// Index of the reservation in the scenario.
+    reservation: usize,
+    start: i64,
+    end: i64,
+}
+
+/// Reservations in the course of a simulation.
+#[derive(Debug, Default)]
+pub(crate) struct Reservations {
+    /// In the order of the scenario, one a reservation at most.
+    existing: Vec<Occurrence>,
+    /// By request: the reservation it names. Empty in a scenario without reservations.
+    named: Vec<Option<usize>>,
+    /// Jobs that may run anywhere because theirs has ended.
+    freed: BTreeSet<JobId>,
+}
+
+/// What reservations leave to a job at some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Opening {
+    /// It may run on the nodes that were left.
+    Open {
+        /// A reservation has taken some nodes.
+        overlaps: bool,
+    },
+    /// All it could use is reserved until then [s].
+    Closed(i64),
+    /// A node it names is reserved until then [s].
+    RequiredReserved(i64),
+    /// Its own reservation has not begun, or has ended.
+    NotUsable,
+}
+
+/// A job as reservations see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate<'a> {
+    pub(crate) own: Option<usize>,
+    pub(crate) partition: PartitionId,
+    pub(crate) required: &'a [NodeId],
+    /// First second of its run.
+    pub(crate) begin: i64,
+    /// First second after it, by its limit.
+    pub(crate) end: i64,
+}
+
+impl Reservations {
+    /// Finds the reservations that requests name. O(requests × reservations).
+    pub(crate) fn new(scenario: &Scenario) -> Self {
+        let reservations = &scenario.calendar.reservations;
+        if reservations.is_empty() {
+            return Self::default();
+        }
+        let index = |name: &String| reservations.iter().position(|reservation| reservation.name == *name);
+        let named = scenario.workload.requests.iter().map(|request| request.reservation.as_ref().and_then(index));
+        Self { named: named.collect(), ..Self::default() }
+    }
+
+    /// Whether any reservation exists now: without one no job's nodes are narrowed.
+    #[inline]
+    pub(crate) fn any(&self) -> bool {
+        !self.existing.is_empty() && !is_off(Rule::Reservations)
+    }
+
+    /// How many exist now.
+    pub(crate) fn len(&self) -> usize {
+        self.existing.len()
+    }
+
+    fn occurrence(&self, reservation: usize) -> Option<&Occurrence> {
+        self.existing.iter().find(|it| it.reservation == reservation)
+    }
+
+    /// The earliest end of an existing reservation after `time` [s].
+    pub(crate) fn next_end(&self, time: i64) -> Option<i64> {
+        self.existing.iter().map(|it| it.end).filter(|&end| end > time).min()
+    }
+}
+
+impl Controller<'_> {
+    fn reservation(&self, index: usize) -> &Reservation {
+        &self.scenario.calendar.reservations[index]
+    }
+
+    /// The reservation a job names and is still bound to, by its index. O(1) where nothing is reserved.
+    #[inline]
+    pub(crate) fn reservation_of(&self, id: JobId) -> Option<usize> {
+        if self.reservations.named.is_empty() || self.reservations.freed.contains(&id) {
+            return None;
+        }
+        self.reservations.named[self.scenario.workload.jobs[id.index()].request.index()]
+    }
+
+    /// Whether the job's reservation lets it in, and will occur again: else sbatch refuses it. O(depth of the tree).
+    pub(super) fn reservation_admits(&self, id: JobId) -> bool {
+        let Some(index) = self.reservation_of(id) else { return true };
+        let reservation = self.reservation(index);
+        let job = &self.scenario.workload.jobs[id.index()];
+        let lasts = reservation.windows.last().is_some_and(|&(_, end)| end > seconds(self.now));
+        let user = &self.scenario.workload.users[job.user.index()];
+        let by_user = reservation.users.is_empty() || reservation.users.contains(user) != reservation.users_denied;
+        let tree = &self.scenario.associations;
+        let account_listed =
+            accounts_above(tree, job.association).any(|account| reservation.accounts.contains(account));
+        let by_account = reservation.accounts.is_empty() || account_listed != reservation.accounts_denied;
+        lasts && by_user && by_account
+    }
+
+    /// Whether the job waits for its reservation to begin.
+    pub(super) fn awaits_reservation(&self, id: JobId) -> bool {
+        let Some(index) = self.reservation_of(id) else { return false };
+        if self.reservation(index).flags.flex {
+            return false;
+        }
+        self.reservations.occurrence(index).is_none_or(|it| it.start > seconds(self.now))
+    }
+
+    /// When the time-limit scan ends a job that starts now because its reservation is over [ms].
+    pub(super) fn reservation_kill(&self, id: JobId) -> Option<i64> {
+        let index = self.reservation_of(id).filter(|&index| !self.reservation(index).flags.flex)?;
+        let end = self.reservations.occurrence(index)?.end;
+        let over = i64::from(self.scenario.policy.reservation_over_run?) * 60;
+        Some(self.timers.scan_after(end.saturating_add(over)))
+    }
+
+    /// Narrows `nodes` to what reservations leave to a job. `turns_at` becomes the first second at which the answer for
+    /// a run that began at that second instead would be another, if that is earlier. O(reservations × words).
+    pub(crate) fn narrow_to_reservations(
+        &self,
+        candidate: Candidate<'_>,
+        nodes: &mut NodeSet,
+        turns_at: &mut i64,
+    ) -> Opening {
+        let Candidate { own, partition, required, begin, end } = candidate;
+        let own = own.map(|index| (index, self.reservation(index)));
+        if let Some((index, reservation)) = own {
+            let Some(mine) = self.reservations.occurrence(index) else { return Opening::NotUsable };
+            if !reservation.flags.flex {
+                if begin < mine.start || begin >= mine.end {
+                    return Opening::NotUsable;
+                }
+                nodes.intersect(&reservation.nodes);
+            }
+        }
+        let mut overlaps = false;
+        let partition_nodes = &self.scenario.cluster.partitions[partition.index()].nodes;
+        for other in &self.reservations.existing {
+            if other.end <= begin || own.is_some_and(|(index, _)| index == other.reservation) {
+                continue;
+            }
+            if other.start >= end {
+                *turns_at = (*turns_at).min(begin + (other.start - end) + 1);
+                continue;
+            }
+            let reservation = self.reservation(other.reservation);
+            let flags = reservation.flags;
+            match own {
+                Some((_, mine)) => {
+                    if mine.flags.maint || (mine.flags.overlap && !flags.maint) {
+                        continue;
+                    }
+                }
+                None => {
+                    if flags.all_nodes
+                        || (flags.part_nodes && reservation.partition == Some(partition))
+                        || (flags.maint && partition_nodes.is_subset(&reservation.nodes))
+                    {
+                        return Opening::Closed(other.end);
+                    }
+                    if required.iter().any(|&node| reservation.nodes.contains(node)) {
+                        return Opening::RequiredReserved(other.end);
+                    }
+                }
+            }
+            overlaps |= nodes.intersection_len(&reservation.nodes) > 0;
+            nodes.subtract(&reservation.nodes);
+        }
+        Opening::Open { overlaps }
+    }
+
+    /// The nodes that a job of a reservation is bound to; none for a FLEX one.
+    pub(crate) fn bound_nodes(&self, own: Option<usize>) -> Option<&NodeSet> {
+        own.map(|index| self.reservation(index)).filter(|own| !own.flags.flex).map(|own| &own.nodes)
+    }
+
+    /// Whether the request fits now on `nodes`; for a job of a FLEX reservation on that one's nodes, if it can.
+    pub(crate) fn fits_in_reservation(
+        &mut self,
+        own: Option<usize>,
+        shape: &Shape,
+        user: u32,
+        nodes: &NodeSet,
+    ) -> bool {
+        if let Some(own) = own.map(|index| self.reservation(index)).filter(|own| own.flags.flex) {
+            let mut inside = nodes.clone();
+            inside.intersect(&own.nodes);
+            if self.selector.fits(&self.free, shape, user, &inside) {
+                return true;
+            }
+        }
+        self.selector.fits(&self.free, shape, user, nodes)
+    }
+
+    /// An occurrence becomes known.
+    pub(super) fn reservation_created(&mut self, index: usize, window: usize) {
+        let (start, end) = self.reservation(index).windows[window];
+        let occurrence = Occurrence { reservation: index, start, end };
+        let at = self.reservations.existing.partition_point(|it| it.reservation < index);
+        self.reservations.existing.insert(at, occurrence);
+        self.touch();
+    }
+
+    /// The sweep has seen that one has begun: its jobs may run, and the main scheduler is asked for.
+    pub(super) fn reservation_seen(&mut self) {
+        self.touch();
+        self.timers.request_main(self.now);
+    }
+
+    /// An occurrence is over: its nodes are anybody's. After the last one its waiting jobs are held, or freed.
+    pub(super) fn reservation_ended(&mut self, index: usize, window: usize) {
+        self.reservations.existing.retain(|it| it.reservation != index);
+        self.version += 1;
+        if window + 1 < self.reservation(index).windows.len() {
+            self.return_to_waiting(index);
+            return;
+        }
+        let waiting: Vec<JobId> = self.waiting_for(index).collect();
+        if self.reservation(index).flags.no_hold_jobs_after {
+            self.reservations.freed.extend(&waiting);
+            let mut queue = std::mem::take(&mut self.queue);
+            let waits = |record: &Record| self.live.is_pending(record.job);
+            queue.reprioritise(waits, |record| {
+                let tier = record.tier();
+                let freed = self.reservations.freed.contains(&record.job);
+                (if freed { tier & !RESERVED_TIER } else { tier }, record.priority())
+            });
+            self.queue = queue;
+            return;
+        }
+        for id in waiting {
+            // Held for good, as one that sbatch refused: only its owner can still take it back.
+            self.leaves_queue(id);
+            self.forget_waiting(id);
+            let is_cancelled = self.scenario.workload.jobs[id.index()].cancelled_at != i64::MAX && self.on_last_run(id);
+            self.finished += usize::from(!is_cancelled);
+            self.live.remove(id);
+        }
+        self.queue.purge(|record| self.live.is_pending(record.job));
+    }
+
+    /// Pending jobs of a recurring reservation wait for its next occurrence.
+    fn return_to_waiting(&mut self, index: usize) {
+        if self.reservation(index).flags.flex {
+            return;
+        }
+        let pending: Vec<JobId> = self.waiting_for(index).filter(|&id| self.live.is_pending(id)).collect();
+        for id in pending {
+            self.leaves_queue(id);
+            if let Some(live) = self.live.get_mut(id) {
+                live.phase = Phase::Waiting;
+            }
+            self.records[id.index()].eligible = None;
+            self.hold(id);
+        }
+        self.queue.purge(|record| self.live.is_pending(record.job));
+    }
+
+    /// Jobs bound to a reservation that have not started. O(live jobs).
+    fn waiting_for(&self, index: usize) -> impl Iterator<Item = JobId> + '_ {
+        let waits = |phase: Phase| matches!(phase, Phase::Waiting | Phase::Pending);
+        self.live
+            .all()
+            .filter(move |live| waits(live.phase))
+            .map(|live| live.job)
+            .filter(move |&id| self.reservation_of(id) == Some(index))
+    }
+
+    /// What reservations make happen, in order: (time [ms], what). O(occurrences).
+    pub(super) fn reservation_changes(&self) -> Vec<(i64, Change)> {
+        let mut changes = Vec::new();
+        for (index, reservation) in self.scenario.calendar.reservations.iter().enumerate() {
+            let mut known = reservation.created;
+            for (window, &(start, end)) in reservation.windows.iter().enumerate() {
+                let from = std::mem::replace(&mut known, end);
+                if end * SECOND <= self.now || from >= end {
+                    continue;
+                }
+                changes.push(((from.max(seconds(self.now)) * SECOND).max(self.now), Change::Created(index, window)));
+                changes.push((self.timers.sweep_after(start.max(from)), Change::Seen));
+                changes.push((end * SECOND, Change::Ended(index, window)));
+                changes.push((self.timers.sweep_after(end), Change::Swept));
+            }
+        }
+        changes
+    }
+}
+
+/// The accounts of an association, from its own upwards.
+fn accounts_above(tree: &AssociationTree, from: crate::ids::AssociationId) -> impl Iterator<Item = &String> {
+    let row = |id: crate::ids::AssociationId| tree.rows.get(id.index());
+    std::iter::successors(row(from), move |association| association.parent.and_then(row)).map(|row| &row.account)
+}
+
+/// A change of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Change {
+    /// A reservation's occurrence ends (before the next one is known).
+    Ended(usize, usize),
+    /// A reservation's occurrence becomes known.
+    Created(usize, usize),
+    /// The sweep sees a reservation begin.
+    Seen,
+    /// The sweep sees one end: node records change.
+    Swept,
+    /// Nodes go out of service (before others return, so that one outage can follow the other).
+    NodesLeave(usize),
+    /// Nodes register again.
+    NodesReturn(usize),
+}

@@ -1,0 +1,117 @@
+//! Nodes that go down, are drained, and return (slurm-semantics 7.6).
+
+use foresite_engine::scenario::ScenarioError;
+
+use crate::dsl;
+use crate::schedule::{expect, expect_equal_with_every_cycle, run};
+
+#[test]
+fn a_job_on_a_node_that_goes_down_ends_and_comes_back_after_two_minutes() {
+    expect(
+        "node n[1-2] cores=4
+         outage n1 at=1000 for=3600
+         job 1 at=0 run=2000 t=60 n=4",
+        "1  1121  1121..1152  +2000  COMPLETED  n2  *",
+    );
+}
+
+#[test]
+fn without_requeue_it_ends_with_the_node() {
+    expect(
+        "node n[1-2] cores=4
+         set no_requeue
+         outage n1 at=1000 for=3600
+         job 1 at=0 run=2000 t=60 N=2 n=8
+         job 2 at=1 run=100 t=60 n=4",
+        "1  *  0..31       1000   NODE_FAIL  n1,n2  *
+         2  *  1000..1065  +100   COMPLETED  n2     *",
+    );
+}
+
+#[test]
+pub(crate) fn a_drained_node_lets_its_jobs_finish_and_takes_no_new_ones() {
+    expect(
+        "node n1 cores=4
+         outage n1 at=1000 for=3600 drain
+         job 1 at=0 run=2000 t=60 n=2
+         job 2 at=1100 run=100 t=5 n=2",
+        "1  *  0..31       +2000  COMPLETED  n1  *
+         2  *  4600..4604  +100   COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn a_node_returns_when_its_last_outage_is_over() {
+    expect(
+        "node n1 cores=4
+         outage n1 at=100 for=1000 drain
+         outage n1 at=500 for=1000
+         job 1 at=200 run=100 t=5 n=2",
+        "1  *  1500..1504  +100  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn a_node_that_never_returns_serves_nobody() {
+    expect(
+        "node n1 cores=4
+         outage n1 at=100
+         job 1 at=200 run=100 t=5 n=2",
+        "1  *  -  -  PENDING  -  -",
+    );
+}
+
+#[test]
+fn a_node_that_is_down_in_slurm_conf_stays_down_after_an_outage() {
+    expect(
+        "node n1 cores=4 down
+         node n2 cores=2
+         outage n1 at=100 for=100
+         job 1 at=300 run=100 t=5 n=2",
+        "1  *  300..331  +100  COMPLETED  n2  *",
+    );
+}
+
+#[test]
+fn backfill_does_not_plan_on_nodes_that_are_out() {
+    expect(
+        "node n[1-2] cores=4
+         outage n2 at=50 for=20000 drain
+         job 1 at=0 run=1000 t=20 n=4
+         job 2 at=100 run=1000 t=20 n=4
+         job 3 at=101 run=100 t=5 n=4",
+        "1  *  0..31   +1000         COMPLETED  n1  *
+         2  *  1000..1070  +1000  COMPLETED  n1  *
+         3  *  2000..2140  +100  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn cycles_are_skipped_only_while_no_node_leaves_or_returns() {
+    let text = "node n[1-4] cores=4
+        outage n[1-2] at=1000 for=3600
+        outage n3 at=1500 for=1000 drain
+        job 1 run=2000 t=60 N=2 n=8
+        job 2 at=10 run=2000 t=60 N=3 n=12
+        job 3 at=20 run=300 t=10 n=4
+        job 4 at=1600 run=300 t=10 n=4";
+    for seed in 0..16 {
+        expect_equal_with_every_cycle(text, seed);
+    }
+}
+
+#[test]
+fn what_happens_before_the_controller_starts_has_happened() {
+    let (_, outcome) =
+        run("node n1 cores=4\noutage n1 at=-90000 for=10\noutage n1 at=-80000 for=80100\njob 1 run=10", 1);
+    let start = outcome.records[0].start.unwrap() - dsl::T0;
+    assert!((100..105).contains(&start), "{start}");
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let mut scenario = dsl::parse("node n1 cores=4\noutage n1 at=600 for=900\njob 1").scenario;
+    scenario.calendar.outages[0].end = scenario.calendar.outages[0].start;
+    let faults: Vec<String> = scenario.validate().unwrap_err().iter().map(ScenarioError::to_string).collect();
+    assert_eq!(faults, [format!("outage from {}: it ends before it begins, or lies beyond all time", dsl::T0 + 600)]);
+}

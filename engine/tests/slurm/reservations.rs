@@ -1,0 +1,262 @@
+//! Advance reservations (slurm-semantics 7.2; conformance test 12; oracle case features).
+
+use foresite_engine::scenario::ScenarioError;
+
+use crate::dsl;
+use crate::schedule::{expect, expect_equal_with_every_cycle};
+
+#[test]
+pub(crate) fn no_job_starts_whose_limit_would_cross_a_maintenance() {
+    // Job 1's limit ends at 3000 at the latest, job 2's would reach into the maintenance.
+    expect(
+        "node n[1-2] cores=4
+         reservation maint at=3600 for=1800 maint
+         job 1 at=0 run=600 t=45 n=4
+         job 2 at=1 run=600 t=65 n=4",
+        "1  0..5  0..31    600..631    COMPLETED  n1  *
+         2  1..6  5400..5470  6000..6070  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn a_job_that_waits_for_the_end_of_a_maintenance_does_not_block_the_others() {
+    expect(
+        "node n1 cores=4
+         set bf_interval=off
+         reservation maint at=3600 for=1800 maint
+         job 1 at=0 run=100 t=120 n=4
+         job 2 at=10 run=100 t=10 n=4",
+        "1  0..5    5400..5470  +100  COMPLETED  n1  main
+         2  10..15  10..20      +100  COMPLETED  n1  main",
+    );
+}
+
+#[test]
+fn shorter_jobs_drain_in_front_of_a_reservation_and_long_ones_use_other_nodes() {
+    expect(
+        "node n[1-2] cores=4
+         reservation r nodes=n1 at=3600 for=1800 users=bob
+         job 1 at=0 run=300 t=100 n=4
+         job 2 at=1 run=300 t=50 n=4",
+        "1  0..5  0..31  +300  COMPLETED  n2  *
+         2  1..6  1..32  +300  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn a_job_of_a_reservation_waits_for_it_and_runs_inside_before_all_others() {
+    expect(
+        "node n[1-2] cores=4
+         partition p
+         partition q tier=10
+         reservation r nodes=n1 at=600 for=1800 users=bob
+         job 1 at=0 run=300 t=10 n=4 user=bob resv=r
+         job 2 at=500 run=3000 t=60 n=4 p=q
+         job 3 at=510 run=3000 t=60 n=4 p=q",
+        "1  600..605  600..609    +300  COMPLETED  n1  *
+         2  *         500..531    +3000 COMPLETED  n2  *
+         3  *         2400..2530  +3000 COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn a_job_that_outlasts_its_reservation_is_ended_by_the_next_limit_scan() {
+    expect(
+        "node n1 cores=4
+         reservation r at=600 for=900 users=bob
+         job 1 at=700 run=1297 t=24 n=4 user=bob resv=r",
+        "1  700..705  700..731  1500..1532  TIMEOUT  n1  *",
+    );
+}
+
+#[test]
+fn resv_over_run_lets_it_outlast_the_reservation() {
+    let scenario = |over: &str| {
+        format!(
+            "node n1 cores=4
+             set resv_over_run={over}
+             reservation r at=600 for=900 users=bob
+             job 1 at=700 run=1200 t=24 n=4 user=bob resv=r"
+        )
+    };
+    expect(&scenario("5"), "1  700..705  700..731  1800..1832  TIMEOUT  n1  *");
+    expect(&scenario("off"), "1  700..705  700..731  +1200  COMPLETED  n1  *");
+}
+
+#[test]
+fn jobs_still_waiting_at_the_end_are_held_or_freed() {
+    let scenario = |flag: &str| {
+        format!(
+            "node n[1-2] cores=4
+             reservation r nodes=n1 at=600 for=900 users=bob {flag}
+             job 1 at=0 run=900 t=15 n=4 user=bob resv=r
+             job 2 at=1 run=100 t=5 n=4 user=bob resv=r"
+        )
+    };
+    expect(
+        &scenario(""),
+        "1  *  600..640  *  *  n1  *
+         2  *  -         -  PENDING  -  -",
+    );
+    expect(
+        &scenario("no_hold"),
+        "1  *  600..640  *  *  n1  *
+         2  *  1500..1575  +100  COMPLETED  *  *",
+    );
+}
+
+#[test]
+fn a_requeued_job_whose_reservation_has_ended_is_held_too() {
+    expect(
+        "node n1 cores=4
+         reservation r at=600 for=900 users=bob
+         job 1 at=1300 run=100 t=5 runs=40 user=bob resv=r
+         job 2 at=1300 run=100 t=5 runs=150:node_fail user=bob resv=r cancel=1700",
+        "1  1461..1500  *  *  *          n1  *
+         2  -           -  *  CANCELLED  -   -",
+    );
+}
+
+#[test]
+fn a_reservation_refuses_who_is_not_named() {
+    expect(
+        "node n1 cores=4
+         account a
+         user bob account=a
+         user eve account=a
+         reservation r at=600 for=900 users=bob
+         reservation s at=2000 for=900 accounts=-a
+         job 1 at=0 run=10 t=5 user=bob resv=r
+         job 2 at=0 run=10 t=5 user=eve resv=r
+         job 3 at=0 run=10 t=5 user=bob resv=s
+         job 4 at=0 run=10 t=5 user=root resv=s
+         job 5 at=4000 run=10 t=5 user=bob resv=r",
+        "1  600..605  600..640    +10  COMPLETED  n1  *
+         2  -         -           -    PENDING    -   -
+         3  -         -           -    PENDING    -   -
+         4  2000..2005 2000..2040 +10  COMPLETED  n1  *
+         5  -         -           -    PENDING    -   -",
+    );
+}
+
+#[test]
+fn an_account_lets_in_the_accounts_below_it() {
+    expect(
+        "node n1 cores=4
+         account a
+         account b parent=a
+         user bob account=b
+         reservation r at=600 for=900 accounts=a
+         job 1 at=0 run=10 t=5 user=bob resv=r",
+        "1  600..605  600..640  +10  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn a_flex_reservation_prefers_its_nodes_and_binds_nobody() {
+    expect(
+        "node n[1-2] cores=4
+         reservation r nodes=n2 at=600 for=900 users=bob flex
+         job 1 at=0 run=2000 t=60 n=4 user=bob resv=r
+         job 2 at=1 run=2000 t=60 n=4 user=bob resv=r",
+        "1  *  0..31  +2000  COMPLETED  n2  *
+         2  *  1..32  +2000  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn nobody_minds_a_reservation_before_it_is_created() {
+    expect(
+        "node n1 cores=4
+         reservation r at=1000 for=1000 created=500 maint
+         job 1 at=0 run=900 t=60 n=4
+         job 2 at=600 run=50 t=60 n=4",
+        "1  *  0..31       +900  COMPLETED  n1  *
+         2  *  2000..2070  +50   COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn a_recurring_reservation_takes_its_jobs_one_occurrence_after_the_other() {
+    expect(
+        "node n1 cores=4
+         reservation r at=600 for=900 daily=3 users=bob
+         job 1 at=0 run=1000 t=20 n=4 user=bob resv=r
+         job 2 at=1 run=800 t=14 n=4 user=bob resv=r",
+        "1  600..605      600..640      1500..1532  TIMEOUT  n1  *
+         2  87000..87005  87000..87040  +800  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn backfill_plans_a_job_one_second_after_the_reservation_that_takes_its_nodes() {
+    // features/run1, job 109: planned and started at the reservation's end + 1 s, where main's run did not come first.
+    expect(
+        "node n[1-2] cores=4
+         set sched_interval=off
+         reservation r nodes=n1 at=600 for=900 users=bob
+         job 1 at=0 run=100 t=30 N=2 n=2
+         job 2 at=5 run=100 t=5 n=4",
+        "1  *  1500..1535  +100  COMPLETED  n1,n2  backfill
+         2  *  5..70       +100  COMPLETED  n1     backfill",
+    );
+}
+
+#[test]
+fn a_required_node_waits_for_the_reservation_to_end_and_blocks_nobody() {
+    expect(
+        "node n[1-2] cores=4
+         reservation r nodes=n1 at=600 for=900 users=bob
+         job 1 at=0 run=100 t=30 n=1 w=n1
+         job 2 at=1 run=100 t=30 n=1",
+        "1  *  1500..1570  +100  COMPLETED  n1  *
+         2  *  1..32       +100  COMPLETED  n2  *",
+    );
+}
+
+#[test]
+fn a_partition_reserved_whole_closes_that_partition_alone() {
+    expect(
+        "node n[1-2] cores=4
+         partition p nodes=n1
+         partition all
+         reservation r nodes=n1 p=p at=600 for=900 users=bob part_nodes
+         job 1 at=0 run=100 t=30 p=p
+         job 2 at=1 run=100 t=30 p=all",
+        "1  *  1500..1570  +100  COMPLETED  n1  *
+         2  *  1..32       +100  COMPLETED  n2  *",
+    );
+}
+
+#[test]
+fn skipped_cycles_know_when_a_reservation_comes_into_reach() {
+    // Job 2's limit reaches the reservation only after a while; from then on it blocks nobody any more.
+    let text = "node n[1-3] cores=4
+        set bf_interval=off
+        reservation r at=4000 for=1000 maint
+        reservation s nodes=n1 at=9000 for=500 users=bob flex
+        job 1 at=0 run=3000 t=60 N=2 n=8
+        job 2 at=1 run=500 t=50 N=3 n=12
+        job 3 at=2 run=500 t=20 n=4
+        job 4 at=3 run=10 t=500 n=4 user=bob resv=s";
+    for seed in 0..16 {
+        expect_equal_with_every_cycle(text, seed);
+    }
+    expect_equal_with_every_cycle(&text.replace(" bf_interval=off", ""), 1);
+}
+
+#[test]
+fn what_cannot_be_is_refused_by_name() {
+    let mut scenario = dsl::parse("node n1 cores=4\nreservation r at=600 for=900\njob 1").scenario;
+    let reservation = scenario.calendar.reservations[0].clone();
+    scenario.calendar.reservations.push(reservation.clone());
+    scenario.calendar.reservations[0].windows = vec![(10, 10)];
+    let faults: Vec<String> = scenario.validate().unwrap_err().iter().map(ScenarioError::to_string).collect();
+    assert_eq!(
+        faults,
+        [
+            "reservation r: it ends before it begins, or lies beyond all time",
+            "reservation r: there is another one of that name"
+        ]
+    );
+}

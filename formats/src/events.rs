@@ -1,0 +1,53 @@
+//! Nodes out of service: what `sacctmgr show event -P` prints and what a study drains, lowered to the engine's calendar.
+//! Source: sacctmgr(1), slurm-semantics 7.6.
+
+mod read;
+
+#[cfg(test)]
+mod tests;
+
+use foresite_engine::calendar::{Outage, OutageKind};
+use foresite_engine::cluster::Cluster;
+
+use crate::diagnostic::Diagnostic;
+use crate::reservations::Place;
+use crate::reservations::nodes_named;
+
+pub use read::read;
+
+/// Nodes that are out of service for a while.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeEvent {
+    /// Where it is written.
+    pub place: Place,
+    /// The cluster it is of; empty if that is not said.
+    pub cluster: String,
+    /// Which nodes (hostlist).
+    pub nodes: String,
+    /// From [Unix s].
+    pub start: i64,
+    /// To [Unix s]; `None` if it lasts.
+    pub end: Option<i64>,
+    /// What becomes of their jobs.
+    pub kind: OutageKind,
+}
+
+/// Outages of a cluster; events of other clusters are left out. O(events × log nodes).
+pub(crate) fn lower(events: &[NodeEvent], cluster: &Cluster) -> (Vec<Outage>, Vec<Diagnostic>) {
+    let mut diagnostics = Vec::new();
+    let mut outages = Vec::new();
+    for event in events {
+        let is_other =
+            !event.cluster.is_empty() && !cluster.name.is_empty() && !event.cluster.eq_ignore_ascii_case(&cluster.name);
+        if is_other {
+            continue;
+        }
+        let what = if event.place.pointer.is_some() { "the drain" } else { "an event" };
+        let nodes = nodes_named(&event.nodes, cluster, &event.place, "Nodes", what, &mut diagnostics);
+        if !nodes.is_empty() {
+            outages.push(Outage { start: event.start, end: event.end.unwrap_or(i64::MAX), nodes, kind: event.kind });
+        }
+    }
+    let file = diagnostics.first().map(|it: &Diagnostic| it.file.clone()).unwrap_or_default();
+    (outages, crate::diagnostic::bounded(diagnostics, &file))
+}

@@ -1,0 +1,145 @@
+//! The table that `sacctmgr show event -P` prints.
+
+use std::collections::BTreeMap;
+
+use foresite_engine::calendar::OutageKind;
+use jiff::tz::TimeZone;
+
+use super::NodeEvent;
+use crate::diagnostic::{Diagnostic, Severity, bounded};
+use crate::reservations::Place;
+use crate::trace::Clock;
+
+/// The columns that matter, by the names that sacctmgr has given them, and whether a table must have them.
+const COLUMNS: [(&str, &[&str], bool); 6] = [
+    ("Cluster", &["cluster", "clustername"], false),
+    ("NodeName", &["nodename", "node", "nodes"], true),
+    ("TimeStart", &["timestart", "start"], true),
+    ("TimeEnd", &["timeend", "end"], true),
+    ("State", &["state", "stateraw"], true),
+    ("Reason", &["reason"], false),
+];
+
+/// What a row is about.
+enum Row {
+    Out(NodeEvent),
+    /// Rows to be counted: why nothing is made of them.
+    Left(Severity, &'static str, String),
+    Nothing,
+}
+
+/// Reads events; times without a zone are those of `zone`. O(bytes).
+pub fn read(name: &str, bytes: &[u8], zone: TimeZone) -> (Vec<NodeEvent>, Vec<Diagnostic>) {
+    let text = String::from_utf8_lossy(bytes);
+    let mut diagnostics = Vec::new();
+    let mut lines = (1u64..)
+        .zip(text.lines())
+        .map(|(line, row)| (line, row.trim_start_matches('\u{feff}')))
+        .filter(|(_, row)| !row.trim().is_empty());
+    let Some((line, header)) = lines.next() else {
+        let fault = Diagnostic::error(name, "the file is empty");
+        return (Vec::new(), vec![fault.cure("hand over the output of sacctmgr show event -P")]);
+    };
+    let heads: Vec<String> = header.split('|').map(|head| head.trim().to_ascii_lowercase()).collect();
+    let places = COLUMNS.map(|(_, names, _)| heads.iter().position(|head| names.contains(&head.as_str())));
+    let missing: Vec<&str> = COLUMNS
+        .iter()
+        .zip(places)
+        .filter(|((.., needed), place)| *needed && place.is_none())
+        .map(|((name, ..), _)| *name)
+        .collect();
+    if !missing.is_empty() {
+        let fault = Diagnostic::error(name, format!("the columns {} are missing", missing.join(", "))).at(line);
+        return (Vec::new(), vec![fault.cure("hand over the output of sacctmgr show event -P, with its header")]);
+    }
+    let mut clock = Clock::new(zone);
+    let mut events = Vec::new();
+    let mut left: BTreeMap<(&'static str, String), (Severity, u64, u64)> = BTreeMap::new();
+    for (line, row) in lines.filter(|(_, row)| *row != header) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let cell = |column: usize| places[column].and_then(|place| cells.get(place)).copied().unwrap_or_default();
+        let fields = [cell(0), cell(1), cell(2), cell(3), cell(4), cell(5)];
+        let place = Place { file: name.to_owned(), line: Some(line), pointer: None };
+        match event(fields, &place, &mut clock) {
+            Ok(Row::Out(event)) => events.push(event),
+            Ok(Row::Left(severity, why, what)) => {
+                left.entry((why, what)).or_insert((severity, 0, line)).1 += 1;
+            }
+            Ok(Row::Nothing) => {}
+            Err(fault) => diagnostics.push(fault),
+        }
+    }
+    for ((why, what), (severity, count, line)) in left {
+        let message =
+            if what.is_empty() { format!("{why}: {count} rows") } else { format!("{what}: {why}: {count} rows") };
+        diagnostics.push(Diagnostic::new(severity, name, message).at(line).field("State"));
+    }
+    (events, bounded(diagnostics, name))
+}
+
+fn event(fields: [&str; 6], place: &Place, clock: &mut Clock) -> Result<Row, Diagnostic> {
+    let [cluster, nodes, from, to, state, reason] = fields;
+    let mut time = |field: &str, text: &str| {
+        clock.parse(text.as_bytes()).ok_or_else(|| {
+            let fault = place.remark(Severity::Error, field, format!("'{text}' is no time"));
+            fault.cure("write 2024-01-31T12:34:56, or Unknown")
+        })
+    };
+    let (start, end) = (time("TimeStart", from)?.known(), time("TimeEnd", to)?.known());
+    if nodes.is_empty() {
+        // A row of the whole cluster: that it registered, or that slurmctld and slurmdbd lost one another.
+        return Ok(match kind_of(state) {
+            Ok(Some(_)) => Row::Left(
+                Severity::NotModelled,
+                "the controller was not connected to slurmdbd; it is taken to have gone on scheduling",
+                reason.to_owned(),
+            ),
+            _ => Row::Nothing,
+        });
+    }
+    let kind = match kind_of(state) {
+        Ok(Some(kind)) => kind,
+        Ok(None) => {
+            let why = "no state that takes a node out of service; left out";
+            return Ok(Row::Left(Severity::Warning, why, state.to_owned()));
+        }
+        Err(why) => return Ok(Row::Left(Severity::NotModelled, why, state.to_owned())),
+    };
+    let Some(start) = start else {
+        let fault = place.remark(Severity::Error, "TimeStart", format!("'{from}' says no time"));
+        return Err(fault.cure("remove the row, or say when it began"));
+    };
+    match end {
+        Some(end) if end < start => {
+            let fault = place.remark(Severity::Error, "TimeEnd", format!("{nodes} returns before it leaves"));
+            Err(fault.cure("correct TimeStart or TimeEnd"))
+        }
+        Some(end) if end == start => Ok(Row::Nothing),
+        end => Ok(Row::Out(NodeEvent {
+            place: place.clone(),
+            cluster: cluster.to_owned(),
+            nodes: nodes.to_owned(),
+            start,
+            end,
+            kind,
+        })),
+    }
+}
+
+/// What a state such as `DOWN*` or `IDLE+DRAIN` does to a node; `None` if it stays in service.
+fn kind_of(state: &str) -> Result<Option<OutageKind>, &'static str> {
+    let mut kind = None;
+    for word in state.split('+') {
+        let word = word.trim().trim_end_matches(['*', '~', '#', '!', '%', '$', '@', '^', '-']).to_ascii_uppercase();
+        match word.as_str() {
+            "DOWN" | "ERROR" => return Ok(Some(OutageKind::Down)),
+            "DRAIN" | "DRAINED" | "DRAINING" | "DRNG" | "FAIL" | "FAILING" => kind = Some(OutageKind::Drain),
+            "POWERED_DOWN" | "POWERING_DOWN" | "POWER_DOWN" | "POWERING_UP" | "POWER_UP" => {
+                return Err("power saving is not simulated: the nodes are always on");
+            }
+            _ if word.starts_with("REBOOT") => return Err("reboots are not simulated"),
+            _ => {}
+        }
+    }
+    Ok(kind)
+}

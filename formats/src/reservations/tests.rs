@@ -1,0 +1,166 @@
+#![allow(clippy::unwrap_used)]
+
+use foresite_engine::calendar::Reservation;
+use jiff::tz::TimeZone;
+
+use super::{Fact, lower, read};
+use crate::diagnostic::Diagnostic;
+use crate::file_set::FileSet;
+use crate::site::Site;
+use crate::slurm_conf::SlurmConf;
+
+/// As printed by scontrol 22.05.8 for the reservation of the recorded case `features`, names shortened.
+const RECORDED: &str = "ReservationName=resv1 StartTime=2024-01-01T01:39:00 EndTime=2024-01-01T02:24:00 Duration=00:45:00 \
+    Nodes=m[1-2] NodeCnt=2 CoreCnt=24 Features=(null) PartitionName=(null) Flags=SPEC_NODES TRES=cpu=24 \
+    Users=user1,root Groups=(null) Accounts=(null) Licenses=(null) State=INACTIVE BurstBuffer=(null) Watts=n/a MaxStartDelay=(null)\n";
+
+const CONF: &str = "ClusterName=c\nNodeName=m[1-4]\nNodeName=n[1-2]\nPartitionName=all Nodes=ALL Default=YES\nPartitionName=m Nodes=m[1-4]\n";
+
+fn site() -> Site {
+    let mut files = FileSet::default();
+    files.insert("slurm.conf", CONF.as_bytes());
+    SlurmConf::read(&files, "slurm.conf").0.lower(None).0.unwrap()
+}
+
+fn said(diagnostics: &[Diagnostic]) -> String {
+    diagnostics.iter().map(|it| format!("{it}\n")).collect()
+}
+
+fn facts(text: &str) -> (Vec<Fact>, String) {
+    let (facts, diagnostics) = read("resv", text.as_bytes(), TimeZone::get("Europe/Berlin").unwrap());
+    (facts, said(&diagnostics))
+}
+
+fn one(rest: &str) -> String {
+    format!("ReservationName=r StartTime=2024-01-01T00:00:00 EndTime=2024-01-01T06:00:00 {rest}")
+}
+
+fn lowered(text: &str, period: (i64, i64)) -> (Vec<Reservation>, String) {
+    let (facts, mut found) = facts(text);
+    let (reservations, diagnostics) = lower(&facts, &site().cluster, Some(period), &TimeZone::UTC);
+    found += &said(&diagnostics);
+    (reservations, found)
+}
+
+#[test]
+fn a_recorded_line_is_read_whole_and_without_remark() {
+    let (facts, found) = facts(RECORDED);
+    assert_eq!(found, "");
+    let fact = &facts[0];
+    assert_eq!((fact.name.as_str(), fact.nodes.as_str(), fact.partition.as_str()), ("resv1", "m[1-2]", ""));
+    // An hour before UTC's.
+    assert_eq!((fact.start, fact.end - fact.start), (1_704_069_540, 2700));
+    assert_eq!((fact.users.join(" "), fact.accounts.len(), fact.repeat), ("user1 root".to_owned(), 0, None));
+}
+
+#[test]
+fn the_form_of_several_lines_reads_the_same() {
+    let (_, line) = (facts(RECORDED), RECORDED.replace(" Nodes=", "\n   Nodes=").replace(" Users=", "\n   Users="));
+    assert_eq!(facts(&line), facts(RECORDED));
+    let two = facts(&format!("{RECORDED}\n{}", RECORDED.replace("resv1", "resv2"))).0;
+    assert_eq!(
+        two.iter().map(|fact| (fact.name.as_str(), fact.place.line)).collect::<Vec<_>>(),
+        [("resv1", Some(1)), ("resv2", Some(3))]
+    );
+    assert_eq!(facts("No reservations in the system\n"), (Vec::new(), String::new()));
+}
+
+#[test]
+fn what_is_left_out_is_named() {
+    let text = one(
+        "Nodes=m1 Flags=MAINT,MAGNETIC,PURGE_COMP=00:05:00,SPEC_NODES,FANCY Licenses=matlab:2 NodeName=m1 CoreIDs=0-3",
+    );
+    let (facts, found) = facts(&text);
+    assert_eq!(
+        found,
+        "resv:1: not modelled: Flags: MAGNETIC of r: it draws no job that does not name it\n\
+         resv:1: not modelled: Flags: PURGE_COMP=00:05:00 of r: it lasts until its end, also when idle\n\
+         resv:1: warning: Flags: 'FANCY' of r is no flag that is known; left out; see scontrol(1)\n\
+         resv:1: not modelled: CoreIDs: r reserves some cores of its nodes: the whole nodes are taken\n\
+         resv:1: not modelled: Licenses: matlab:2 of r: its licences are not reserved\n"
+    );
+    assert!(facts[0].flags.maint);
+}
+
+#[test]
+fn what_is_wrong_is_refused_with_its_line() {
+    let (facts, found) = facts(
+        "ReservationName=a StartTime=2024-01-02T00:00:00 EndTime=2024-01-01T06:00:00 Nodes=m1\n\
+         ReservationName=b StartTime=soon EndTime=2024-01-01T06:00:00 Nodes=m1\n\
+         ReservationName=c StartTime=2024-01-01T00:00:00 EndTime=2024-01-01T06:00:00 Nodes=m1 Flags=TIME_FLOAT\n",
+    );
+    assert!(facts.is_empty());
+    assert_eq!(
+        found,
+        "resv:1: error: EndTime: a ends before it begins; correct StartTime or EndTime\n\
+         resv:2: error: StartTime: 'soon' of b is no time; write 2024-01-31T12:34:56\n\
+         resv:3: not modelled: Flags: c is left out: a start that moves with time is not simulated (TIME_FLOAT)\n"
+    );
+    assert!(read("x", b"hello\n", TimeZone::UTC).1[0].to_string().contains("x:1: error: this is no reservation"));
+    assert!(read("x", b"", TimeZone::UTC).1[0].to_string().contains("x: error: the file holds no reservation"));
+}
+
+#[test]
+fn names_become_ids_and_unknown_ones_are_named() {
+    let text = format!(
+        "{}\n{}\n{}\n{}\n",
+        one("Nodes=m[3-5] Users=-eve"),
+        one("Nodes=m1"),
+        one("PartitionName=m").replace("=r ", "=p "),
+        one("Nodes=x1 Users=a,-b").replace("=r ", "=q ")
+    );
+    let (reservations, found) = lowered(&text, (0, 0));
+    assert_eq!(
+        found,
+        "resv:1: warning: Nodes: node m5 of reservation r is not in slurm.conf; did you mean 'm1' or 'm2' or 'm3'?\n\
+         resv:2: warning: Name: there is a reservation 'r' already; give another name; the first one is taken\n\
+         resv:4: warning: Nodes: node x1 of reservation q is not in slurm.conf; did you mean 'm1' or 'n1'?\n\
+         resv:4: warning: Nodes: reservation q has no node of slurm.conf: left out\n"
+    );
+    let nodes: Vec<usize> = reservations.iter().map(|reservation| reservation.nodes.len()).collect();
+    assert_eq!(nodes, [2, 4]);
+    assert_eq!((reservations[0].users.join(" "), reservations[0].users_denied), ("eve".to_owned(), true));
+    assert!(reservations[1].flags.part_nodes && reservations[1].partition.is_some());
+}
+
+#[test]
+fn recurring_ones_recur_by_the_local_clock_from_before_the_trace_to_a_month_after() {
+    let day = 86_400;
+    // 2024-03-28 to 2024-04-02, over the change of clocks in Berlin on Sunday 2024-03-31.
+    let period = (1_711_584_000, 1_711_584_000 + 5 * day);
+    let zone = TimeZone::get("Europe/Berlin").unwrap();
+    let windows = |flag: &str| {
+        let (facts, _) = facts(&one(&format!("Nodes=m1 Flags={flag}")));
+        let (reservations, _) = lower(&facts, &site().cluster, Some(period), &zone);
+        reservations[0].windows.clone()
+    };
+    let daily = windows("DAILY");
+    let local: Vec<String> = daily
+        .iter()
+        .take(6)
+        .map(|&(start, end)| {
+            let at = |time| {
+                jiff::Timestamp::from_second(time).unwrap().to_zoned(zone.clone()).strftime("%d %H:%M").to_string()
+            };
+            format!("{} {}", at(start), at(end))
+        })
+        .collect();
+    assert_eq!(
+        local,
+        [
+            "28 00:00 28 06:00",
+            "29 00:00 29 06:00",
+            "30 00:00 30 06:00",
+            "31 00:00 31 07:00",
+            "01 00:00 01 06:00",
+            "02 00:00 02 06:00"
+        ]
+    );
+    assert_eq!(daily.len(), 36);
+    // 2024-01-01 was a Monday.
+    assert_eq!(windows("WEEKLY").len(), 5);
+    assert_eq!((windows("WEEKDAY").len(), windows("WEEKEND").len()), (26, 10));
+    // An hour that lasts six recurs when it has ended.
+    let hourly = windows("HOURLY");
+    assert!(hourly.windows(2).all(|pair| pair[1].0 == pair[0].1));
+}
