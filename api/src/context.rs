@@ -9,6 +9,7 @@ use foresite_store::tasks::TaskRef;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::app::watch::Hub;
 use crate::auth::Authenticator;
 use crate::config::LimitsConfig;
 use crate::metrics::Metrics;
@@ -36,6 +37,8 @@ pub struct Context {
     pub quotas: Quotas,
     /// Where webhooks may go.
     pub webhooks: NetworkRules,
+    /// Who watches which study.
+    pub watches: Arc<Hub>,
     /// Turns for checking studies.
     pub checks: Semaphore,
     /// Whether browsers reach us over TLS, so that cookies may be marked for it.

@@ -1,19 +1,21 @@
 //! A study's events as they come, for server-sent events and for gRPC's Watch.
 
+mod hub;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
 
 use foresite_store::events::StudyEvent;
+use foresite_store::ids::StudyId;
 use futures::stream::{self, BoxStream, StreamExt};
+use tokio::sync::broadcast;
+
+pub use hub::Hub;
 
 use super::studies;
 use crate::auth::permission::{Authorised, ReadStudies};
 use crate::context::Context;
 use crate::error::ApiResult;
-
-/// How often the database is asked. It is the truth for every process, so no other channel is needed.
-const INTERVAL: Duration = Duration::from_millis(500);
 
 struct Watch {
     context: Arc<Context>,
@@ -22,6 +24,7 @@ struct Watch {
     after: i64,
     waiting: VecDeque<StudyEvent>,
     is_over: bool,
+    news: broadcast::Receiver<Arc<StudyEvent>>,
 }
 
 /// Every event of a study after number `after`; ends after the event of its final state.
@@ -34,9 +37,22 @@ pub async fn watch(
     study: &str,
     after: i64,
 ) -> ApiResult<BoxStream<'static, ApiResult<StudyEvent>>> {
+    let news = subscribe(&context, &caller, study, after).await?;
     let (events, more) = studies::events(&context, &caller, study, after).await?;
-    let watch = Watch { context, caller, study: study.to_owned(), after, waiting: events.into(), is_over: !more };
+    let watch = Watch { context, caller, study: study.to_owned(), after, waiting: events.into(), is_over: !more, news };
     Ok(stream::unfold(Some(watch), next).boxed())
+}
+
+/// Listens before the database is read, so that nothing falls between.
+async fn subscribe(
+    context: &Context,
+    caller: &Authorised<ReadStudies>,
+    study: &str,
+    after: i64,
+) -> ApiResult<broadcast::Receiver<Arc<StudyEvent>>> {
+    let tenant = &caller.principal().tenant;
+    let study: StudyId = studies::find(context, tenant, study).await?.id;
+    Ok(context.watches.subscribe((tenant.clone(), study), after))
 }
 
 async fn next(watch: Option<Watch>) -> Option<(ApiResult<StudyEvent>, Option<Watch>)> {
@@ -49,18 +65,31 @@ async fn next(watch: Option<Watch>) -> Option<(ApiResult<StudyEvent>, Option<Wat
         if watch.is_over {
             return None;
         }
-        tokio::select! {
-            () = tokio::time::sleep(INTERVAL) => {}
+        let news = tokio::select! {
+            news = watch.news.recv() => news,
             // The client comes back, with its last event's number, to whoever serves then.
             () = watch.context.shutdown.cancelled() => return None,
+        };
+        match news {
+            Ok(event) if event.seq == watch.after + 1 => watch.waiting.push_back(StudyEvent::clone(&event)),
+            // Read from the database already.
+            Ok(event) if event.seq <= watch.after => {}
+            // Behind, or nobody reads for us any more: the study has ended, was deleted, or the database is away. In the last two
+            // cases the client comes back with its last event's number.
+            Ok(_) | Err(_) => match watch.catch_up().await {
+                Ok(()) => {}
+                Err(error) => return Some((Err(error), None)),
+            },
         }
-        match studies::events(&watch.context, &watch.caller, &watch.study, watch.after).await {
-            Ok((events, more)) => {
-                watch.waiting = events.into();
-                watch.is_over = !more;
-            }
-            // Deleted meanwhile, or the database is away: the client comes back with its last event's number.
-            Err(error) => return Some((Err(error), None)),
-        }
+    }
+}
+
+impl Watch {
+    async fn catch_up(&mut self) -> ApiResult<()> {
+        self.news = subscribe(&self.context, &self.caller, &self.study, self.after).await?;
+        let (events, more) = studies::events(&self.context, &self.caller, &self.study, self.after).await?;
+        self.waiting = events.into();
+        self.is_over = !more;
+        Ok(())
     }
 }

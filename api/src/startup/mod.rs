@@ -14,6 +14,7 @@ use prometheus::Registry;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::app::watch::Hub;
 use crate::auth::Authenticator;
 use crate::config::Config;
 use crate::context::{CHECKS_AT_ONCE, Context};
@@ -85,6 +86,7 @@ pub async fn serve(config: &Config, program: Option<std::path::PathBuf>) -> Resu
         metrics: metrics.clone(),
         quotas: Quotas::new(storage.store.clone(), config.quotas),
         webhooks: config.webhook_networks.clone(),
+        watches: Hub::new(storage.store.clone(), running.token()),
         checks: Semaphore::new(CHECKS_AT_ONCE),
         shutdown: running.token(),
         secure_cookies: config.listen.public_url.as_ref().is_some_and(|url| url.starts_with("https://")),
