@@ -36,6 +36,17 @@ pub struct Sacctmgr {
     qos: Vec<QosRow>,
 }
 
+/// Whether a line is the header of a table that `sacctmgr show … -P` prints.
+fn is_header(line: &str) -> bool {
+    const FIRST: [&str; 4] = ["Name", "Cluster", "Account", "User"];
+    line.split_once('|').is_some_and(|(first, rest)| {
+        FIRST.iter().any(|name| first.trim().eq_ignore_ascii_case(name))
+            && ["Priority", "Account", "Share", "Fairshare", "GrpTRES", "Name"]
+                .iter()
+                .any(|name| rest.split('|').any(|cell| cell.trim().eq_ignore_ascii_case(name)))
+    })
+}
+
 /// Values by the key's present name.
 type Fields = BTreeMap<&'static str, Field>;
 
@@ -77,8 +88,9 @@ struct QosRow {
 }
 
 impl Sacctmgr {
-    /// Reads a dump, or a table of QOS or associations with its header; which one is told by content. O(bytes).
-    /// What is printed separately can be put together with [`Self::merge`].
+    /// Reads a dump, or a table of QOS or associations with its header; which one is told by content. Several of them may
+    /// follow each other in one file (`cat sacctmgr.cfg qos.txt`): a dump does not hold the QOS. O(bytes).
+    /// What is in separate files can be put together with [`Self::merge`].
     pub fn read(name: &str, bytes: &[u8]) -> (Self, Vec<Diagnostic>) {
         let text = String::from_utf8_lossy(bytes);
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
@@ -95,10 +107,34 @@ impl Sacctmgr {
             None => vec![
                 Diagnostic::error(name, "the file holds nothing").cure("hand over the output of sacctmgr dump CLUSTER"),
             ],
-            Some(first) if first.contains('|') => accounts.read_table(text),
-            Some(_) => accounts.read_dump(text),
+            Some(_) => accounts.read_parts(text),
         };
         (accounts, crate::diagnostic::bounded(diagnostics, name))
+    }
+
+    /// The parts of a file, each with its place in it: what stands before the other parts is blank.
+    fn read_parts(&mut self, text: &str) -> Vec<Diagnostic> {
+        let mut diagnostics = Vec::new();
+        let mut lines: Vec<&str> = text.lines().collect();
+        while let Some(begin) = lines.iter().rposition(|line| is_header(line)) {
+            let mut table = Self { rows: Vec::new(), seen: BTreeSet::new(), qos: Vec::new(), ..self.clone() };
+            let part = format!("{}{}", "\n".repeat(begin), lines.split_off(begin).join("\n"));
+            diagnostics.extend(table.read_table(&part));
+            self.merge(table);
+        }
+        let is_content = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+        if lines.iter().any(is_content) {
+            let text = lines.join("\n");
+            let mut rest = Self { rows: Vec::new(), seen: BTreeSet::new(), qos: Vec::new(), ..self.clone() };
+            diagnostics.extend(if lines.iter().find(|line| is_content(line)).is_some_and(|line| line.contains('|')) {
+                rest.read_table(&text)
+            } else {
+                rest.read_dump(&text)
+            });
+            let tables = std::mem::replace(self, rest);
+            self.merge(tables);
+        }
+        diagnostics
     }
 
     /// Takes over what `other` says: its QOS replace those of the same name, its associations are used where this one has
@@ -110,7 +146,7 @@ impl Sacctmgr {
                 None => self.qos.push(qos),
             }
         }
-        if self.rows.is_empty() {
+        if self.rows.is_empty() && !other.rows.is_empty() {
             (self.rows, self.seen, self.root) = (other.rows, other.seen, other.root);
             self.cluster = other.cluster.or(self.cluster.take());
         }

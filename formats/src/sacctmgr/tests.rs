@@ -169,6 +169,19 @@ fn files_printed_separately_can_be_put_together() {
 }
 
 #[test]
+fn a_dump_and_tables_may_follow_each_other_in_one_file() {
+    let text = format!("{DUMP}Name|Priority|MaxJobsPU|GrpTRES\ncapped|5|2|\nhigh|9||cpu=3\nnormal|1||cpu=many\n");
+    let (accounts, diagnostics) = Sacctmgr::read("dump", text.as_bytes());
+    let table = DUMP.lines().count() + 1;
+    let (tree, qos, more) = accounts.lower(&mut TresNames::default());
+    let said: Vec<String> = diagnostics.iter().chain(&more).map(ToString::to_string).collect();
+    assert!(said.iter().any(|line| line.starts_with(&format!("dump:{}: error: GrpTRES", table + 3))), "{said:?}");
+    assert_eq!(qos.iter().map(|qos| qos.priority).collect::<Vec<_>>(), [5, 9, 1]);
+    assert_eq!((qos[0].limits.max_jobs_per_user, qos[1].limits.grp_tres.as_slice()), (Some(2), &[(Tres::Cpu, 3)][..]));
+    assert!(tree.rows.len() > 3, "{tree:?}");
+}
+
+#[test]
 fn what_ifs_change_one_value_and_refuse_unknown_names() {
     let (mut accounts, _) = Sacctmgr::read("dump", format!("QOS - 'high':Priority=3\n{DUMP}").as_bytes());
     accounts.set_qos("high", "MaxJobsPU", "4").unwrap();
