@@ -449,6 +449,13 @@ impl Default for BackfillPolicy {
     }
 }
 
+impl PriorityPolicy {
+    /// Whether the CPUs of a job have a part in its priority.
+    pub fn counts_sizes(&self) -> bool {
+        self.multifactor && (self.weight_job_size > 0 || !self.weight_tres.is_empty())
+    }
+}
+
 impl Default for PriorityPolicy {
     fn default() -> Self {
         Self {

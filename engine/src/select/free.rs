@@ -84,6 +84,13 @@ impl Geometry {
         geometry
     }
 
+    /// CPUs that a node still needed is sure to get: a core's, with CR_Socket a socket's. Source: slurm-semantics 6.7.
+    #[inline]
+    pub(crate) fn kept(&self, unit: ConsumableUnit, node: NodeId) -> u32 {
+        let cores = if unit == ConsumableUnit::Socket { self.socket_cores[self.sockets(node).start] } else { 1 };
+        cores * self.cpus_per_core[node.index()]
+    }
+
     /// The sockets of a node, as positions in the per-socket arrays.
     #[inline]
     pub(crate) fn sockets(&self, node: NodeId) -> std::ops::Range<usize> {

@@ -36,7 +36,8 @@ pub(crate) fn lay_out(
                 threads = threads.min(tasks.saturating_mul(shape.cpus_per_task).max(1));
             }
             let wanted = task_cpus[position].div_ceil(threads);
-            cores_over_sockets(geometry, unit, free, shape, offer, wanted, &mut allocation.socket_cores)
+            let cores = (wanted, shape.cpus_per_task.div_ceil(threads));
+            cores_over_sockets(geometry, unit, free, shape, offer, cores, &mut allocation.socket_cores)
         };
         let cpus = if shape.whole_nodes { geometry.cpus[index] } else { cores * cpus_per_core };
         let memory = match shape.memory {
@@ -79,14 +80,15 @@ fn tasks_over_nodes(shape: &Shape, chosen: &[Offer]) -> Vec<u32> {
     cpus
 }
 
-/// Takes `wanted` cores of a node: cyclically over its sockets, or socket by socket. Pushes a count a socket.
+/// Takes `wanted` cores of a node, `task_cores` a task: cyclically over its sockets, or socket by socket. Pushes a count
+/// a socket.
 fn cores_over_sockets(
     geometry: &Geometry,
     unit: ConsumableUnit,
     free: &Free,
     shape: &Shape,
     offer: &Offer,
-    wanted: u32,
+    (wanted, task_cores): (u32, u32),
     out: &mut Vec<u32>,
 ) -> u32 {
     let sockets = geometry.sockets(offer.node);
@@ -99,11 +101,22 @@ fn cores_over_sockets(
     };
     let mut left = wanted;
     if unit == ConsumableUnit::Socket {
-        // Whole sockets are charged.
+        // Tasks go to the sockets in turn; every socket with a task on it is charged whole.
+        let task = if shape.block_cores { wanted } else { task_cores.max(1) };
+        while left > 0 {
+            let before = left;
+            for (position, socket) in sockets.clone().enumerate() {
+                let taken = task.min(left).min(usable(socket) - out[begin + position]);
+                out[begin + position] += taken;
+                left -= taken;
+            }
+            if left == before {
+                break;
+            }
+        }
         for (position, socket) in sockets.clone().enumerate() {
-            if left > 0 && usable(socket) > 0 {
+            if out[begin + position] > 0 {
                 out[begin + position] = usable(socket);
-                left = left.saturating_sub(usable(socket));
             }
         }
     } else if shape.block_cores {

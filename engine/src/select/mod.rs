@@ -31,6 +31,10 @@ pub(crate) struct Selector {
     pub(crate) geometry: Geometry,
     unit: ConsumableUnit,
     linear: bool,
+    /// Whether this test adds weight classes one after the other.
+    by_weight: bool,
+    /// Whether a job may be charged more CPUs than it asked for without taking whole nodes.
+    rounds_up: bool,
     scratch: PickScratch,
     offers: Vec<Offer>,
     lighter: Vec<Offer>,
@@ -47,10 +51,14 @@ pub(crate) struct Selector {
 impl Selector {
     /// A selector for a cluster.
     pub(crate) fn new(cluster: &Cluster, policy: &SelectPolicy) -> Self {
+        let geometry = Geometry::new(cluster, policy);
+        let rounds_up = policy.unit == ConsumableUnit::Socket || geometry.cpus_per_core.iter().any(|&cpus| cpus > 1);
         Self {
-            geometry: Geometry::new(cluster, policy),
+            geometry,
             unit: policy.unit,
             linear: policy.linear,
+            by_weight: false,
+            rounds_up,
             scratch: PickScratch::new(Tree::new(cluster)),
             offers: Vec::new(),
             lighter: Vec::new(),
@@ -65,6 +73,17 @@ impl Selector {
     /// Whether the request fits into what is free on `candidates`; the nodes are left in [`Selector::chosen`].
     /// O(candidates × sockets) and the cost of [`pick::choose`].
     pub(crate) fn fits(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
+        self.by_weight = self.linear;
+        self.fits_by(free, shape, user, candidates)
+    }
+
+    /// As [`Selector::fits`], for a test of when and where: there select/linear does not look at weights. O(as `fits`).
+    pub(crate) fn fits_in_plan(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
+        self.by_weight = false;
+        self.fits_by(free, shape, user, candidates)
+    }
+
+    fn fits_by(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.offers.clear();
         for node in candidates.iter_common(&free.open) {
             let cpus = usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node);
@@ -79,7 +98,8 @@ impl Selector {
     fn offer(&mut self, node: crate::ids::NodeId, cpus: u32) {
         let index = node.index();
         let (weight, total_cpus) = (self.geometry.weight[index], self.geometry.cpus[index]);
-        self.offers.push(Offer { node, cpus, weight, total_cpus });
+        let kept = self.geometry.kept(self.unit, node);
+        self.offers.push(Offer { node, cpus, weight, total_cpus, kept });
     }
 
     /// Whether the request fits into what is on offer.
@@ -106,8 +126,8 @@ impl Selector {
 
     /// Chooses among all offers; select/linear adds weight classes one after the other.
     fn choose_from_offers(&mut self, shape: &Shape) -> bool {
-        if !self.linear {
-            return pick::choose(shape, &self.offers, false, &mut self.scratch, &mut self.chosen);
+        if !self.by_weight {
+            return pick::choose(shape, &self.offers, self.linear, &mut self.scratch, &mut self.chosen);
         }
         let mut weights: Vec<u32> = self.offers.iter().map(|offer| offer.weight).collect();
         weights.sort_unstable();
@@ -162,6 +182,15 @@ impl Selector {
         if prefer {
             self.scratch.idle_last.extend(now.jobs.iter().map(|&jobs| jobs == 0));
         }
+    }
+
+    /// CPUs the job would be charged on the nodes last chosen out of `free`; `None` if just what it asked for.
+    /// O(nodes of the job × sockets).
+    pub(crate) fn charged_cpus(&self, free: &Free, shape: &Shape) -> Option<u32> {
+        if shape.whole_nodes {
+            return Some(self.chosen.iter().map(|offer| self.geometry.cpus[offer.node.index()]).sum());
+        }
+        self.rounds_up.then(|| self.allocate(free, shape).shares.iter().map(|share| share.cpus).sum())
     }
 
     /// The allocation on the nodes last chosen.

@@ -16,6 +16,8 @@ pub(crate) struct Offer {
     pub(crate) weight: u32,
     /// CPUs free of all CPUs, for least-loaded selection.
     pub(crate) total_cpus: u32,
+    /// CPUs kept for it while other nodes are taken: a core's, with CR_Socket a socket's.
+    pub(crate) kept: u32,
 }
 
 /// A maximal sequence of consecutive usable nodes of one weight.
@@ -170,7 +172,7 @@ fn enough_nodes(shape: &Shape, available: i64, needed: i64) -> bool {
     available >= needed - slack.max(0)
 }
 
-/// Takes one offer: as many CPUs as it may, leaving one a node for the nodes still needed.
+/// Takes one offer: as many CPUs as it may, leaving a core's or socket's for each node still needed, or a task's.
 fn take(
     shape: &Shape,
     offers: &[Offer],
@@ -185,7 +187,7 @@ fn take(
     scratch.taken[position] = true;
     let mut offer = offers[position];
     if !shape.whole_nodes {
-        let reserved = (rest.nodes - 1).max(0) * i64::from(shape.cpus_per_task.min(shape.min_cpus_per_node));
+        let reserved = (rest.nodes - 1).max(0) * i64::from(shape.cpus_per_task.max(offer.kept));
         let allowed = (rest.cpus - reserved).max(i64::from(shape.min_cpus_per_node));
         offer.cpus = i64::from(offer.cpus).min(allowed) as u32;
     }

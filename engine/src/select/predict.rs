@@ -25,6 +25,7 @@ impl Selector {
         allocation: impl Fn(JobId) -> Option<&'a Allocation> + Copy,
         now: i64,
     ) -> Option<i64> {
+        self.by_weight = false;
         let mut groups = Groups::new(running, policy);
         let mut last = (i64::MIN, JobId(0));
         let mut ripe = std::mem::take(&mut self.ripe);

@@ -73,6 +73,8 @@ pub(crate) struct Shape {
     pub(crate) counted: Vec<(NodeSet, u32)>,
     /// Whether an empty machine could run it; filled in by the controller.
     pub(crate) feasible: bool,
+    /// CPUs that an empty machine would charge it, where that counts for its size; filled in by the controller.
+    pub(crate) charged_alone: Option<u32>,
 }
 
 /// How nodes are chosen among those that can serve.
@@ -189,6 +191,7 @@ impl Shape {
             alternatives: Vec::new(),
             counted: Vec::new(),
             feasible: false,
+            charged_alone: None,
         };
         for (index, node) in cluster.nodes.iter().enumerate() {
             let id = NodeId::new(index);

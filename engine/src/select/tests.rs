@@ -54,7 +54,7 @@ fn picked(free: &[u32], tasks: u32, nodes: Option<(u32, u32)>) -> String {
         .iter()
         .enumerate()
         .filter(|&(_, &cpus)| cpus > 0)
-        .map(|(index, &cpus)| Offer { node: NodeId::new(index), cpus, weight: 1, total_cpus: cpus })
+        .map(|(index, &cpus)| Offer { node: NodeId::new(index), cpus, weight: 1, total_cpus: cpus, kept: 1 })
         .collect();
     let mut chosen = Vec::new();
     let found = choose(&shape(free, tasks, nodes), &offers, false, &mut PickScratch::default(), &mut chosen);
@@ -102,7 +102,7 @@ fn picked_by_weight(free: &[(u32, u32)], tasks: u32, change: impl FnOnce(&mut Sh
         .iter()
         .enumerate()
         .filter(|(_, (cpus, _))| *cpus > 0)
-        .map(|(index, &(cpus, weight))| Offer { node: NodeId::new(index), cpus, weight, total_cpus: cpus })
+        .map(|(index, &(cpus, weight))| Offer { node: NodeId::new(index), cpus, weight, total_cpus: cpus, kept: 1 })
         .collect();
     let mut shape = shape(&cores, tasks, None);
     change(&mut shape);

@@ -106,7 +106,7 @@ pub(crate) fn earliest_start<'a>(
             last_end = job.end;
             true
         })?;
-        if tested && gathered.may_suffice(shape) && selector.fits(future, shape, user, usable) {
+        if tested && gathered.may_suffice(shape) && selector.fits_in_plan(future, shape, user, usable) {
             return Some(start_of(selector, policy, running.iter().copied(), allocation, last_end).max(now));
         }
     }

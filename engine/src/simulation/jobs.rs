@@ -51,6 +51,8 @@ pub(crate) struct LiveJob {
     pub(crate) partition: PartitionId,
     /// Billing units, while it runs.
     pub(crate) billing: f64,
+    /// CPUs that the last successful test of when and where would have charged it.
+    pub(crate) charged_cpus: Option<u32>,
     /// What it holds.
     pub(crate) allocation: Allocation,
 }

@@ -54,6 +54,7 @@ impl Controller<'_> {
         }
         let shapes = self.take_shapes(request);
         let feasible = shapes.iter().any(|shape| shape.feasible) && self.reservation_admits(id);
+        let charged = shapes.iter().rev().find_map(|shape| shape.charged_alone);
         self.put_shapes(request, shapes);
         if !feasible || self.refused_at_submission(id) {
             // sbatch would refuse it: it never enters the queue. It stays PENDING in the outcome.
@@ -71,6 +72,8 @@ impl Controller<'_> {
             self.enqueue(id, seconds(now));
             self.timers.request_main(now);
         }
+        // Its first priority knows of no test yet; the next step does.
+        self.size_becomes(id, charged);
     }
 
     /// The job is known from now on.
@@ -96,6 +99,7 @@ impl Controller<'_> {
             expected_end: 0,
             partition: PartitionId(0),
             billing: 0.0,
+            charged_cpus: None,
             allocation: Allocation::default(),
         });
     }
@@ -171,7 +175,8 @@ impl Controller<'_> {
         let accrue = self.live.get(id).map_or(job.submit, |live| live.accrue);
         let limit = self.live.get(id).map_or(YEAR_MINUTES, |live| (live.limit_seconds / 60) as u32);
         let nodes = request.min_nodes.max(1);
-        let cpus = request.min_cpus.max(1);
+        let charged = self.live.get(id).and_then(|live| live.charged_cpus);
+        let cpus = charged.unwrap_or(request.min_cpus).max(1);
         let tres: Vec<f64> = policy
             .weight_tres
             .iter()
@@ -206,6 +211,14 @@ impl Controller<'_> {
             nice: job.nice,
         };
         (tier, self.norms().priority(policy, &self.scenario.cluster, factors))
+    }
+
+    /// A test of when and where would have charged the waiting job so many CPUs: its size factor uses them from the next
+    /// step on. Source: docs/FIDELITY.md, facts.
+    pub(crate) fn size_becomes(&mut self, id: JobId, charged: Option<u32>) {
+        if let (Some(live), Some(cpus)) = (self.live.get_mut(id), charged) {
+            live.charged_cpus = Some(cpus);
+        }
     }
 
     /// Commits an allocation: the job runs from this second.

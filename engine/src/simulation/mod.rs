@@ -24,7 +24,9 @@ pub(crate) mod timers;
 pub(crate) mod waiting;
 
 use crate::ablation::{Rule, is_off};
+use crate::cluster::{OverSubscribe, Partition};
 use crate::ids::{JobId, NodeId, RequestId};
+use crate::job::Sharing;
 use crate::limits::usage::LimitUsage;
 use crate::node_set::NodeSet;
 use crate::observer::{Interrupted, Observer};
@@ -111,6 +113,8 @@ pub(crate) struct Controller<'a> {
     pub(crate) version: u64,
     /// Go through cycles that provably repeat the one before.
     pub(crate) every_cycle: bool,
+    /// Whether the nodes that a plan names decide how large a waiting job is.
+    pub(crate) sizes_vary: bool,
 }
 
 /// Simulates Slurm's schedulers on a scenario.
@@ -179,6 +183,7 @@ impl<'a> Controller<'a> {
             finished: 0,
             version: 0,
             every_cycle,
+            sizes_vary: sizes_vary(scenario),
             timers,
             scenario,
         }
@@ -272,12 +277,16 @@ impl<'a> Controller<'a> {
         let slot = &mut self.shapes[request.index()];
         if slot.is_none() {
             let (cluster, select) = (&self.scenario.cluster, &self.scenario.policy.select);
+            let sizes_count = self.scenario.policy.priority.counts_sizes();
             let request = &self.scenario.workload.requests[request.index()];
             let mut shapes: Box<[Shape]> =
                 request.partitions.iter().map(|&partition| Shape::new(cluster, select, partition, request)).collect();
             for shape in &mut shapes {
                 let user = 0;
-                shape.feasible = self.selector.fits(&self.empty, shape, user, &shape.eligible);
+                shape.feasible = self.selector.fits_in_plan(&self.empty, shape, user, &shape.eligible);
+                if shape.feasible && sizes_count {
+                    shape.charged_alone = self.selector.charged_cpus(&self.empty, shape);
+                }
             }
             *slot = Some(shapes);
         }
@@ -328,4 +337,15 @@ pub(crate) fn dispatch(
         Scheduler::Conservative => plain::PlainAlgorithm::Conservative,
     };
     plain::simulate(scenario, algorithm, &plain::PlainOptions::default(), observer)
+}
+
+/// Whether jobs that take whole nodes are charged more on some nodes than on others, and priorities heed it.
+fn sizes_vary(scenario: &Scenario) -> bool {
+    let cluster = &scenario.cluster;
+    let is_exclusive = |partition: &Partition| partition.over_subscribe == OverSubscribe::Exclusive;
+    scenario.policy.priority.counts_sizes()
+        && cluster.nodes.windows(2).any(|pair| pair[0].cpus != pair[1].cpus)
+        && (scenario.policy.select.linear
+            || cluster.partitions.iter().any(is_exclusive)
+            || scenario.workload.requests.iter().any(|request| request.sharing == Sharing::Exclusive))
 }

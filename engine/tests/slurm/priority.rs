@@ -68,6 +68,20 @@ fn larger_jobs_go_first_with_a_size_weight_unless_small_is_favoured() {
 }
 
 #[test]
+fn a_waiting_job_is_as_large_as_what_a_test_would_have_charged_it() {
+    // Job 3 asks for one CPU, but its plan takes the whole node: from the next step on it is larger than job 2.
+    let scenario = "node n1 cores=4
+                    set multifactor weight_job_size=1000
+                    job 1 n=4 run=900 t=20
+                    job 2 at=10 n=3 run=100 t=10
+                    job 3 at=20 n=1 exclusive run=100 t=10";
+    let expected = "1  0   0..4        +900  COMPLETED  n1  *
+                    2  10  3.end+0..4  +100  COMPLETED  n1  *
+                    3  20  1.end+0..4  +100  COMPLETED  n1  *";
+    expect(scenario, expected);
+}
+
+#[test]
 pub(crate) fn who_has_used_less_of_an_equal_share_goes_first() {
     let settings = "user a usage=1000\nuser b usage=10\nuser u usage=100\nset multifactor weight_fairshare=1000";
     expect(&queue(settings, "user=a", "user=b"), LAST_COMES_FIRST);

@@ -39,6 +39,30 @@ fn lighter_nodes_are_preferred_even_where_a_heavier_one_fits_tighter() {
 }
 
 #[test]
+fn whole_sockets_go_to_tasks_in_turn() {
+    // Two tasks take a socket each; three CPUs of one task stay in one, and leave the other to job 3.
+    let found = nodes(
+        "node n[1-2] cores=8 sockets=2
+         set select=socket
+         job 1 n=2 run=300
+         job 2 at=10 n=1 c=3 run=300
+         job 3 at=20 n=4 run=300",
+    );
+    assert_eq!(found, ["n1", "n2", "n2"]);
+}
+
+#[test]
+fn a_core_with_its_threads_is_kept_for_every_node_still_needed() {
+    // Job 1 takes 8 + 6 + 2 CPUs; so a job of two CPUs finds room on n2, tighter than n3.
+    let found = nodes(
+        "node n[1-4] cores=4 threads=2
+         job 1 N=3 n=16 run=300
+         job 2 at=10 n=2 run=300",
+    );
+    assert_eq!(found, ["n1,n2,n3", "n2"]);
+}
+
+#[test]
 fn constraints_choose_among_features() {
     let found = nodes(
         "node n1 cores=4 features=a

@@ -1,5 +1,5 @@
 //! Whether anything that a cycle has not come to yet could still start. If not, the rest of the cycle decides nothing.
-//! (A plan is made anew in every cycle, and nothing but the cycle itself reads it.)
+//! (A plan is made anew in every cycle, and nothing but the cycle itself reads it, unless `Controller::sizes_vary`.)
 //!
 //! A candidate is a record whose request fits into what is free now, on nodes that the plan so far leaves to it, and
 //! which no cap, limit or licence holds back. All of these only shrink while a cycle goes on, so a record that is no
@@ -52,11 +52,10 @@ pub(super) fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill, cy
     let duration_us = policy.cost.backfill_base_us
         + policy.cost.record_us(controller.scenario.cluster.nodes.len()) * u64::from(cycle.length);
     let yields = duration_us >= policy.backfill.yield_interval_us.max(1);
-    // Preemption makes room where none is free.
-    candidates.active = !controller.every_cycle
-        && controller.preempt.is_none()
-        // A plan of a component is read by its siblings, in the next cycle too.
-        && !controller.components_wait()
+    // Preemption makes room where none is free; a plan of a component is read by its siblings, in the next cycle too; and a
+    // plan may say how large the job is.
+    let plans_are_read = controller.preempt.is_some() || controller.components_wait() || controller.sizes_vary;
+    candidates.active = !(controller.every_cycle || plans_are_read)
         && cycle.weight == 0
         && !(yields && policy.backfill.continue_after_yield);
     if !candidates.active {

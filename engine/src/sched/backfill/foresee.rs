@@ -9,7 +9,7 @@ use crate::sched::queue::Record;
 
 /// A bound [s] under what [`will_run`] would say; see [`crate::select::ready`].
 pub(super) fn bound(controller: &mut Controller<'_>, backfill: &Backfill, record: Record, shape: &Shape) -> i64 {
-    if controller.preempt.is_some() || controller.every_cycle {
+    if controller.preempt.is_some() || controller.every_cycle || controller.sizes_vary {
         return i64::MIN;
     }
     let live = &controller.live;
@@ -34,7 +34,7 @@ pub(super) fn will_run(
 ) -> Option<i64> {
     let now = seconds(controller.now);
     let user = controller.scenario.workload.jobs[record.job.index()].user.0;
-    if bound <= now && controller.selector.fits(&controller.free, shape, user, &backfill.usable) {
+    if bound <= now && controller.selector.fits_in_plan(&controller.free, shape, user, &backfill.usable) {
         return Some(now);
     }
     if controller.preempt.is_some() {
@@ -62,7 +62,7 @@ pub(super) fn will_run(
         _ => {
             // The definition reads what the test on the free nodes has found on offer.
             controller.free.restore(&selector.geometry, future);
-            selector.fits(&controller.free, shape, user, &backfill.usable);
+            selector.fits_in_plan(&controller.free, shape, user, &backfill.usable);
             earliest_start(selector, policy, future, request, &backfill.usable, running, allocation, now)
         }
     };
@@ -83,7 +83,7 @@ fn with_preemption(
     let victims = controller.without_victims(record.job, record.partition, &backfill.usable);
     let preemption = controller.preempt.take_if(|_| victims.is_some());
     let free = preemption.as_ref().map_or(&controller.free, |preemption| &preemption.free);
-    let fits = controller.selector.fits(free, shape, user, &backfill.usable);
+    let fits = controller.selector.fits_in_plan(free, shape, user, &backfill.usable);
     let makes_room = preemption.is_some() && fits;
     let mut found = makes_room.then_some(now);
     if !makes_room && !test_only {

@@ -110,6 +110,10 @@ pub(super) fn place(
                 None => return Next::Record,
             }
         };
+        if controller.sizes_vary && shape.whole_nodes {
+            let charged = controller.selector.charged_cpus(&controller.free, shape);
+            controller.size_becomes(id, charged);
+        }
         if found < try_from {
             // slurmctld stamps the job as changed here, which keeps cycles coming every interval.
             controller.timers.changed(controller.now);
