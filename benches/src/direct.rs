@@ -74,6 +74,7 @@ pub(crate) fn scenario(site: &Site, seed: u64) -> anyhow::Result<(Scenario, Stri
         associations: lowered.associations,
         qos: lowered.qos,
         policy: lowered.policy,
+        calendar: lowered.calendar,
         workload: Arc::new(workload),
     };
     if let Err(errors) = scenario.validate() {

@@ -92,7 +92,7 @@ fn rewrite(path: &Path, target: &Path, names: &mut Pseudonyms) -> Result<(), Pse
     let packing = Packing::of(&head);
     match recognised(&name, &head) {
         Kind::SlurmConf => out.write_all(names.slurm_conf(&text()?).as_bytes())?,
-        Kind::Accounts => out.write_all(names.accounts(&text()?).as_bytes())?,
+        Kind::Accounts | Kind::Events => out.write_all(names.accounts(&text()?).as_bytes())?,
         // Tables of sacctmgr and sshare have columns, too, but no jobs.
         Kind::Trace if packing == Packing::Plain && !is_sacct(&head) => {
             out.write_all(names.accounts(&text()?).as_bytes())?;
@@ -110,6 +110,10 @@ fn rewrite(path: &Path, target: &Path, names: &mut Pseudonyms) -> Result<(), Pse
                 packed.finish()?;
             }
         },
+        Kind::Reservations => {
+            let words = "reservations name users and accounts, and are not rewritten yet: do not hand them over";
+            return Err(PseudonymError::Unknown(words.to_owned()));
+        }
         Kind::Study | Kind::Unknown => {
             let words = "this is neither slurm.conf, a dump or table of sacctmgr nor sacct's output";
             return Err(PseudonymError::Unknown(words.to_owned()));
