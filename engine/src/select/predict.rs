@@ -3,6 +3,7 @@
 
 use crate::ids::JobId;
 use crate::node_set::NodeSet;
+use crate::policy::SlurmVersion;
 use crate::select::free::{Allocation, Free};
 use crate::select::ready::{NodeJobs, ReadyTimes};
 use crate::select::shape::Shape;
@@ -12,7 +13,7 @@ use crate::simulation::running::Running;
 
 impl Selector {
     /// As [`crate::select::will_run::earliest_start`], given when the nodes are ready and a bound that follows from it.
-    /// No running job may be overdue. O(running jobs looked at + nodes ready by the answer).
+    /// A start after `later` is of no use: then a bound above it is returned, and no nodes. No running job may be overdue. O(running jobs looked at + nodes ready by the answer).
     #[expect(clippy::too_many_arguments, reason = "the test reads the controller's state and owns none of it")]
     pub(crate) fn predict<'a>(
         &mut self,
@@ -23,7 +24,7 @@ impl Selector {
         usable: &NodeSet,
         running: &[Running],
         allocation: impl Fn(JobId) -> Option<&'a Allocation> + Copy,
-        now: i64,
+        (now, later): (i64, Option<i64>),
     ) -> Option<i64> {
         self.by_weight = false;
         let mut groups = Groups::new(running, policy);
@@ -44,6 +45,10 @@ impl Selector {
         }) {
             if !tested || last.0 < bound {
                 continue;
+            }
+            if later.is_some_and(|later| last.0 > later) && policy.version < SlurmVersion::V25_05 {
+                found = Some(last.0);
+                break;
             }
             ripe.clear();
             for node in ready.by(last.0) {

@@ -23,13 +23,14 @@ pub(super) fn bound(controller: &mut Controller<'_>, backfill: &Backfill, record
     )
 }
 
-/// The earliest expected start on `backfill.usable`, which is not before `bound`; nodes are left in the selector.
+/// The earliest expected start on `backfill.usable`, which is not before `bound`; nodes are left in the selector. If it is
+/// after `later`, where another try will be made, it may be given too early, but still after `later`, and without nodes.
 pub(super) fn will_run(
     controller: &mut Controller<'_>,
     backfill: &mut Backfill,
     record: Record,
     shape: &Shape,
-    bound: i64,
+    (bound, later): (i64, Option<i64>),
     test_only: bool,
 ) -> Option<i64> {
     let now = seconds(controller.now);
@@ -57,7 +58,7 @@ pub(super) fn will_run(
         Some(times) if !controller.every_cycle && !overdue => {
             let ready = (&controller.node_jobs, times, bound);
             let states = (&controller.free, future);
-            selector.predict(policy, states, ready, request, &backfill.usable, running, allocation, now)
+            selector.predict(policy, states, ready, request, &backfill.usable, running, allocation, (now, later))
         }
         _ => {
             // The definition reads what the test on the free nodes has found on offer.

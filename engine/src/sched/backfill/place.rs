@@ -101,7 +101,7 @@ pub(super) fn place(
             try_from = later;
             continue;
         }
-        let Some(found) = will_run(controller, backfill, record, shape, bound, test_only) else {
+        let Some(found) = will_run(controller, backfill, record, shape, (bound, again), test_only) else {
             match again {
                 Some(later) => {
                     try_from = later;
