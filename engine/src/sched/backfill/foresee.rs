@@ -9,7 +9,7 @@ use crate::sched::queue::Record;
 
 /// A bound [s] under what [`will_run`] would say; see [`crate::select::ready`].
 pub(super) fn bound(controller: &mut Controller<'_>, backfill: &Backfill, record: Record, shape: &Shape) -> i64 {
-    if controller.preempt.is_some() || controller.every_cycle || controller.sizes_vary {
+    if controller.preempt.is_some() || controller.every_cycle {
         return i64::MIN;
     }
     let live = &controller.live;

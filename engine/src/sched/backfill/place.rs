@@ -95,13 +95,15 @@ pub(super) fn place(
         cycle.tested += u32::from(!tested);
         tested = true;
         let bound = bound(controller, backfill, record, shape);
-        if let Some(later) = again.filter(|&later| bound > later) {
+        // Where sizes vary, each answer of will-run is noted.
+        let useless_after = again.filter(|_| !controller.sizes_vary);
+        if let Some(later) = useless_after.filter(|&later| bound > later) {
             // Whatever will-run says is after that: it is asked again there.
             backfill.valid_until = backfill.valid_until.min(bound);
             try_from = later;
             continue;
         }
-        let Some(found) = will_run(controller, backfill, record, shape, (bound, again), test_only) else {
+        let Some(found) = will_run(controller, backfill, record, shape, (bound, useless_after), test_only) else {
             match again {
                 Some(later) => {
                     try_from = later;
