@@ -76,7 +76,6 @@ pub(crate) fn scenario(site: &Site, seed: u64) -> anyhow::Result<(Scenario, Stri
         policy: lowered.policy,
         calendar: lowered.calendar,
         workload: Arc::new(workload),
-        calendar: Default::default(),
     };
     if let Err(errors) = scenario.validate() {
         bail!("{}", errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
