@@ -17,6 +17,8 @@ use crate::error::{ApiError, ApiResult, Code};
 
 /// The longest Idempotency-Key [bytes].
 const KEY_MAX: usize = 255;
+/// Events read from the database at once.
+pub(super) const EVENTS_AT_ONCE: usize = 100;
 
 /// A study and where it stands in the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,11 +153,10 @@ pub async fn events(
     id: &str,
     after: i64,
 ) -> ApiResult<(Vec<StudyEvent>, bool)> {
-    const BATCH: i64 = 100;
     let tenant = &caller.principal().tenant;
     // The row first: whatever it counts as told is then found among the events.
     let study = find(context, tenant, id).await?;
-    let events = context.store.study_events(tenant, &study.id, after, BATCH).await?;
+    let events = context.store.study_events(tenant, &study.id, after, EVENTS_AT_ONCE as i64).await?;
     let told = events.last().map_or(after, |event| event.seq);
     Ok((events, !study.state.is_final() || told < study.last_event))
 }

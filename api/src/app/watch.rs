@@ -6,7 +6,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use foresite_store::events::StudyEvent;
-use foresite_store::ids::StudyId;
 use futures::stream::{self, BoxStream, StreamExt};
 use tokio::sync::broadcast;
 
@@ -23,6 +22,8 @@ struct Watch {
     study: String,
     after: i64,
     waiting: VecDeque<StudyEvent>,
+    /// The database has more than was read at once.
+    is_behind: bool,
     is_over: bool,
     news: broadcast::Receiver<Arc<StudyEvent>>,
 }
@@ -37,9 +38,10 @@ pub async fn watch(
     study: &str,
     after: i64,
 ) -> ApiResult<BoxStream<'static, ApiResult<StudyEvent>>> {
-    let news = subscribe(&context, &caller, study, after).await?;
-    let (events, more) = studies::events(&context, &caller, study, after).await?;
-    let watch = Watch { context, caller, study: study.to_owned(), after, waiting: events.into(), is_over: !more, news };
+    let news = subscribe(&context, &caller, study).await?;
+    let (waiting, is_behind, is_over) = (VecDeque::new(), false, false);
+    let mut watch = Watch { context, caller, study: study.to_owned(), after, waiting, is_behind, is_over, news };
+    watch.look().await?;
     Ok(stream::unfold(Some(watch), next).boxed())
 }
 
@@ -48,11 +50,11 @@ async fn subscribe(
     context: &Context,
     caller: &Authorised<ReadStudies>,
     study: &str,
-    after: i64,
 ) -> ApiResult<broadcast::Receiver<Arc<StudyEvent>>> {
     let tenant = &caller.principal().tenant;
-    let study: StudyId = studies::find(context, tenant, study).await?.id;
-    Ok(context.watches.subscribe((tenant.clone(), study), after))
+    let study = studies::find(context, tenant, study).await?;
+    // Not from the number that this caller has named: others will listen to the same reader.
+    Ok(context.watches.subscribe((tenant.clone(), study.id), study.last_event))
 }
 
 async fn next(watch: Option<Watch>) -> Option<(ApiResult<StudyEvent>, Option<Watch>)> {
@@ -64,6 +66,12 @@ async fn next(watch: Option<Watch>) -> Option<(ApiResult<StudyEvent>, Option<Wat
         }
         if watch.is_over {
             return None;
+        }
+        if watch.is_behind {
+            match watch.look().await {
+                Ok(()) => continue,
+                Err(error) => return Some((Err(error), None)),
+            }
         }
         let news = tokio::select! {
             news = watch.news.recv() => news,
@@ -86,8 +94,14 @@ async fn next(watch: Option<Watch>) -> Option<(ApiResult<StudyEvent>, Option<Wat
 
 impl Watch {
     async fn catch_up(&mut self) -> ApiResult<()> {
-        self.news = subscribe(&self.context, &self.caller, &self.study, self.after).await?;
+        self.news = subscribe(&self.context, &self.caller, &self.study).await?;
+        self.look().await
+    }
+
+    /// Reads the database.
+    async fn look(&mut self) -> ApiResult<()> {
         let (events, more) = studies::events(&self.context, &self.caller, &self.study, self.after).await?;
+        self.is_behind = events.len() >= studies::EVENTS_AT_ONCE;
         self.waiting = events.into();
         self.is_over = !more;
         Ok(())

@@ -1,5 +1,8 @@
 //! The life of a study over HTTP.
 
+use std::io::{BufRead, BufReader};
+use std::time::Duration;
+
 use crate::foresite::{Place, expect, offline_comparison, text_of, token};
 
 #[test]
@@ -71,7 +74,26 @@ fn a_cancelled_study_stays_cancelled_and_has_no_comparison() {
         let now = expect(service.post(&operator, &format!("{path}/cancel")).send().unwrap(), 200);
         assert!(["cancelling", "cancelled"].contains(&now["state"].as_str().unwrap()), "{now}");
     }
-    foresite_tests::servers::wait_until("cancelled", std::time::Duration::from_secs(30), || {
+    foresite_tests::servers::wait_until("cancelled", Duration::from_secs(30), || {
         expect(service.get(&operator, &path).send().unwrap(), 200)["state"] == "cancelled"
     });
+}
+
+#[test]
+fn a_watcher_who_claims_to_know_the_future_keeps_nothing_from_the_others() {
+    let place = Place::embedded();
+    let service = place.serve();
+    let operator = token("t", "operator");
+    let mut document = service.example_study(&operator);
+    document["replications"] = serde_json::json!(500);
+    let study = service.submit(&operator, &document);
+    let events = format!("/v1/studies/{study}/events");
+    // The first to watch, so that the service reads events for this one.
+    let ahead = service.get(&operator, &events).header("last-event-id", "1000000").send().unwrap();
+    let told = service.get(&operator, &events).timeout(Duration::from_secs(60)).send().unwrap();
+    let mut lines = BufReader::new(told).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("\"running\"")), "told of the start before the end");
+    expect(service.post(&operator, &format!("/v1/studies/{study}/cancel")).send().unwrap(), 200);
+    assert!(lines.any(|line| line.contains("\"cancelled\"")), "told of the end");
+    assert!(!ahead.text().unwrap().contains("id: "), "nothing is after event 1000000");
 }

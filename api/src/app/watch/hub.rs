@@ -10,11 +10,12 @@ use foresite_store::{Store, StoreError};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
+use crate::app::studies::EVENTS_AT_ONCE;
+
 /// How often the database is asked. It is the truth for every process, so no other channel is needed.
 const INTERVAL: Duration = Duration::from_millis(500);
 /// Events a watcher may be behind before it must look in the database itself.
 const CAPACITY: usize = 64;
-const BATCH: i64 = 100;
 
 type Key = (TenantId, StudyId);
 
@@ -31,18 +32,19 @@ impl Hub {
         Arc::new(Self { store, shutdown, channels: Mutex::default() })
     }
 
-    /// The events of a study from now on; those since `after` may come again. Closed when the study has ended, when the service
-    /// stops, and when the database is away: whoever listens then looks for itself.
+    /// The events of a study from now on. `last` is the number of the study's last event, or of an earlier one; those since may
+    /// come again. Closed when the study has ended, when the service stops, and when the database is away: whoever listens then
+    /// looks for itself.
     ///
     /// Nothing is missed by who subscribes first and reads the database then.
-    pub(super) fn subscribe(self: &Arc<Self>, key: Key, after: i64) -> broadcast::Receiver<Arc<StudyEvent>> {
+    pub(super) fn subscribe(self: &Arc<Self>, key: Key, last: i64) -> broadcast::Receiver<Arc<StudyEvent>> {
         let mut channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = channels.get(&key) {
             return sender.subscribe();
         }
         let (sender, receiver) = broadcast::channel(CAPACITY);
         channels.insert(key.clone(), sender.clone());
-        tokio::spawn(Arc::clone(self).read(key, after, sender));
+        tokio::spawn(Arc::clone(self).read(key, last, sender));
         receiver
     }
 
@@ -89,7 +91,7 @@ impl Hub {
     async fn look(&self, (tenant, study): &Key, after: i64) -> Result<(Vec<StudyEvent>, bool), StoreError> {
         // The row first: whatever it counts as told is then found among the events.
         let Some(row) = self.store.study(tenant, study).await? else { return Ok((Vec::new(), false)) };
-        let events = self.store.study_events(tenant, study, after, BATCH).await?;
+        let events = self.store.study_events(tenant, study, after, EVENTS_AT_ONCE as i64).await?;
         let told = events.last().map_or(after, |event| event.seq);
         Ok((events, !row.state.is_final() || told < row.last_event))
     }
