@@ -64,6 +64,13 @@ impl Metrics {
         };
         let refused = counters("foresite_refusals_total", "Requests refused, by the problem's code.", "code")?;
         let webhooks = counters("foresite_webhook_attempts_total", "Attempts to send webhooks, by end.", "outcome")?;
+        // From the start at 0: a rate cannot see the first of a kind otherwise.
+        for code in Code::ALL {
+            refused.with_label_values(&[code.as_str()]);
+        }
+        for outcome in ["delivered", "retried", "failed"] {
+            webhooks.with_label_values(&[outcome]);
+        }
         let webhooks_waiting =
             IntGauge::new("foresite_webhooks_waiting", "Webhook deliveries that are still to be sent.")
                 .map_err(ApiError::internal)?;
