@@ -42,10 +42,11 @@ url=$(awk '/^REST/ { print $NF }' "$folder/out")
 # Something to find: a site with files, and a finished study.
 "$program" submit examples/micro/study.yaml --server "$url" --token "$token" --wait >/dev/null 2>&1
 
+# PUT /v1/quotas, the only PUT, would take from the caller the right to ask at all: it has tests of its own.
 status=0
 (cd "$folder" && "$schemathesis" --config-file "$OLDPWD/tests/schemathesis.toml" run "$OLDPWD/openapi/foresite.json" --url "$url" \
     --header "Authorization: Bearer $token" --max-examples "${FORESITE_EXAMPLES:-50}" --seed "${FORESITE_SEED:-1}" \
-    --continue-on-failure --no-color) || status=$?
+    --exclude-method PUT --continue-on-failure --no-color) || status=$?
 kill -0 "$service" || { echo "schemathesis.sh: the service has died" >&2; status=1; }
 if grep -i panicked "$folder/log"; then status=1; fi
 exit "$status"

@@ -89,5 +89,5 @@ async def measure(service):
           f"peak memory of the service {service.memory('VmHWM'):.0f} MB")
 
 
-with Service(sys.argv[1], workers=2, FORESITE_WORKER_TASKS="1") as service:
+with Service(sys.argv[1], workers=2, FORESITE_WORKER_TASKS="1", FORESITE_QUOTA_REQUESTS_PER_MINUTE="0") as service:
     asyncio.run(measure(service))
