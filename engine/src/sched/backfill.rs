@@ -9,6 +9,7 @@
 //! 2. Within a cycle, a later record never moves an earlier record's plan.
 
 mod candidates;
+mod cost;
 mod counts;
 mod ends;
 mod foresee;
@@ -21,13 +22,14 @@ mod running;
 use crate::ablation::{Rule, is_off};
 use crate::node_set::NodeSet;
 use crate::policy::BackfillPolicy;
-use crate::simulation::{Controller, SECOND, seconds};
+use crate::simulation::{Controller, seconds};
 
 use super::queue::Record;
 use super::sweep::Sweep;
 use super::timeline::Timeline;
 use super::walk::Walk;
 use candidates::Candidates;
+use cost::CycleCost;
 use counts::Counts;
 use ends::{Ends, collect_ends};
 use idle::{IdleCycle, repeat_idle};
@@ -76,9 +78,17 @@ struct Cycle {
     weight: u64,
     /// Nothing of the rest can start: only its time is still spent.
     exhausted: bool,
+    /// Why it decides nothing more, if that is not the queue's end.
+    ended_by: Option<Exit>,
+    cost: CycleCost,
+    /// Whether it sleeps in between, if it goes through the whole queue.
+    yields: bool,
+    /// Changes there had been when it went to sleep.
+    changes_before_sleep: u64,
 }
 
 /// Why a cycle ended.
+#[derive(Clone, Copy, Debug)]
 enum Exit {
     EndOfQueue,
     MaxTest,
@@ -176,18 +186,24 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     running::enter(controller, backfill);
     let weight = weight(controller);
     let waiting = controller.queue.len();
+    let cost = CycleCost::of_next(controller);
+    let length = (waiting as u64).min(u64::from(policy.max_job_test)) as u32;
     controller.counters.backfill_cycles += 1;
     controller.counters.queue_length_max = controller.counters.queue_length_max.max(waiting as u64);
     let cycle = Cycle {
         begin_ms: controller.now,
         resumed_ms: controller.now,
         passed: 0,
-        length: (waiting as u64).min(u64::from(policy.max_job_test)) as u32,
+        length,
         tested: 0,
         depth: 0,
         started: 0,
         weight,
         exhausted: false,
+        ended_by: None,
+        cost,
+        yields: cost.yields(length),
+        changes_before_sleep: 0,
     };
     hetjobs::begin(controller);
     candidates::begin(controller, backfill, &cycle);
@@ -196,9 +212,8 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
 
 /// After a yield: the cycle ends if anything changed, unless `bf_continue`.
 fn resume(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cycle) -> Option<Cycle> {
-    let asleep_from = cycle.resumed_ms;
     let policy = &controller.scenario.policy.backfill;
-    if !policy.continue_after_yield && controller.timers.changed_since(asleep_from) {
+    if !policy.continue_after_yield && controller.timers.changes() != cycle.changes_before_sleep {
         finish(controller, backfill, &cycle, Exit::StateChanged);
         return None;
     }
@@ -211,10 +226,10 @@ fn resume(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: C
 fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cycle) {
     let scenario = controller.scenario;
     let policy = &scenario.policy.backfill;
-    let per_record_us = scenario.policy.cost.record_us(scenario.cluster.nodes.len());
-    let mut busy_us: u64 = if cycle.passed == 0 { scenario.policy.cost.backfill_base_us } else { 0 };
-    let max_time_ms = i64::from(policy.max_time.or(policy.interval).unwrap_or(30)) * SECOND;
+    let CycleCost { record_us, max_time_ms, .. } = cycle.cost;
+    let mut busy_us = if cycle.passed == 0 { cycle.cost.of_records(0) } else { 0 };
     let resumed = controller.now;
+    let mut unplanned = false;
     let exit = loop {
         controller.now = resumed + (busy_us / 1000) as i64;
         if cycle.tested >= policy.max_job_test && !is_off(Rule::BackfillDepth) {
@@ -229,28 +244,36 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
                 backfill.walk.keep_rest(controller);
             }
             cycle.resumed_ms = controller.now;
+            cycle.changes_before_sleep = controller.timers.changes();
             controller.timers.backfill_at = controller.now + (policy.yield_sleep_us / 1000) as i64;
             backfill.valid_until = i64::MIN;
             backfill.cycle = Some(cycle);
             return;
         }
         if !cycle.exhausted && candidates::none_left(controller, backfill) {
-            cycle.exhausted = true;
+            (cycle.exhausted, unplanned) = (true, true);
         }
         if cycle.exhausted {
-            if cycle.passed >= cycle.length || per_record_us == 0 {
-                break Exit::EndOfQueue;
+            if cycle.passed >= cycle.length || record_us == 0 {
+                break cycle.ended_by.unwrap_or(Exit::EndOfQueue);
+            }
+        } else if let Some(record) = backfill.walk.next(controller) {
+            match consider(controller, backfill, &mut cycle, record) {
+                Next::Record => candidates::passed(backfill, record),
+                // Where records might have been left out of planning, the table's end cannot shorten the cycle.
+                Next::End(exit @ Exit::TableSize) if !cycle.yields => {
+                    (cycle.exhausted, cycle.ended_by) = (true, Some(exit));
+                }
+                Next::End(exit) => break exit,
             }
         } else {
-            let Some(record) = backfill.walk.next(controller) else { break Exit::EndOfQueue };
-            if let Next::End(exit) = consider(controller, backfill, &mut cycle, record) {
-                break exit;
-            }
-            candidates::passed(backfill, record);
+            // Records that are gone take their time too.
+            cycle.exhausted = true;
+            continue;
         }
         cycle.passed += 1;
         if cycle.passed <= cycle.length {
-            busy_us += per_record_us;
+            busy_us = busy_us.saturating_add(record_us);
         }
     };
     hetjobs::start_whole(controller, &mut cycle);
@@ -263,7 +286,6 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
         && !controller.components_wait()
         && !controller.every_cycle;
     let max_test = matches!(exit, Exit::MaxTest);
-    let exhausted = cycle.exhausted;
     finish(controller, backfill, &cycle, exit);
     backfill.idle = repeatable.then_some(IdleCycle {
         version: controller.version,
@@ -272,8 +294,8 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
         tested: cycle.tested,
         depth: cycle.depth,
         max_test,
-        exhausted,
-        duration: controller.now - cycle.begin_ms,
+        exhausted: unplanned,
+        records: cycle.passed.min(cycle.length),
     });
 }
 
@@ -287,7 +309,7 @@ fn window_seconds(policy: &BackfillPolicy) -> i64 {
 fn finish(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle, exit: Exit) {
     // Planned nodes that still have something free carry the PLANNED flag until the next cycle.
     backfill.planned.intersect(&controller.free.open);
-    if !backfill.planned.is_empty() {
+    if backfill.stamped || !backfill.planned.is_empty() {
         controller.timers.changed(controller.now);
     }
     let counters = &mut controller.counters;

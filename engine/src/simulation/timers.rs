@@ -48,6 +48,8 @@ pub(crate) struct Timers {
     backfill_polls_from: Option<i64>,
     backfill_end: i64,
     last_change: i64,
+    /// How many changes there were.
+    changes: u64,
     /// No backfill scheduler.
     pub(crate) backfill_off: bool,
     /// A full main cycle ran since anything changed.
@@ -96,6 +98,7 @@ impl Timers {
             backfill_polls_from: None,
             backfill_end: 0,
             last_change: seconds(boot),
+            changes: 0,
             backfill_off,
             full_run_since_change: false,
             backfill_since_change: false,
@@ -190,6 +193,7 @@ impl Timers {
     /// Something that backfill looks at has changed.
     pub(crate) fn changed(&mut self, now: i64) {
         self.last_change = seconds(now);
+        self.changes += 1;
         self.full_run_since_change = false;
         self.backfill_since_change = false;
         if let Some(from) = self.backfill_polls_from.take() {
@@ -215,9 +219,14 @@ impl Timers {
         self.backfill_since_change = true;
     }
 
-    /// Whether anything changed in or after the second of an instant.
-    pub(crate) fn changed_since(&self, ms: i64) -> bool {
-        self.last_change >= seconds(ms)
+    /// How many changes there were; only differences mean anything.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// The factor's draw of the backfill cycle of that number: in 0..bound.
+    pub(crate) fn cycle_draw(&self, number: u64, bound: u64) -> u64 {
+        Stream::new(self.arrival_seed, Purpose::CycleLength, number).below(bound)
     }
 
     /// A priority step ran.

@@ -257,6 +257,19 @@ proptest! {
     }
 
     #[test]
+    fn cycles_that_take_time_are_skipped_as_exactly(
+        text in scenario(&["", "array=1-6%2"]),
+        seed in 0u64..1000,
+        base in prop::sample::select(&[0, 400_000, 2_500_000][..]),
+        record in prop::sample::select(&[700, 40_000, 350_000, 1_500_000][..]),
+        noise in prop::sample::select(&[0, 20, 100][..]),
+        option in word(&["", "bf_continue", "bf_max_time=2", "bf_max_job_test=5", "bf_yield_interval=600000 bf_yield_sleep=700000"]),
+    ) {
+        let text = format!("{text}set base_us={base} record_us={record} noise={noise} {option}\n");
+        crate::schedule::expect_equal_with_every_cycle(&text, seed);
+    }
+
+    #[test]
     fn preemption_hands_out_nothing_twice(text in preempting(), seed in 0u64..1000) {
         check(&text, seed);
     }

@@ -2,13 +2,14 @@
 //!
 //! [`dsl`] reads a scenario, [`schedule`] runs it and compares. Expected times are bounds that follow from the
 //! specification (a tick's phase is chance), so every scenario is run with several seeds.
-//! The run time of a long cycle (conformance test 8) is a parameter of the cost model.
+//! The run time of a long cycle (conformance test 8) is a parameter of the cost model: see [`cycle_time`].
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod ablation;
 mod backfill;
 mod calendar;
 mod conformance;
+mod cycle_time;
 mod determinism;
 mod dsl;
 mod hetjobs;

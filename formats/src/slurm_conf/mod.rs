@@ -1,6 +1,7 @@
 //! slurm.conf in two stages: [`SlurmConf::read`] keeps what the files say, record by record, so that what-ifs can edit it
 //! ([`SlurmConf::set`], [`SlurmConf::scale`], [`SlurmConf::retain_nodes`], …); [`SlurmConf::lower`] makes engine values of it.
 
+mod cost;
 mod edit;
 mod lower;
 pub(crate) mod near;
@@ -28,6 +29,8 @@ pub struct SlurmConf {
     name: String,
     /// Which release is reproduced; `None` where nothing says so.
     version: Option<SlurmVersion>,
+    /// Settings of the simulator: the cost model.
+    simulator: Settings,
     /// Lines of their own.
     globals: Settings,
     /// Options of `SchedulerParameters`.

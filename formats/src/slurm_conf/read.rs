@@ -26,6 +26,7 @@ impl SlurmConf {
         let conf = Self {
             name: name.to_owned(),
             version: None,
+            simulator: Settings::default(),
             globals: Settings::default(),
             scheduler_parameters: Settings::default(),
             preempt_parameters: Settings::default(),

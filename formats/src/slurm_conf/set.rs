@@ -36,7 +36,7 @@ impl Target<'_> {
 
 impl SlurmConf {
     /// Sets a modelled parameter: `PriorityWeightFairshare`, `SchedulerParameters.bf_max_job_user`, `partition.NAME.MaxTime`,
-    /// `node.HOSTLIST.Weight`, `SlurmVersion`. Options that are flags take true and false.
+    /// `node.HOSTLIST.Weight`, `SlurmVersion`, `CostModel.noise_percent`. Options that are flags take true and false.
     ///
     /// # Errors
     /// An unknown or unmodelled parameter, an unknown partition or node (naming near ones), a value out of range.
@@ -123,6 +123,7 @@ impl SlurmConf {
                 partition.map_or_else(String::new, |partition| partition.settings.current(parameter))
             }
             Target::Option(parameter) => self.options(parameter.scope).current(parameter),
+            Target::Global(parameter) if parameter.scope == Scope::Simulator => self.simulator.current(parameter),
             Target::Global(parameter) => self.globals.current(parameter),
             Target::Node(..) => String::new(),
         }
@@ -191,7 +192,7 @@ impl SlurmConf {
             ("preemptparameters", Some(option)) => {
                 Target::Option(self.modelled(key, Scope::PreemptParameters, option)?)
             }
-            (_, None) if find_parameter(Scope::Simulator, key).is_some() => {
+            _ if find_parameter(Scope::Simulator, key).is_some() => {
                 Target::Global(self.modelled(key, Scope::Simulator, key)?)
             }
             _ => Target::Global(self.modelled(key, Scope::Global, key)?),
@@ -234,9 +235,8 @@ impl SlurmConf {
         let setting =
             |parameter: &'static Parameter| Setting { parameter, value: value.to_owned(), place: place.clone() };
         match *target {
-            Target::Global(parameter) if parameter.scope == Scope::Simulator => {
-                self.version = Some(version(value));
-            }
+            Target::Global(parameter) if parameter.name == "SlurmVersion" => self.version = Some(version(value)),
+            Target::Global(parameter) if parameter.scope == Scope::Simulator => self.set_simulator(setting(parameter)),
             Target::Global(parameter) => {
                 if let Some(scope) = option_scope(parameter) {
                     let (options, diagnostics) = read::read_options(scope, value, &place);

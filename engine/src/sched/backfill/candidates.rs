@@ -9,7 +9,7 @@ use crate::ids::RequestId;
 use crate::job::JobPart;
 use crate::node_set::NodeSet;
 use crate::select::free::ANY_USER;
-use crate::simulation::{Controller, SECOND, seconds};
+use crate::simulation::{Controller, seconds};
 
 use super::counts::Counts;
 use super::{Backfill, Cycle};
@@ -47,26 +47,19 @@ struct Verdict {
 
 /// Prepares the search. O(waiting requests × nodes freed since the last cycle), more for requests that fit.
 pub(super) fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle) {
-    let policy = &controller.scenario.policy;
     let candidates = &mut backfill.candidates;
-    let duration_us = policy.cost.backfill_base_us
-        + policy.cost.record_us(controller.scenario.cluster.nodes.len()) * u64::from(cycle.length);
-    let yields = duration_us >= policy.backfill.yield_interval_us.max(1);
     // Preemption makes room where none is free; a plan of a component is read by its siblings, in the next cycle too; and a
     // plan may say how large the job is.
     let plans_are_read = controller.preempt.is_some() || controller.components_wait() || controller.sizes_vary;
     candidates.active = !(controller.every_cycle || plans_are_read)
         && cycle.weight == 0
-        && !(yields && policy.backfill.continue_after_yield);
+        // What happens in a sleep meets the plan as far as it was made.
+        && !cycle.yields;
     if !candidates.active {
         return;
     }
-    let sleeps = duration_us / policy.backfill.yield_interval_us.max(1);
-    let most_ms = (duration_us.saturating_add(sleeps.saturating_mul(policy.backfill.yield_sleep_us)) / 1000) as i64;
-    let max_time_ms = i64::from(policy.backfill.max_time.or(policy.backfill.interval).unwrap_or(30)) * SECOND;
     // The clock stands still in a cycle that takes no time.
-    candidates.latest =
-        if duration_us == 0 { seconds(controller.now) } else { seconds(controller.now + most_ms.min(max_time_ms)) + 1 };
+    candidates.latest = seconds(controller.now + (cycle.cost.of_records(cycle.length) / 1000) as i64);
     candidates.scout = Cursor::default();
     candidates.witness = None;
     candidates.counts = Counts::default();

@@ -3,6 +3,7 @@
 use crate::simulation::{Controller, seconds};
 
 use super::Backfill;
+use super::cost::CycleCost;
 
 /// A cycle that started nothing. While nothing changes and its plan stays valid, the next one will do the same.
 ///
@@ -19,20 +20,23 @@ pub(super) struct IdleCycle {
     pub(super) max_test: bool,
     /// It stopped planning before the end: its counts are not the whole cycle's.
     pub(super) exhausted: bool,
-    /// How long it took [ms].
-    pub(super) duration: i64,
+    /// Records that its time counts.
+    pub(super) records: u32,
 }
 
 /// If nothing has changed since a cycle that started nothing, accounts for its repetition without repeating it.
 pub(super) fn repeat_idle(controller: &mut Controller<'_>, backfill: &Backfill) -> bool {
     let Some(idle) = backfill.idle else { return false };
     let weight = super::weight(controller);
+    // This cycle's own time: one that would sleep or be cut short is another cycle.
+    let Some(duration) = CycleCost::of_next(controller).whole_ms(idle.records) else { return false };
     if idle.version != controller.version
-        || seconds(controller.now + idle.duration) >= idle.valid_until
+        || seconds(controller.now + duration) >= idle.valid_until
         || (idle.exhausted && weight > 0)
     {
         return false;
     }
+    controller.now += duration;
     let counters = &mut controller.counters;
     counters.backfill_cycles += 1;
     counters.backfill_tests += u64::from(idle.tested) * weight;

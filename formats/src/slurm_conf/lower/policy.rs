@@ -1,7 +1,7 @@
 //! How the controller decides.
 
 use foresite_engine::policy::{
-    CostModel, EnforcePartLimits, Enforcement, Policy, PreemptKind, PreemptMode, PreemptPolicy, Scheduler,
+    EnforcePartLimits, Enforcement, Policy, PreemptKind, PreemptMode, PreemptPolicy, Scheduler,
 };
 
 use super::{Lowering, Values};
@@ -40,7 +40,7 @@ impl Lowering<'_> {
             job_requeue: values.number("JobRequeue") != 0,
             message_timeout: values.number("MessageTimeout"),
             kill_invalid_depend: self.scheduler_parameters().flag("kill_invalid_depend"),
-            cost: CostModel::default(),
+            cost: self.conf.cost(),
         }
     }
 

@@ -14,6 +14,17 @@ const fn modelled(
     Parameter::modelled(Scope::Global, name, kind, unit, default, meaning)
 }
 
+/// The run time of the controller's own work: a setting of the simulator.
+const fn cost(
+    name: &'static str,
+    kind: Kind,
+    unit: &'static str,
+    default: &'static str,
+    meaning: &'static str,
+) -> Parameter {
+    Parameter::modelled(Scope::Simulator, name, kind, unit, default, meaning)
+}
+
 const fn not_modelled(name: &'static str, default: &'static str, reason: &'static str) -> Parameter {
     Parameter::not_modelled(Scope::Global, name, default, reason)
 }
@@ -28,6 +39,23 @@ pub(super) static MODELLED: &[Parameter] = &[
         "22.05",
         "the release whose defaults and decisions are reproduced",
     ),
+    cost(
+        "CostModel",
+        Kind::OneOf(&["ideal", "default"]),
+        "",
+        "ideal",
+        "how long backfill cycles take: no time, or what was published",
+    ),
+    cost("CostModel.backfill_base_us", Kind::NATURAL, "µs", "0", "time of a backfill cycle before its first record"),
+    cost("CostModel.backfill_record_us", Kind::NATURAL, "µs", "0", "time of one record in backfill"),
+    cost(
+        "CostModel.backfill_record_per_1000_nodes_us",
+        Kind::NATURAL,
+        "µs",
+        "0",
+        "additional time of a record for every thousand nodes of the cluster",
+    ),
+    cost("CostModel.noise_percent", Kind::Integer { min: 0, max: 100 }, "%", "0", "how far the time of a cycle strays"),
     modelled("AccountingStorageEnforce", Kind::Text, "", "none", "which limits and associations are enforced"),
     modelled(
         "AccountingStorageType",

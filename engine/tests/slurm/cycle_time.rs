@@ -1,0 +1,124 @@
+//! The run time of backfill cycles: yields, `bf_max_time`, `bf_continue` (slurm-semantics 3.6, 8).
+
+use foresite_engine::outcome::SchedulerCounters;
+
+use crate::schedule::{expect, expect_equal_with_every_cycle, run};
+
+/// Job 4 stands third in the queue and fits at once; the main scheduler is held by job 2, so that only backfill can start it.
+fn third_in_queue(options: &str, more: &str) -> String {
+    format!(
+        "node n[1-2] cores=4
+         set {options}
+         job 1 n=4 run=590 t=10
+         job 2 at=10 N=2 n=8 run=50 t=10
+         job 3 at=10 N=2 n=8 run=50 t=10
+         job 4 at=10 n=4 run=100 t=5
+         {more}"
+    )
+}
+
+/// Jobs that come every five seconds, as long as job 1 runs: something changes in every sleep.
+fn arrivals() -> String {
+    (0..118).map(|index| format!("job {} at={} N=2 n=8 run=5 t=10\n", index + 5, 11 + 5 * index)).collect()
+}
+
+fn counters(text: &str, seed: u64) -> SchedulerCounters {
+    run(text, seed).1.counters
+}
+
+/// When job 4 starts, after job 1 [s].
+fn fourth(text: &str, seed: u64) -> i64 {
+    let (scenario, outcome) = run(text, seed);
+    let start = |id: u64| {
+        let index = scenario.workload.jobs.iter().position(|job| job.name.id == id).unwrap();
+        outcome.records[index].start.unwrap()
+    };
+    start(4) - start(1)
+}
+
+#[test]
+pub(crate) fn a_cycle_starts_its_third_record_after_the_time_of_two() {
+    let quick = third_in_queue("bf_yield_interval=10000000", "");
+    let slow = third_in_queue("bf_yield_interval=10000000 base_us=1000000 record_us=3000000", "");
+    expect(
+        &quick,
+        "1  0   0..4        +590  COMPLETED  n1     *
+         2  10  1.end+0..4  +50   COMPLETED  n1,n2  *
+         3  10  2.end+0..4  +50   COMPLETED  n1,n2  *
+         4  10  10..41      +100  COMPLETED  n2     backfill",
+    );
+    expect(
+        &slow,
+        "1  0   0..4        +590..600  COMPLETED  n1     *
+         2  10  1.end+0..10 +50..60   COMPLETED  n1,n2  *
+         3  10  2.end+0..10 +50..60   COMPLETED  n1,n2  *
+         4  10  17..52      +100..110  COMPLETED  n2     backfill",
+    );
+}
+
+#[test]
+pub(crate) fn a_cycle_that_yields_goes_on_after_its_sleep_if_nothing_changed() {
+    let text = third_in_queue("record_us=1000000 bf_yield_sleep=8000000", "");
+    expect(
+        &text,
+        "1  0   0..4        +590  COMPLETED  n1     *
+         2  10  1.end+0..4  +50   COMPLETED  n1,n2  *
+         3  10  2.end+0..4  +50   COMPLETED  n1,n2  *
+         4  10  20..100      +100  COMPLETED  n2     backfill",
+    );
+}
+
+#[test]
+pub(crate) fn a_change_during_a_yield_ends_the_cycle() {
+    let text = third_in_queue("record_us=1000000 bf_yield_sleep=8000000", &arrivals());
+    for seed in 0..16 {
+        assert!(fourth(&text, seed) >= 590, "seed {seed}");
+        assert!(counters(&text, seed).backfill_exit_state_changed > 5, "seed {seed}");
+    }
+}
+
+#[test]
+pub(crate) fn with_bf_continue_a_cycle_goes_on_whatever_changed() {
+    let text = third_in_queue("record_us=1000000 bf_yield_sleep=8000000 bf_continue", &arrivals());
+    for seed in 0..16 {
+        assert!((10..90).contains(&fourth(&text, seed)), "seed {seed}");
+        assert_eq!(counters(&text, seed).backfill_exit_state_changed, 0, "seed {seed}");
+    }
+}
+
+#[test]
+pub(crate) fn bf_max_time_ends_a_cycle_sleeps_included() {
+    let short = third_in_queue("record_us=1000000 bf_max_time=2", "");
+    // Two records and the sleep after them.
+    let asleep = third_in_queue("record_us=1000000 bf_yield_sleep=8000000 bf_max_time=9", "");
+    let long = third_in_queue("record_us=1000000 bf_yield_sleep=8000000 bf_max_time=11", "");
+    for seed in 0..16 {
+        for text in [&short, &asleep] {
+            assert!(fourth(text, seed) >= 590, "seed {seed}");
+            assert!(counters(text, seed).backfill_exit_max_time > 5, "seed {seed}");
+        }
+        assert!(fourth(&long, seed) < 100, "seed {seed}");
+    }
+}
+
+#[test]
+pub(crate) fn noise_is_the_seeds_and_stays_within_its_bounds() {
+    let text = third_in_queue("bf_yield_interval=10000000 base_us=4000000 noise=50", "");
+    let exact = third_in_queue("bf_yield_interval=10000000 base_us=4000000", "");
+    let delays: Vec<i64> = (0..16).map(|seed| fourth(&text, seed)).collect();
+    assert_ne!(delays, (0..16).map(|seed| fourth(&exact, seed)).collect::<Vec<_>>());
+    assert_eq!(delays, (0..16).map(|seed| fourth(&text, seed)).collect::<Vec<_>>());
+    assert!(delays.iter().all(|delay| (8..60).contains(delay)), "{delays:?}");
+}
+
+#[test]
+fn skipped_cycles_take_their_own_time() {
+    for options in
+        ["base_us=300000 record_us=90000 noise=40", "record_us=1000000 noise=20", "record_us=1200000 bf_continue"]
+    {
+        for seed in 0..8 {
+            expect_equal_with_every_cycle(&third_in_queue(options, ""), seed);
+            expect_equal_with_every_cycle(&third_in_queue(options, &arrivals()), seed);
+        }
+    }
+}

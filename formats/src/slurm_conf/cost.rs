@@ -1,0 +1,53 @@
+//! The cost model among the simulator's own settings: `CostModel` sets all of it, `CostModel.…` one figure.
+
+use foresite_engine::policy::CostModel;
+
+use super::settings::{Place, Setting};
+use super::{Scope, SlurmConf, find_parameter};
+
+/// The figures by name.
+const BASE: &str = "CostModel.backfill_base_us";
+const RECORD: &str = "CostModel.backfill_record_us";
+const PER_1000_NODES: &str = "CostModel.backfill_record_per_1000_nodes_us";
+const NOISE: &str = "CostModel.noise_percent";
+
+impl SlurmConf {
+    /// Sets one figure, or all of them by name of a model: `ideal` or `default`.
+    pub(super) fn set_simulator(&mut self, setting: Setting) {
+        if setting.parameter.name == "CostModel" {
+            let is_default = setting.value.eq_ignore_ascii_case("default");
+            let model = if is_default { CostModel::PUBLISHED } else { CostModel::default() };
+            self.set_cost(&model, &setting.place);
+        }
+        self.simulator.insert(setting);
+    }
+
+    /// Sets all figures.
+    pub(crate) fn set_cost(&mut self, model: &CostModel, place: &Place) {
+        let figures = [
+            (BASE, model.backfill_base_us),
+            (RECORD, model.backfill_record_us),
+            (PER_1000_NODES, model.backfill_record_per_1000_nodes_us),
+            (NOISE, u64::from(model.noise_percent)),
+        ];
+        for (name, value) in figures {
+            if let Some(parameter) = find_parameter(Scope::Simulator, name) {
+                self.simulator.insert(Setting { parameter, value: value.to_string(), place: place.clone() });
+            }
+        }
+    }
+
+    /// The figures in force.
+    pub(super) fn cost(&self) -> CostModel {
+        let figure = |name| {
+            let setting = self.simulator.get(name);
+            setting.and_then(|setting| setting.value.parse::<u64>().ok()).unwrap_or_default()
+        };
+        CostModel {
+            backfill_base_us: figure(BASE),
+            backfill_record_us: figure(RECORD),
+            backfill_record_per_1000_nodes_us: figure(PER_1000_NODES),
+            noise_percent: figure(NOISE).min(100) as u32,
+        }
+    }
+}
