@@ -22,7 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(15);
 const CLAIM_MS: i64 = 60_000;
 /// Sent at once by one process.
 const AT_ONCE: usize = 16;
-/// Waits after each failed attempt [s]; together more than two days, so that a receiver may be away for one.
+/// Waits after each failed attempt [s]; together 47 hours, so that a receiver may be away for one.
 const WAITS: [i64; 10] = [5, 30, 120, 600, 1800, 3600, 10_800, 21_600, 43_200, 86_400];
 /// A receiver that says so wants nothing more (Standard Webhooks).
 const GONE: u16 = 410;
