@@ -13,6 +13,7 @@ pub mod slurm_conf;
 
 pub mod compression;
 pub mod pseudonymize;
+pub mod sdiag;
 pub mod trace;
 pub mod usage;
 

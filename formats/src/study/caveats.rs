@@ -56,7 +56,7 @@ fn at_the_beginning(workload: &Workload) -> String {
 pub(super) fn of_controllers(scenario: &str, counts: &Controllers) -> Vec<Caveat> {
     let mut texts = vec![
         "What separate controllers gain in practice comes largely from backfill cycles that no longer hit their time limit; the \
-         run time of a cycle is not modelled yet, so that part of the gain is missing here."
+         run time of a cycle is modelled only where CostModel or an sdiag gives it, else that part of the gain is missing here."
             .to_owned(),
         format!(
             "Of the simulated jobs {} fit several controllers and {} fit none: {} were refused, {} cut to a controller (their run \

@@ -17,6 +17,7 @@ use crate::diagnostic::{Diagnostic, Severity, any_error};
 use crate::file_set::FileSet;
 use crate::hostlist::NodeNames;
 use crate::sacctmgr::Sacctmgr;
+use crate::sdiag::Sdiag;
 use crate::site::Site;
 use crate::slurm_conf::SlurmConf;
 use crate::study_document::{BASELINE, Change, DOCUMENT, SiteSource, StudyDocument};
@@ -148,10 +149,18 @@ impl Sources {
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<Self> {
         let site = &document.site;
-        let (conf, accounts) = read_configuration(site, files, diagnostics);
-        if let Some((name, _)) = file(&site.sdiag, files, diagnostics) {
-            let message = "measured cycle times are not yet modelled";
-            diagnostics.push(Diagnostic::new(Severity::NotModelled, name, message));
+        let (mut conf, accounts) = read_configuration(site, files, diagnostics);
+        if let Some((name, bytes)) = file(&site.sdiag, files, diagnostics) {
+            let (sdiag, found) = Sdiag::read(name, bytes);
+            diagnostics.extend(found);
+            diagnostics.extend(match (&sdiag, &mut conf) {
+                (Some(sdiag), Some(conf)) => Some(sdiag.calibrate(conf)),
+                (Some(_), None) => {
+                    let message = "cycle times have no effect without a slurm.conf";
+                    Some(Diagnostic::new(Severity::NotModelled, name, message))
+                }
+                (None, _) => None,
+            });
         }
         let usage = file(&site.usage, files, diagnostics).and_then(|(name, bytes)| {
             let (usage, found) = RecordedUsage::read(name, bytes);
