@@ -27,3 +27,9 @@ helm:
 # Follows docs/OPERATIONS.md literally.
 drill:
     bash tests/drill.sh
+
+# The fault table for docs/RELIABILITY.md: each row `scale` times as large as in the tests. One row at a time.
+chaos scale="10":
+    @echo '| fault | disturbances | studies | lost | doubled | differing | seconds |'
+    @echo '| --- | ---: | ---: | ---: | ---: | ---: | ---: |'
+    @FORESITE_CHAOS={{scale}} cargo test -q -p foresite-tests --test it -- chaos:: --test-threads 1 --nocapture | grep '^|'

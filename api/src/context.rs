@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use foresite_jobs_queue::Queue;
+use foresite_jobs_queue::{Queue, WorkerSettings};
 use foresite_store::Store;
 use foresite_store::objects::Objects;
 use foresite_store::tasks::TaskRef;
@@ -12,11 +12,12 @@ use tokio_util::sync::CancellationToken;
 use crate::app::watch::Hub;
 use crate::auth::Authenticator;
 use crate::config::LimitsConfig;
+use crate::links::Links;
 use crate::metrics::Metrics;
 use crate::quotas::Quotas;
 use crate::webhooks::NetworkRules;
 
-/// Studies checked at once; each holds a trace in memory.
+/// Studies checked at once; each holds a trace in its process' memory.
 pub const CHECKS_AT_ONCE: usize = 2;
 
 /// Everything a request needs.
@@ -35,10 +36,16 @@ pub struct Context {
     pub metrics: Metrics,
     /// What tenants may use.
     pub quotas: Quotas,
+    /// Opens figures without a token.
+    pub links: Links,
+    /// How browsers reach us, without a slash at the end.
+    pub public_url: String,
     /// Where webhooks may go.
     pub webhooks: NetworkRules,
     /// Who watches which study.
     pub watches: Arc<Hub>,
+    /// How the child that prepares a study is run.
+    pub checker: WorkerSettings,
     /// Turns for checking studies.
     pub checks: Semaphore,
     /// Whether browsers reach us over TLS, so that cookies may be marked for it.

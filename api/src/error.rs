@@ -71,6 +71,8 @@ codes! {
     StudyActive = "study_active", 409, FailedPrecondition, "The study is still at work";
     /// Something else refers to it.
     InUse = "in_use", 409, FailedPrecondition, "It is in use";
+    /// The upload ends elsewhere, or is not complete.
+    UploadOffset = "upload_offset", 409, FailedPrecondition, "The upload is not where this goes on";
     /// There are as many as there may be.
     TooMany = "too_many", 409, FailedPrecondition, "There are as many as there may be";
     /// The webhook is told nothing more.

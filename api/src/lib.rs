@@ -11,6 +11,8 @@ mod trace_id;
 
 pub mod auth;
 pub mod context;
+pub mod janitor;
+pub mod links;
 pub mod metrics;
 pub mod quotas;
 pub mod webhooks;

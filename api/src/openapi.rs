@@ -26,7 +26,14 @@ pub fn json() -> &'static str {
 pub(crate) fn methods(path: &str) -> Option<&'static str> {
     static METHODS: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
         let listed = |item: &PathItem| {
-            let all = [("GET", &item.get), ("POST", &item.post), ("PUT", &item.put), ("DELETE", &item.delete)];
+            let all = [
+                ("GET", &item.get),
+                ("HEAD", &item.head),
+                ("POST", &item.post),
+                ("PUT", &item.put),
+                ("PATCH", &item.patch),
+                ("DELETE", &item.delete),
+            ];
             let names: Vec<&str> = all.iter().filter(|(_, it)| it.is_some()).map(|(name, _)| *name).collect();
             names.join(", ")
         };

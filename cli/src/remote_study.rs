@@ -34,7 +34,9 @@ pub(crate) async fn submit(
     trace: TraceBytes,
 ) -> Result<StudyView, ClientError> {
     let site = client.site(site_name).await?;
-    let config = client.config(&site.id, &with_usual_names(&document.site, files)).await?;
+    let renamed = usual_names(&document.site, files);
+    let config = client.config(&site.id, &under(&renamed, files)).await;
+    let config = config.map_err(|error| in_own_words(error, &renamed))?;
     let file = document.trace.file.as_deref().unwrap_or_default();
     let name = file.rsplit('/').next().unwrap_or_default();
     let body = match trace {
@@ -44,18 +46,37 @@ pub(crate) async fn submit(
             Body::from(file.with_context(|| format!("cannot read {}", path.display()))?)
         }
     };
-    let trace = client.trace(&site.id, name, document.trace.timezone.as_deref(), body).await?;
+    let trace = client.trace(&site.id, name, document.trace.timezone.as_deref(), body).await;
+    let own = (file.to_owned(), name.to_owned());
+    let trace = trace.map_err(|error| in_own_words(error, std::slice::from_ref(&own)))?;
     let resolved = StudyDocument {
         site: SiteSource { site: Some(site.id), config: Some(config.id), ..SiteSource::default() },
         trace: TraceSource { file: None, trace: Some(trace.id), ..document.trace.clone() },
         ..document.clone()
     };
     let json = serde_json::to_string(&resolved).context("the document cannot be written as JSON")?;
-    client.study(json, &uuid::Uuid::new_v4().to_string()).await
+    let study = client.study(json, &uuid::Uuid::new_v4().to_string()).await;
+    study.map_err(|error| in_own_words(in_own_words(error, &renamed), &[own]))
 }
 
-/// The files as a stored configuration has them: each fact under its usual name, everything else relative to slurm.conf.
-fn with_usual_names(site: &SiteSource, files: &FileSet) -> FileSet {
+/// Each file's own name, and the one it has in a stored configuration.
+type Names = [(String, String)];
+
+/// A refusal that names the files as the user does.
+fn in_own_words(error: ClientError, names: &Names) -> ClientError {
+    let ClientError::Refused(mut problem) = error else { return error };
+    for fault in &mut problem.errors {
+        if let Some(file) = &mut fault.file
+            && let Some((own, _)) = names.iter().find(|(_, usual)| usual == file)
+        {
+            file.clone_from(own);
+        }
+    }
+    ClientError::Refused(problem)
+}
+
+/// The names files have in a stored configuration: each fact under its usual name, everything else relative to slurm.conf.
+fn usual_names(site: &SiteSource, files: &FileSet) -> Vec<(String, String)> {
     let usual = [
         (&site.slurm_conf, SLURM_CONF),
         (&site.accounts, ACCOUNTS),
@@ -65,13 +86,21 @@ fn with_usual_names(site: &SiteSource, files: &FileSet) -> FileSet {
         (&site.sdiag, SDIAG),
     ];
     let folder = site.slurm_conf.as_deref().and_then(|name| name.rsplit_once('/')).map_or("", |(folder, _)| folder);
-    let mut renamed = FileSet::default();
+    let mut renamed = Vec::new();
     for name in files.names() {
         let role = usual.iter().find(|(named, _)| named.as_deref() == Some(name));
         let beside =
             || name.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')).filter(|_| !folder.is_empty());
         let new = role.map_or_else(|| beside().unwrap_or(name), |(_, usual)| usual);
-        renamed.insert(new, files.get(name).unwrap_or_default());
+        renamed.push((name.to_owned(), new.to_owned()));
+    }
+    renamed
+}
+
+fn under(names: &Names, files: &FileSet) -> FileSet {
+    let mut renamed = FileSet::default();
+    for (own, usual) in names {
+        renamed.insert(usual.as_str(), files.get(own).unwrap_or_default());
     }
     renamed
 }
@@ -115,7 +144,7 @@ mod tests {
         {
             files.insert(name, name.as_bytes());
         }
-        let renamed = with_usual_names(&site, &files);
+        let renamed = under(&usual_names(&site, &files), &files);
         let names: Vec<&str> = renamed.names().collect();
         assert_eq!(names, ["/etc/slurm/x.conf", "gres.conf", "parts/big.conf", "sacctmgr.cfg", "slurm.conf"]);
         assert_eq!(renamed.get("sacctmgr.cfg"), Some("dumps/today.cfg".as_bytes()));

@@ -13,6 +13,7 @@ pub mod queue;
 
 pub mod worker;
 
+pub mod check;
 pub mod child;
 pub mod task;
 pub mod tasks;

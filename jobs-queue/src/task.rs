@@ -19,6 +19,8 @@ pub enum Task {
     },
     /// Compare all schedules.
     Summarize,
+    /// Prepare the study and say what is wrong with it; no worker gets this.
+    Check,
 }
 
 /// A whole order: one line of JSON on the child's standard input.
@@ -60,6 +62,11 @@ impl TaskFolder<'_> {
     /// The comparison document.
     pub fn comparison(self) -> PathBuf {
         self.0.join("comparison.json")
+    }
+
+    /// What [`Task::Check`] has to say: a JSON array of diagnostics.
+    pub fn diagnostics(self) -> PathBuf {
+        self.0.join("diagnostics.json")
     }
 
     /// There if a gate of the comparison does not hold, so that the worker need not read the comparison.

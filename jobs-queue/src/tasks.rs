@@ -13,24 +13,29 @@ use crate::task::{Task, TaskError, TaskFolder, TaskSpec};
 /// Carries out an order; its results are files in the order's folder.
 pub fn run_task_in(spec: &TaskSpec) -> Result<(), TaskError> {
     let folder = TaskFolder(&spec.folder);
-    let study = prepare(spec, folder)?;
+    let (study, diagnostics) = prepare(spec, folder)?;
+    if spec.task == Task::Check {
+        let json = serde_json::to_vec(&diagnostics).map_err(|error| TaskError::Input(error.to_string()))?;
+        return replicate::write(&folder.diagnostics(), &json);
+    }
+    let study = study.ok_or_else(|| wrong(&diagnostics))?;
     match spec.task {
         Task::Replicate { scenario, from, to } => replicate::replicate(&study, scenario, from..to, folder),
         Task::Summarize => summarize::summarize(&study, folder),
+        Task::Check => Ok(()),
     }
 }
 
-fn prepare(spec: &TaskSpec, folder: TaskFolder<'_>) -> Result<Study, TaskError> {
+fn prepare(spec: &TaskSpec, folder: TaskFolder<'_>) -> Result<(Option<Study>, Vec<Diagnostic>), TaskError> {
     let (document, diagnostics) = study_document::read("study", spec.document.as_bytes());
-    let document = document.ok_or_else(|| wrong(&diagnostics))?;
+    let Some(document) = document else { return Ok((None, diagnostics)) };
     let mut files = FileSet::default();
     for (number, name) in spec.inputs.iter().enumerate() {
         let path = folder.input(number);
         let bytes = std::fs::read(&path).map_err(TaskError::file(&path))?;
         files.insert(name.clone(), bytes);
     }
-    let (study, diagnostics) = Study::prepare(&document, &files);
-    study.ok_or_else(|| wrong(&diagnostics))
+    Ok(Study::prepare(&document, &files))
 }
 
 fn wrong(diagnostics: &[Diagnostic]) -> TaskError {

@@ -6,7 +6,7 @@
 
 mod attempt;
 mod lease;
-mod process;
+pub(crate) mod process;
 mod settings;
 mod slot;
 
@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::metrics::Metrics;
 use crate::queue::Queue;
 
+pub(crate) use attempt::AttemptError;
 pub use settings::WorkerSettings;
 
 /// A worker process's share of the pool.

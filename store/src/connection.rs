@@ -3,6 +3,8 @@
 //! Reads take a connection from [`Store::read`]. Writes take a transaction from [`Store::begin`] and end it with
 //! [`Conn::finish`]; a transaction that is dropped midway (a client went away) closes its connection, which rolls it back.
 
+pub(crate) mod tls;
+
 use std::sync::Arc;
 
 use diesel::{ConnectionError, ConnectionResult, SqliteConnection};
@@ -91,7 +93,13 @@ impl Store {
         let timeout = std::time::Duration::from_secs(POOL_TIMEOUT_SECONDS);
         let pool = match url {
             DatabaseUrl::Postgres(url) => {
-                let manager = AsyncDieselConnectionManager::<AsyncPgConnection>::new(url.as_str());
+                let target = tls::Target::of(url)?;
+                let mut config = ManagerConfig::default();
+                config.custom_setup = Box::new(move |_| {
+                    let target = target.clone();
+                    async move { target.connect().await }.boxed()
+                });
+                let manager = AsyncDieselConnectionManager::<AsyncPgConnection>::new_with_config(url.as_str(), config);
                 let builder = bb8::Pool::builder().max_size(max_connections.max(1)).connection_timeout(timeout);
                 Pool::Postgres(
                     builder.build(manager).await.map_err(|error| StoreError::Unreachable(error.to_string()))?,

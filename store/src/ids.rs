@@ -127,6 +127,10 @@ uuid_type! {
     TaskId
 }
 uuid_type! {
+    /// A trace that comes in pieces.
+    UploadId
+}
+uuid_type! {
     /// A webhook.
     WebhookId
 }

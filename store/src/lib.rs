@@ -32,10 +32,13 @@ pub mod sites;
 pub mod tenants;
 pub mod tokens;
 pub mod traces;
+pub mod uploads;
 pub mod webhooks;
 
 pub mod events;
 pub mod replications;
+pub mod retention;
+pub mod secrets;
 pub mod studies;
 pub mod tasks;
 

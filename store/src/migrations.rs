@@ -9,6 +9,7 @@ use diesel_async::AsyncPgConnection;
 use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
+use crate::connection::tls::Target;
 use crate::database_url::DatabaseUrl;
 use crate::error::StoreError;
 
@@ -52,7 +53,9 @@ async fn with_harness(url: &DatabaseUrl, job: Job) -> Result<Vec<MigrationStatus
     let url = url.clone();
     let work = move || match url {
         DatabaseUrl::Postgres(url) => {
-            let mut conn = AsyncConnectionWrapper::<AsyncPgConnection>::establish(url.as_str()).map_err(unreachable)?;
+            let target = Target::of(&url)?;
+            let conn = tokio::runtime::Handle::current().block_on(target.connect()).map_err(unreachable)?;
+            let mut conn = AsyncConnectionWrapper::<AsyncPgConnection>::from(conn);
             // One migrator at a time: the lock belongs to this connection and goes with it.
             lock_postgres(&mut conn)?;
             run::<Pg, _>(&mut conn, POSTGRES, job)

@@ -17,18 +17,33 @@ use sha2::{Digest, Sha256};
 use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
 
 use crate::error::StoreError;
+use crate::time::UnixMillis;
 
 pub use hash::ObjectHash;
 
 /// Larger objects are sent in parts of this size.
 const PART_BYTES: usize = 8 << 20;
 const PARTS_IN_FLIGHT: usize = 4;
+/// An object that nothing points to stays so long [ms]: its row may be about to be written. Whoever stores the same bytes in the
+/// second half of that writes them again.
+pub const GRACE_MS: i64 = 24 * 3_600_000;
 
 /// The object store. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Objects {
     store: Arc<dyn ObjectStore>,
     prefix: String,
+}
+
+/// An object as [`Objects::list`] finds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredObject {
+    /// The address.
+    pub hash: ObjectHash,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// When it was last written [Unix milliseconds].
+    pub modified_at: UnixMillis,
 }
 
 /// What [`Objects::put_stream`] did.
@@ -38,7 +53,7 @@ pub struct PutObject {
     pub hash: ObjectHash,
     /// Size in bytes.
     pub bytes: u64,
-    /// False if the same bytes were there before.
+    /// False if the same bytes were there before, and young enough.
     pub is_new: bool,
 }
 
@@ -55,7 +70,7 @@ impl Objects {
         let bytes = bytes.into();
         let hash = ObjectHash::of(&bytes);
         let size = bytes.len() as u64;
-        let is_new = !self.exists(&hash).await?;
+        let is_new = !self.is_fresh(&hash).await?;
         if is_new {
             self.store.put(&self.path(&hash), bytes.into()).await?;
         }
@@ -85,7 +100,7 @@ impl Objects {
         file.flush().await?;
         file.rewind().await?;
         let hash = ObjectHash::from_digest(sha.finalize().as_slice());
-        let is_new = !self.exists(&hash).await?;
+        let is_new = !self.is_fresh(&hash).await?;
         if is_new {
             self.upload(&hash, file).await?;
         }
@@ -137,6 +152,37 @@ impl Objects {
             return Err(StoreError::Corrupt { column: "objects", value: hash.to_string() });
         }
         Ok(size)
+    }
+
+    /// Every object, in no order.
+    pub fn list(&self) -> BoxStream<'_, Result<StoredObject, StoreError>> {
+        let prefix = Path::from_iter([self.prefix.as_str(), "sha256"].into_iter().filter(|part| !part.is_empty()));
+        let found = self.store.list(Some(&prefix)).map_err(StoreError::from);
+        found
+            .try_filter_map(|meta| async move {
+                // What bears no hash is not ours.
+                let hash = meta.location.filename().and_then(ObjectHash::parse);
+                let modified_at = meta.last_modified.timestamp_millis();
+                Ok(hash.map(|hash| StoredObject { hash, bytes: meta.size, modified_at }))
+            })
+            .boxed()
+    }
+
+    /// When an object was last written [Unix milliseconds]; `None` if it is not there.
+    pub async fn modified_at(&self, hash: &ObjectHash) -> Result<Option<UnixMillis>, StoreError> {
+        match self.store.head(&self.path(hash)).await {
+            Ok(meta) => Ok(Some(meta.last_modified.timestamp_millis())),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether an object is there and young enough to be relied on: an old one may be on the point of being removed as unused, so
+    /// that whoever wants it writes it again.
+    async fn is_fresh(&self, hash: &ObjectHash) -> Result<bool, StoreError> {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_millis();
+        let now = i64::try_from(now).unwrap_or(i64::MAX);
+        Ok(self.modified_at(hash).await?.is_some_and(|at| now - at < GRACE_MS / 2))
     }
 
     /// Whether an object is there.

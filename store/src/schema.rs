@@ -1,6 +1,6 @@
 //! The tables, as the migrations leave them. Both databases share them.
 
-use diesel::{allow_tables_to_appear_in_same_query, table};
+use diesel::{allow_tables_to_appear_in_same_query, joinable, table};
 
 table! { tenants (id) { id -> Text, created_at -> BigInt, } }
 
@@ -23,7 +23,7 @@ table! {
 table! {
     traces (id) {
         id -> Text, tenant -> Text, site -> Text, name -> Text, object -> Text, bytes -> BigInt, summary -> Text,
-        diagnostics -> Text, created_by -> Text, created_at -> BigInt,
+        diagnostics -> Text, created_by -> Text, created_at -> BigInt, timezone -> Nullable<Text>,
     }
 }
 
@@ -96,4 +96,19 @@ table! {
     }
 }
 
+table! { secrets (name) { name -> Text, value -> Text, created_at -> BigInt, } }
+
+table! {
+    uploads (id) {
+        id -> Text, tenant -> Text, site -> Text, name -> Text, timezone -> Nullable<Text>, length -> BigInt,
+        received -> BigInt, trace -> Nullable<Text>, created_by -> Text, created_at -> BigInt, updated_at -> BigInt,
+    }
+}
+
+table! {
+    upload_parts (upload, start) { upload -> Text, start -> BigInt, bytes -> BigInt, object -> Text, }
+}
+
+joinable!(upload_parts -> uploads (upload));
 allow_tables_to_appear_in_same_query!(studies, tasks);
+allow_tables_to_appear_in_same_query!(upload_parts, uploads);

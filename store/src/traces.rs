@@ -34,6 +34,8 @@ pub struct Trace {
     pub created_by: String,
     /// When.
     pub created_at: UnixMillis,
+    /// IANA zone of its local times, where the uploader named one.
+    pub timezone: Option<String>,
 }
 
 impl Store {
@@ -49,6 +51,21 @@ impl Store {
         let mut conn = self.read().await?;
         let query = traces::table.filter(traces::tenant.eq(tenant)).filter(traces::site.eq(site));
         Ok(first!(&mut conn, query.filter(traces::id.eq(id)).select(Trace::as_select()))?)
+    }
+
+    /// A site's trace of these very bytes, of the same name and time zone.
+    pub async fn same_trace(
+        &self,
+        site: &SiteId,
+        object: &ObjectHash,
+        name: &str,
+        timezone: Option<&str>,
+    ) -> Result<Option<Trace>, StoreError> {
+        let mut conn = self.read().await?;
+        let query = traces::table.filter(traces::site.eq(site)).filter(traces::object.eq(object));
+        let query = query.filter(traces::name.eq(name)).order(traces::id.desc());
+        let found: Vec<Trace> = load!(&mut conn, query.select(Trace::as_select()))?;
+        Ok(found.into_iter().find(|trace| trace.timezone.as_deref() == timezone))
     }
 
     /// A site's traces, newest first, older than `before`.

@@ -74,6 +74,15 @@ pub(crate) struct LocalObjects {
     _folder: tempfile::TempDir,
 }
 
+impl LocalObjects {
+    /// Makes an object look as if it were written then.
+    pub(crate) fn set_modified(&self, hash: &ObjectHash, at: std::time::SystemTime) {
+        let hex = hash.as_str();
+        let path = self._folder.path().join("sha256").join(&hex[..2]).join(hex);
+        std::fs::File::options().write(true).open(path).unwrap().set_modified(at).unwrap();
+    }
+}
+
 pub(crate) fn local_objects() -> LocalObjects {
     let folder = tempfile::tempdir().unwrap();
     let objects = Objects::open(&format!("file://{}", folder.path().display())).unwrap();

@@ -20,10 +20,14 @@ pub(crate) fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/micro").join(name)
 }
 
-/// The program; built once if it is not there or older than its sources (cargo knows).
+/// The program: the one that `FORESITE_TEST_PROGRAM` names, or built once if it is not there or older than its sources (cargo
+/// knows).
 pub(crate) fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
+        if let Some(program) = std::env::var_os("FORESITE_TEST_PROGRAM") {
+            return program.into();
+        }
         // …/target/debug/deps/it-0123 stands beside …/target/debug/foresite.
         let here = std::env::current_exe().unwrap();
         let folder = here.parent().and_then(Path::parent).unwrap();
@@ -141,6 +145,11 @@ pub(crate) struct Service {
 }
 
 impl Service {
+    /// A service that this command starts.
+    pub(crate) fn of(mut command: Command) -> Self {
+        Self::new(Process { child: command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap() })
+    }
+
     fn new(mut process: Process) -> Self {
         let mut lines = BufReader::new(process.child.stdout.take().unwrap()).lines();
         let mut address = |what: &str| {

@@ -7,6 +7,7 @@ mod fixtures;
 mod foresite;
 
 mod api;
+mod chaos;
 mod end_to_end;
 mod operation;
 mod queue;

@@ -3,8 +3,10 @@
 mod migrating;
 mod objects;
 mod resources;
+mod retention;
 mod studies;
 mod tasks;
+mod tls;
 
 /// Runs each promise (an async function of a [`crate::fixtures::Database`]) on SQLite and on PostgreSQL.
 macro_rules! on_both_databases {

@@ -4,6 +4,7 @@ pub mod archive;
 pub mod audit;
 pub mod configs;
 pub mod health;
+pub mod links;
 pub mod quotas;
 pub mod results;
 pub mod sites;
@@ -11,6 +12,7 @@ pub mod studies;
 pub mod tokens;
 pub mod traces;
 pub mod understand;
+pub mod uploads;
 pub mod watch;
 pub mod webhooks;
 

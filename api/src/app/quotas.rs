@@ -116,6 +116,11 @@ pub(super) struct Room {
 }
 
 impl Room {
+    /// So many bytes, for reasons of no tenant's.
+    pub(super) fn exactly(most: u64) -> Self {
+        Self { most, storage: None }
+    }
+
     /// The refusal of an upload that is larger.
     pub(super) fn exceeded(&self) -> ApiError {
         match self.storage {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use foresite_formats::diagnostic::Diagnostic;
-use foresite_formats::file_set::FileSet;
-use foresite_formats::study::Study;
 use foresite_formats::study_document::{self, SiteSource, StudyDocument};
 use foresite_formats::summary_file::foresite_engine_version;
+use foresite_jobs_queue::check::{CheckError, check as check_in_child};
 use foresite_jobs_queue::plan_tasks;
+use foresite_jobs_queue::task::TaskFolder;
 use foresite_store::files::StoredFile;
 use foresite_store::files_to_json;
 use foresite_store::ids::TenantId;
@@ -47,15 +47,7 @@ pub(super) async fn check(context: &Context, tenant: &TenantId, bytes: &[u8]) ->
     let (document, inputs, jobs) = resolve(context, tenant, document).await?;
     admit_size(context, tenant, &document, jobs).await?;
 
-    // The turn comes before the trace is in memory: it bounds how many are.
-    let _turn = context.checks.acquire().await.map_err(ApiError::internal)?;
-    let files = fetch(context, &inputs).await?;
-    let (document, diagnostics) = blocking(move || {
-        let (_, mut diagnostics) = Study::prepare(&document, &files);
-        study_document::locate(&mut diagnostics, DOCUMENT, &text);
-        Ok((document, diagnostics))
-    })
-    .await?;
+    let diagnostics = prepared(context, &document, &inputs, &text).await?;
     refuse_errors(diagnostics)?;
     let engine_version = foresite_engine_version().to_owned();
     let n_scenarios = i64::try_from(document.scenarios.len() + 1).map_err(ApiError::internal)?;
@@ -161,13 +153,31 @@ fn name_config_files(document: &mut StudyDocument, files: &[StoredFile]) {
     };
 }
 
-async fn fetch(context: &Context, inputs: &[StoredFile]) -> ApiResult<FileSet> {
-    let mut files = FileSet::default();
-    for input in inputs {
-        let bytes = context.objects.get(&input.object, context.limits.trace_bytes).await?;
-        files.insert(input.name.as_str(), bytes.as_ref());
+/// What preparing the study has to say, located in the document. A child process prepares it, with the limits of a task.
+async fn prepared(
+    context: &Context,
+    document: &StudyDocument,
+    inputs: &[StoredFile],
+    text: &[u8],
+) -> ApiResult<Vec<Diagnostic>> {
+    // Each child may use a task's memory: this bounds how many there are.
+    let _turn = context.checks.acquire().await.map_err(ApiError::internal)?;
+    let folder = tempfile::Builder::new().prefix("foresite-check-").tempdir().map_err(ApiError::internal)?;
+    for (number, input) in inputs.iter().enumerate() {
+        context.objects.fetch(&input.object, &TaskFolder(folder.path()).input(number)).await?;
     }
-    Ok(files)
+    let json = serde_json::to_string(document).map_err(ApiError::internal)?;
+    let names = inputs.iter().map(|input| input.name.clone()).collect();
+    let mut diagnostics = match check_in_child(&context.checker, json, names, folder.path()).await {
+        Ok(diagnostics) => diagnostics,
+        Err(error @ CheckError::File(_)) => return Err(ApiError::internal(error)),
+        Err(error) => {
+            let detail = format!("{error}; ask for less: a shorter trace, fewer nodes, plain files");
+            return Err(ApiError::new(Code::StudyTooLarge, detail));
+        }
+    };
+    study_document::locate(&mut diagnostics, DOCUMENT, text);
+    Ok(diagnostics)
 }
 
 /// Equal for studies that must have equal comparisons.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use foresite_formats::diagnostic::any_error;
 use foresite_store::ids::{SiteId, TenantId, TraceId};
+use foresite_store::objects::ObjectHash;
 use foresite_store::page::Page;
 use foresite_store::traces::Trace;
 use futures::{Stream, StreamExt};
@@ -14,6 +15,7 @@ use tempfile::NamedTempFile;
 
 use super::quotas::Room;
 use super::{archive, audit, blocking, quotas, sites, understand};
+use crate::auth::Principal;
 use crate::auth::permission::{Authorised, ReadSites, WriteSites};
 use crate::clock::now_ms;
 use crate::context::Context;
@@ -28,31 +30,78 @@ pub struct TraceHeader {
     pub timezone: Option<String>,
 }
 
-/// Stores a trace from a stream of its bytes.
+/// A trace, and whether it was stored now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// The trace.
+    pub trace: Trace,
+    /// False if the site had these bytes already, under the same name and time zone.
+    pub is_new: bool,
+}
+
+/// Stores a trace from a stream of its bytes. Bytes that the site has already are neither read nor stored again.
 ///
 /// # Errors
-/// 404 without such a site; 413 when larger than allowed; 422 with every fault of the trace.
+/// 404 without such a site; 413 when larger than allowed; 422 with every fault of the trace; 429 for too many uploads.
 pub async fn create<S>(
     context: &Context,
     caller: &Authorised<WriteSites>,
     site: &str,
     header: TraceHeader,
     bytes: S,
-) -> ApiResult<Trace>
+) -> ApiResult<Stored>
 where
     S: Stream<Item = ApiResult<Bytes>> + Unpin,
 {
     let caller = caller.principal();
     let site = sites::find(context, &caller.tenant, site).await?;
-    let name = archive::safe_name(&header.name)
-        .filter(|name| name.len() <= 200 && !name.chars().any(char::is_control))
-        .ok_or_else(|| ApiError::field("/name", "the name is no plain file name", "send for example name=sacct.txt"))?;
+    let name = checked_file_name(&header.name)?;
     let room = quotas::admit_upload(context, &caller.tenant, context.limits.trace_bytes).await?;
-    let file = receive(bytes, room, context.limits.body_timeout).await?;
+    let (file, _, broken) = receive_what_comes(bytes, room, context.limits.body_timeout).await?;
+    match broken {
+        Some(error) => Err(error),
+        None => store_file(context, caller, &site.id, TraceHeader { name, ..header }, file).await,
+    }
+}
 
-    let (asked, timezone, limit) = (name.clone(), header.timezone, context.limits.trace_expanded_bytes);
+/// [`create`] for bytes that were admitted already.
+pub(super) async fn store_bytes<S>(
+    context: &Context,
+    caller: &Principal,
+    site: &SiteId,
+    header: TraceHeader,
+    bytes: S,
+) -> ApiResult<Stored>
+where
+    S: Stream<Item = ApiResult<Bytes>> + Unpin,
+{
+    let room = Room::exactly(context.limits.trace_bytes);
+    let (file, _, broken) = receive_what_comes(bytes, room, context.limits.body_timeout).await?;
+    match broken {
+        Some(error) => Err(error),
+        None => store_file(context, caller, site, header, file).await,
+    }
+}
+
+async fn store_file(
+    context: &Context,
+    caller: &Principal,
+    site: &SiteId,
+    header: TraceHeader,
+    file: NamedTempFile,
+) -> ApiResult<Stored> {
+    let (file, hash) = blocking(move || {
+        let hash = ObjectHash::of_file(file.path()).map_err(ApiError::internal)?;
+        Ok((file, hash))
+    })
+    .await?;
+    let timezone = header.timezone;
+    if let Some(trace) = context.store.same_trace(site, &hash, &header.name, timezone.as_deref()).await? {
+        return Ok(Stored { trace, is_new: false });
+    }
+    let (asked, zone, limit) = (header.name.clone(), timezone.clone(), context.limits.trace_expanded_bytes);
     let (file, summary, diagnostics) = blocking(move || {
-        let (summary, diagnostics) = understand::trace(file.path(), &asked, timezone.as_deref(), limit)?;
+        let (summary, diagnostics) = understand::trace(file.path(), &asked, zone.as_deref(), limit)?;
         Ok((file, summary, diagnostics))
     })
     .await?;
@@ -63,21 +112,40 @@ where
     let trace = Trace {
         id: TraceId::new(),
         tenant: caller.tenant.clone(),
-        site: site.id,
-        name,
+        site: site.clone(),
+        name: header.name,
         object: put.hash,
         bytes: i64::try_from(put.bytes).unwrap_or(i64::MAX),
         summary: serde_json::to_string(&summary).map_err(ApiError::internal)?,
         diagnostics: serde_json::to_string(&diagnostics).map_err(ApiError::internal)?,
         created_by: caller.actor.clone(),
         created_at: now_ms(),
+        timezone,
     };
     audit::noting(context, caller, "trace.create", trace.id.as_str()).create_trace(&trace).await?;
-    Ok(trace)
+    if !context.objects.exists(&trace.object).await? {
+        // Removed as unused at the very moment it came into use.
+        context.objects.put_file(file.path()).await?;
+    }
+    Ok(Stored { trace, is_new: true })
 }
 
-/// Receives a body of so many bytes into a temporary file, which goes away with its handle.
-async fn receive<S>(mut bytes: S, room: Room, patience: Duration) -> ApiResult<NamedTempFile>
+/// A plain file name.
+pub(super) fn checked_file_name(name: &str) -> ApiResult<String> {
+    archive::safe_name(name)
+        .filter(|name| name.len() <= 200 && !name.chars().any(char::is_control))
+        .ok_or_else(|| ApiError::field("/name", "the name is no plain file name", "send for example name=sacct.txt"))
+}
+
+/// Receives a body into a temporary file, which goes away with its handle; gives its size, and why the body broke off if it did.
+///
+/// # Errors
+/// 413 for more bytes than there is room.
+pub(super) async fn receive_what_comes<S>(
+    mut bytes: S,
+    room: Room,
+    patience: Duration,
+) -> ApiResult<(NamedTempFile, u64, Option<ApiError>)>
 where
     S: Stream<Item = ApiResult<Bytes>> + Unpin,
 {
@@ -87,9 +155,15 @@ where
     let mut total = 0_u64;
     let mut batch: Vec<u8> = Vec::new();
     loop {
-        let next = tokio::time::timeout(patience, bytes.next()).await;
-        let slow = |_| ApiError::new(Code::RequestTimeout, format!("nothing came for {} s", patience.as_secs()));
-        let chunk = next.map_err(slow)?.transpose()?;
+        let (chunk, broken) = match tokio::time::timeout(patience, bytes.next()).await {
+            Ok(None) => (None, None),
+            Ok(Some(Ok(chunk))) => (Some(chunk), None),
+            Ok(Some(Err(error))) => (None, Some(error)),
+            Err(_) => {
+                let detail = format!("nothing came for {} s", patience.as_secs());
+                (None, Some(ApiError::new(Code::RequestTimeout, detail)))
+            }
+        };
         let done = chunk.is_none();
         if let Some(chunk) = chunk {
             total = total.saturating_add(chunk.len() as u64);
@@ -107,7 +181,7 @@ where
             .await?;
         }
         if done {
-            return Ok(file);
+            return Ok((file, total, broken));
         }
     }
 }

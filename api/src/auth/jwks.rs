@@ -20,7 +20,8 @@ pub(super) struct Jwks {
     url: String,
     refresh: Duration,
     client: reqwest::Client,
-    keys: RwLock<Vec<VerifyingKey>>,
+    /// `None` until the server has answered for the first time.
+    keys: RwLock<Option<Vec<VerifyingKey>>>,
     asked: Mutex<Option<Instant>>,
 }
 
@@ -42,18 +43,24 @@ impl Jwks {
     }
 
     /// The key for a token. Asks the server when the keys are stale or the key id is unknown.
-    pub(super) async fn key(&self, algorithm: Algorithm, kid: Option<&str>) -> Option<DecodingKey> {
+    ///
+    /// # Errors
+    /// 503 while the server has never answered: nobody can tell then whether the token is good.
+    pub(super) async fn key(&self, algorithm: Algorithm, kid: Option<&str>) -> ApiResult<Option<DecodingKey>> {
         let stale = self.asked.lock().await.is_none_or(|asked| asked.elapsed() >= self.refresh);
         if !stale && let Some(key) = self.find(algorithm, kid).await {
-            return Some(key);
+            return Ok(Some(key));
         }
         self.fetch().await;
-        self.find(algorithm, kid).await
+        if self.keys.read().await.is_none() {
+            return Err(ApiError::unavailable("the JWKS server has not answered yet"));
+        }
+        Ok(self.find(algorithm, kid).await)
     }
 
     async fn find(&self, algorithm: Algorithm, kid: Option<&str>) -> Option<DecodingKey> {
         let keys = self.keys.read().await;
-        let mut fitting = keys.iter().filter(|key| key.algorithm == algorithm);
+        let mut fitting = keys.iter().flatten().filter(|key| key.algorithm == algorithm);
         match kid {
             Some(kid) => fitting.find(|key| key.kid.as_deref() == Some(kid)).map(|key| key.key.clone()),
             // Without a key id only an unambiguous key will do.
@@ -63,13 +70,13 @@ impl Jwks {
 
     async fn fetch(&self) {
         let mut asked = self.asked.lock().await;
-        if asked.is_some_and(|asked| asked.elapsed() < MIN_INTERVAL) {
+        if asked.is_some_and(|asked| asked.elapsed() < MIN_INTERVAL.min(self.refresh)) {
             return;
         }
         // Noted before asking: a failing server is asked again only after the interval.
         *asked = Some(Instant::now());
         match self.download().await {
-            Ok(keys) => *self.keys.write().await = keys,
+            Ok(keys) => *self.keys.write().await = Some(keys),
             Err(reason) => {
                 tracing::warn!(jwks.url = %self.url, reason, "JWKS not fetched; the last keys stay in force")
             }

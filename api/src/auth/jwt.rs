@@ -62,7 +62,7 @@ impl JwtVerifier {
     async fn key(&self, algorithm: Algorithm, kid: Option<&str>) -> ApiResult<DecodingKey> {
         let key = match (algorithm, &self.hs256, &self.jwks) {
             (Algorithm::HS256, Some(key), _) => Some(key.clone()),
-            (Algorithm::RS256 | Algorithm::ES256 | Algorithm::EdDSA, _, Some(jwks)) => jwks.key(algorithm, kid).await,
+            (Algorithm::RS256 | Algorithm::ES256 | Algorithm::EdDSA, _, Some(jwks)) => jwks.key(algorithm, kid).await?,
             _ => return Err(refuse("tokens of this algorithm are not accepted here")),
         };
         key.ok_or_else(|| refuse("the token is signed by a key we don't know"))

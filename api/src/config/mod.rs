@@ -3,6 +3,7 @@
 
 mod quotas;
 mod reader;
+mod retention;
 #[cfg(test)]
 mod tests;
 
@@ -17,6 +18,7 @@ use crate::webhooks::NetworkRules;
 
 use reader::Reader;
 pub use reader::{ConfigFault, ConfigFaults, Lookup};
+pub use retention::RetentionConfig;
 
 /// Everything the service can be told.
 #[derive(Clone, Debug)]
@@ -34,6 +36,8 @@ pub struct Config {
     /// `FORESITE_QUOTA_REQUESTS_PER_MINUTE` (12000), `…_UPLOADS_PER_HOUR` (600), `…_STORED_BYTES`, `…_STUDIES_ACTIVE`,
     /// `…_JOBS_PER_STUDY` (no limit): what a tenant may use that has no limits of its own; 0 is no limit.
     pub quotas: Limits,
+    /// What goes when it is old.
+    pub retention: RetentionConfig,
     /// `FORESITE_WEBHOOK_ALLOWED_NETWORKS`: private networks that webhooks may be sent to, such as `10.1.0.0/16`; default none.
     pub webhook_networks: NetworkRules,
     /// `FORESITE_*` variables that are set but mean nothing, in order.
@@ -52,6 +56,8 @@ pub struct ListenConfig {
     /// `FORESITE_PUBLIC_URL`: how browsers reach it. With `https`, cookies are sent over TLS only. Default: `http://` and the
     /// HTTP address.
     pub public_url: Option<String>,
+    /// `FORESITE_LINK_KEY`: signs links to figures, at least 32 bytes; unset, one is made and kept in the database.
+    pub link_key: Option<SecretString>,
 }
 
 /// Database, objects and queue.
@@ -104,6 +110,8 @@ pub struct LimitsConfig {
     pub body_timeout: Duration,
     /// `FORESITE_MAX_CONNECTIONS`: open connections per listener; more wait until some are closed; default 10000.
     pub connections: usize,
+    /// `FORESITE_CHECK_TIMEOUT_SECONDS`: how long preparing a study may take before it is accepted; default 300.
+    pub check_timeout: Duration,
     /// `FORESITE_SHUTDOWN_SECONDS`: how long a stopping service waits for requests and tasks; default 30.
     pub shutdown: Duration,
 }
@@ -143,10 +151,12 @@ impl Config {
         let limits = limits(&mut reader);
         let workers = workers(&mut reader);
         let quotas = quotas::quotas(&mut reader);
+        let retention = retention::retention(&mut reader);
         let webhook_networks = reader.parsed("FORESITE_WEBHOOK_ALLOWED_NETWORKS", NetworkRules::default());
         // Read by the command line, before there is a configuration.
         reader.text("FORESITE_LOG");
         reader.text("FORESITE_LOG_FORMAT");
+        reader.text("FORESITE_OTLP_ENDPOINT");
         reader.text("FORESITE_TOKEN");
         reader.text("FORESITE_SERVER");
         let (known, faults) = reader.finish();
@@ -156,7 +166,7 @@ impl Config {
         let mut unknown: Vec<String> =
             set.filter(|name| name.starts_with("FORESITE_") && !known.contains(name.as_str())).collect();
         unknown.sort();
-        Ok(Self { listen, storage, auth, limits, workers, quotas, webhook_networks, unknown })
+        Ok(Self { listen, storage, auth, limits, workers, quotas, retention, webhook_networks, unknown })
     }
 }
 
@@ -166,7 +176,12 @@ fn listen(reader: &mut Reader<'_>) -> ListenConfig {
     if public_url.as_ref().is_some_and(|url| !is_http_url(url)) {
         reader.fault("FORESITE_PUBLIC_URL", "must begin with http:// or https://");
     }
+    let link_key = reader.secret("FORESITE_LINK_KEY");
+    if link_key.as_ref().is_some_and(|key| key.expose_secret().len() < 32) {
+        reader.fault("FORESITE_LINK_KEY", "must have at least 32 bytes; `openssl rand -base64 48` makes one");
+    }
     ListenConfig {
+        link_key,
         http: reader.parsed("FORESITE_HTTP_LISTEN", loopback(8080)),
         grpc: reader.parsed("FORESITE_GRPC_LISTEN", loopback(50051)),
         metrics: reader.parsed("FORESITE_METRICS_LISTEN", loopback(9090)),
@@ -249,6 +264,7 @@ fn limits(reader: &mut Reader<'_>) -> LimitsConfig {
         request_timeout: Duration::from_secs(reader.parsed("FORESITE_REQUEST_TIMEOUT_SECONDS", 30)),
         body_timeout: Duration::from_secs(reader.parsed("FORESITE_BODY_TIMEOUT_SECONDS", 30)),
         connections: reader.parsed("FORESITE_MAX_CONNECTIONS", 10_000),
+        check_timeout: Duration::from_secs(reader.parsed("FORESITE_CHECK_TIMEOUT_SECONDS", 300)),
         shutdown: Duration::from_secs(reader.parsed("FORESITE_SHUTDOWN_SECONDS", 30)),
     }
 }

@@ -62,8 +62,11 @@ where
             let begin = Instant::now();
             let path = request.uri().path().to_owned();
             let (service, method) = path.trim_start_matches('/').split_once('/').unwrap_or(("", ""));
-            let trace_id = trace_id::of(request.headers().get("traceparent").and_then(|value| value.to_str().ok()));
+            let header = request.headers().get("traceparent");
+            let traceparent = header.and_then(|value| value.to_str().ok()).map(str::to_owned);
+            let trace_id = trace_id::of(traceparent.as_deref());
             let span = tracing::info_span!("grpc", trace.id = %trace_id, rpc.service = service, rpc.method = method);
+            trace_id::join(&span, &trace_id, traceparent.as_deref());
             let answered = async {
                 if PUBLIC.contains(&service) {
                     return ready.call(request).await;

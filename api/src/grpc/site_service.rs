@@ -46,7 +46,7 @@ impl v1::site_service_server::SiteService for Sites {
         let timezone = Some(header.timezone).filter(|zone| !zone.is_empty());
         let about = TraceHeader { name: header.name, timezone };
         let trace = app::traces::create(&self.context, &caller, &header.site_id, about, chunks(parts)).await;
-        trace.and_then(messages::trace).map(Response::new).map_err(status)
+        trace.and_then(|stored| messages::trace(stored.trace)).map(Response::new).map_err(status)
     }
 }
 

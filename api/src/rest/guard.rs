@@ -3,12 +3,17 @@
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::Method;
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, web};
 
 use super::extract::principal;
 use super::pace::pace;
+use crate::auth::Principal;
+use crate::clock::now_ms;
 use crate::context::Context;
+use crate::error::ApiResult;
+use crate::links::LinkQuery;
 
 /// Lets only authenticated callers into `/v1`; what they may do there, each handler's [`crate::auth::permission::Authorised`]
 /// says.
@@ -17,7 +22,7 @@ pub(super) async fn guard(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     if request.path().starts_with("/v1/") {
-        match principal(request.request()).await {
+        match caller(&request).await {
             Ok(principal) => request.extensions_mut().insert(principal),
             Err(error) => return Ok(request.error_response(error)),
         };
@@ -26,4 +31,18 @@ pub(super) async fn guard(
         request = pace(request, context.limits.body_timeout);
     }
     next.call(request).await.map(ServiceResponse::map_into_boxed_body)
+}
+
+/// The bearer of a token, or of a link to a figure.
+async fn caller(request: &ServiceRequest) -> ApiResult<Principal> {
+    let is_link = request.method() == Method::GET && request.path().contains("/figures/");
+    if is_link
+        && let Ok(link) = web::Query::<LinkQuery>::from_query(request.query_string())
+        && let Some(context) = request.app_data::<web::Data<Context>>()
+    {
+        let found = context.links.open(request.path(), &link, now_ms() / 1000)?;
+        context.quotas.admit_request(&found.tenant).await?;
+        return Ok(found);
+    }
+    principal(request.request()).await
 }

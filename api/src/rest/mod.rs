@@ -5,6 +5,7 @@ mod configs;
 mod events;
 mod extract;
 mod guard;
+mod links;
 mod operation;
 mod outer;
 mod pace;
@@ -16,6 +17,7 @@ mod sites;
 mod studies;
 mod tokens;
 mod traces;
+mod uploads;
 pub mod views;
 mod webhooks;
 
@@ -49,7 +51,9 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
         .configure(tokens::routes)
         .configure(audit::routes)
         .configure(quotas::routes)
-        .configure(webhooks::routes);
+        .configure(webhooks::routes)
+        .configure(links::routes)
+        .configure(uploads::routes);
 }
 
 /// The server on a bound listener; it runs once it is awaited, and stops gracefully.

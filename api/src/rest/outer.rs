@@ -27,11 +27,13 @@ pub(super) async fn outer(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<actix_web::body::BoxBody>, Error> {
     let begin = Instant::now();
-    let trace_id = trace_id::of(request.headers().get("traceparent").and_then(|value| value.to_str().ok()));
+    let traceparent = request.headers().get("traceparent").and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let trace_id = trace_id::of(traceparent.as_deref());
     let context = request.app_data::<web::Data<Context>>().cloned();
     let method = request.method().as_str().to_owned();
     let span = tracing::info_span!("http", trace.id = %trace_id, http.method = %method, http.path = request.path());
 
+    trace_id::join(&span, &trace_id, traceparent.as_deref());
     let mut response = match trace_id::scope(trace_id.clone(), next.call(request).instrument(span.clone())).await {
         Ok(response) => explain(response.map_into_boxed_body(), &trace_id),
         Err(error) => {

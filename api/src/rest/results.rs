@@ -5,6 +5,8 @@ use actix_web::{HttpRequest, HttpResponse, get, web};
 use foresite_formats::comparison::Comparison;
 use foresite_formats::comparison::figure;
 use futures::TryStreamExt;
+use serde::Deserialize;
+use utoipa::IntoParams;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::app;
@@ -18,16 +20,27 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(get_comparison).service(get_report).service(get_figure).service(get_schedule);
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 enum Format {
     Json,
     Csv,
 }
 
+/// For links, which cannot send an Accept header.
+#[derive(Clone, Copy, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct ComparisonQuery {
+    /// `json` or `csv`; goes before Accept.
+    #[param(value_type = Option<String>, example = "csv")]
+    format: Option<Format>,
+}
+
 /// The comparison document, as JSON (byte for byte what `foresite run` writes) or CSV by Accept.
 #[utoipa::path(
     tag = "results",
-    params(("study" = String, Path, description = "The study's id.")),
+    params(("study" = String, Path, description = "The study's id."), ComparisonQuery),
     responses(
         (status = 200, description = "The comparison.", content(
             (serde_json::Value = "application/json"), (String = "text/csv")
@@ -45,9 +58,10 @@ async fn get_comparison(
     context: web::Data<Context>,
     request: HttpRequest,
     study: web::Path<String>,
+    query: web::Query<ComparisonQuery>,
 ) -> ApiResult<HttpResponse> {
     let accept = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or("*/*");
-    let format = format(accept)?;
+    let format = query.format.map_or_else(|| format(accept), Ok)?;
     let found = app::results::comparison(&context, &caller, &study).await?;
     let tag = etag(&found, format);
     if request.headers().get(IF_NONE_MATCH).is_some_and(|value| value.as_bytes() == tag.as_bytes()) {

@@ -8,7 +8,7 @@ use super::pace;
 use super::views::trace::{TraceQuery, TraceView};
 use super::views::{FileBytes, List, PageQuery};
 use crate::app;
-use crate::app::traces::TraceHeader;
+use crate::app::traces::{Stored, TraceHeader};
 use crate::auth::permission::{Authorised, ReadSites, WriteSites};
 use crate::context::Context;
 use crate::error::ApiResult;
@@ -24,6 +24,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     params(("site" = String, Path, description = "The site's id."), TraceQuery),
     request_body(content = FileBytes, content_type = "application/octet-stream", description = "The file as it is."),
     responses(
+        (status = 200, description = "The site has these bytes already, under the same name and time zone.", body = TraceView),
         (status = 201, description = "Stored, with a summary and what the reader said.", body = TraceView),
         (status = 404, description = "No such site.", body = Problem, content_type = "application/problem+json"),
         (status = 413, description = "Too large.", body = Problem, content_type = "application/problem+json"),
@@ -41,9 +42,15 @@ async fn create_trace(
 ) -> ApiResult<HttpResponse> {
     let TraceQuery { name, timezone } = query.into_inner();
     let bytes = body.map(|chunk| chunk.map_err(|error| pace::fault(&error)));
-    let trace = app::traces::create(&context, &caller, &site, TraceHeader { name, timezone }, bytes).await?;
+    stored(app::traces::create(&context, &caller, &site, TraceHeader { name, timezone }, bytes).await?)
+}
+
+/// The answer to an upload.
+pub(super) fn stored(stored: Stored) -> ApiResult<HttpResponse> {
+    let Stored { trace, is_new } = stored;
     let location = format!("/v1/sites/{}/traces/{}", trace.site, trace.id);
-    Ok(HttpResponse::Created().insert_header((header::LOCATION, location)).json(TraceView::try_from(trace)?))
+    let mut answer = if is_new { HttpResponse::Created() } else { HttpResponse::Ok() };
+    Ok(answer.insert_header((header::LOCATION, location)).json(TraceView::try_from(trace)?))
 }
 
 /// The traces of a site, newest first.

@@ -11,14 +11,18 @@ use actix_web::web;
 use foresite_jobs_queue::{QueueError, Sweeper, Worker, WorkerSettings};
 use foresite_store::StoreError;
 use prometheus::Registry;
+use secrecy::ExposeSecret;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::watch::Hub;
-use crate::auth::Authenticator;
+use crate::auth::{Authenticator, token};
+use crate::clock::now_ms;
 use crate::config::Config;
 use crate::context::{CHECKS_AT_ONCE, Context};
 use crate::error::ApiError;
+use crate::janitor::Janitor;
+use crate::links::Links;
 use crate::metrics::Metrics;
 use crate::quotas::Quotas;
 use crate::webhooks::Dispatcher;
@@ -77,13 +81,22 @@ pub async fn serve(config: &Config, program: Option<std::path::PathBuf>) -> Resu
     let mut running = Running::new(local(&http)?, local(&grpc)?, local(&metrics_listener)?);
 
     let metrics = Metrics::new(Registry::new())?;
+    let mut checker = WorkerSettings::new("check").map_err(StartError::Program)?;
+    checker.time_limit = config.limits.check_timeout;
+    checker.memory_limit_bytes = Some(config.workers.task_memory_bytes);
+    if let Some(program) = &program {
+        checker.program.clone_from(program);
+    }
     let context = web::Data::new(Context {
+        checker,
         auth: Authenticator::new(storage.store.clone(), &config.auth)?,
         store: storage.store.clone(),
         objects: storage.objects.clone(),
         queue: Arc::clone(&storage.queue),
         limits: config.limits.clone(),
         metrics: metrics.clone(),
+        links: Links::new(&link_key(&storage.store, config).await?)?,
+        public_url: config.listen.public_url.clone().unwrap_or_else(|| format!("http://{}", running.http)),
         quotas: Quotas::new(storage.store.clone(), config.quotas),
         webhooks: config.webhook_networks.clone(),
         watches: Hub::new(storage.store.clone(), running.token()),
@@ -96,6 +109,8 @@ pub async fn serve(config: &Config, program: Option<std::path::PathBuf>) -> Resu
     }
     let dispatcher =
         Dispatcher { store: storage.store.clone(), rules: config.webhook_networks.clone(), metrics: metrics.clone() };
+    let janitor = Janitor { store: storage.store.clone(), objects: storage.objects.clone(), keep: config.retention };
+    running.run("retention", janitor.run(running.token()));
     running.run("webhooks", dispatcher.run(running.token()));
     running.run_http("http", rest::server(context.clone(), http)?);
     running.run_http("metrics", metrics_listener::server(metrics, storage.store, metrics_listener)?);
@@ -171,6 +186,15 @@ fn start_workers(
     running.run("sweeper", sweeper.run(token.clone()));
     running.run("worker", worker.run(token));
     Ok(())
+}
+
+/// The key of links to figures: the setting's, or one that all replicas share through the database.
+async fn link_key(store: &foresite_store::Store, config: &Config) -> Result<String, StartError> {
+    if let Some(key) = &config.listen.link_key {
+        return Ok(key.expose_secret().to_owned());
+    }
+    let fresh = token::generate()?;
+    Ok(store.shared_secret("figure-links", fresh.expose_secret(), now_ms()).await?)
 }
 
 fn listen(address: SocketAddr) -> Result<TcpListener, StartError> {

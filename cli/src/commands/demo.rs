@@ -48,7 +48,7 @@ pub(crate) struct Demo {
 impl Demo {
     /// Shows the demo.
     pub(crate) fn execute(self) -> anyhow::Result<Exit> {
-        service::log("warn")?;
+        let _logging = service::log("warn")?;
         // Removed when this function returns.
         let temporary = tempfile::tempdir().context("cannot make a temporary folder")?;
         let folder = self.data_dir.clone().unwrap_or_else(|| temporary.path().to_owned());

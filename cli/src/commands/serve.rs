@@ -26,7 +26,7 @@ impl Serve {
             Ok(config) => config,
             Err(exit) => return Ok(exit),
         };
-        service::log("info")?;
+        let _logging = service::log("info")?;
         service::runtime()?.block_on(async {
             let mut running = startup::serve(&config, None).await?;
             println!("REST and pages  http://{}", running.http);

@@ -21,7 +21,7 @@ impl Work {
             eprintln!("foresite: FORESITE_REDIS_URL is not set: without Redis `foresite serve` runs its own workers");
             return Ok(Exit::Wrong);
         }
-        service::log("info")?;
+        let _logging = service::log("info")?;
         service::runtime()?.block_on(async {
             let mut running = startup::work(&config, None).await?;
             println!("working on {} tasks at once; metrics http://{}/metrics", config.workers.tasks, running.metrics);

@@ -60,7 +60,7 @@ pub(super) fn bars(scenario: &ComparedScenario, by: Dimension) -> String {
     let extent = if high > low { high - low } else { 1.0 };
     let x = |value: f64| LEFT + (value - low) / extent * (WIDTH - LEFT - RIGHT);
     let height = 48.0 + BAR * bars.len() as f64 + 26.0;
-    let title = format!("Change of the mean wait by {by}: {}", scenario.name);
+    let title = format!("Change of the mean wait by {}: {}", by.label(), scenario.name);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH:.0} {height:.0}\" role=\"img\" font-family=\"system-ui, sans-serif\" \
          font-size=\"12\">\n<title>{0}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\

@@ -48,8 +48,8 @@ fn section(scenario: &ComparedScenario) -> String {
     }
     for by in [Dimension::User, Dimension::Account, Dimension::Partition, Dimension::Qos] {
         let n_groups = scenario.by(by).count();
-        out += &format!("<details><summary>mean wait by {by} ({n_groups})</summary>\n");
-        out += &table(by.as_str(), scenario.by(by).map(|group| (group.key.as_str(), Metric::WaitMean, group)));
+        out += &format!("<details><summary>mean wait by {} ({n_groups})</summary>\n", by.label());
+        out += &table(by.label(), scenario.by(by).map(|group| (group.key.as_str(), Metric::WaitMean, group)));
         out += "</details>\n";
     }
     out

@@ -41,7 +41,7 @@ pub(super) fn write(comparison: &Comparison) -> String {
             if n_groups < 2 {
                 continue;
             }
-            out += &format!("\n<details><summary>mean wait by {by} ({n_groups})</summary>\n\n");
+            out += &format!("\n<details><summary>mean wait by {} ({n_groups})</summary>\n\n", by.label());
             out += &format!(
                 "| {by} | jobs | baseline | difference | 95 % interval | verdict |\n|---|---:|---:|---:|---:|---|\n"
             );

@@ -22,6 +22,14 @@ pub enum Dimension {
 }
 
 impl Dimension {
+    /// The word in texts for people.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Qos => "QOS",
+            other => other.as_str(),
+        }
+    }
+
     /// All, in the order of documents.
     pub const ALL: [Self; 5] = [Self::Overall, Self::User, Self::Account, Self::Partition, Self::Qos];
 

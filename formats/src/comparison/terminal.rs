@@ -34,7 +34,7 @@ pub(super) fn write(comparison: &Comparison) -> String {
             if n_groups < 2 {
                 continue;
             }
-            let title = format!("mean wait by {by}");
+            let title = format!("mean wait by {}", by.label());
             let head = [title.as_str(), "jobs", "baseline", "difference", "95 % interval", "verdict"];
             let rows = scenario.by(by).take(GROUPS_MAX).filter_map(|group| {
                 let change = group.metrics.get(&Metric::WaitMean)?;

@@ -18,7 +18,7 @@ pub(super) enum Produced {
 
 /// Why an attempt gave nothing.
 #[derive(Debug)]
-pub(super) enum AttemptError {
+pub(crate) enum AttemptError {
     /// Another attempt may do better.
     Retry(String),
     /// None can.
@@ -66,6 +66,7 @@ pub(super) async fn make(worker: &Worker, claimed: &Claimed) -> Result<Produced,
             }
             Ok(Produced::Replications(results))
         }
+        Task::Check => Err(AttemptError::Fatal("no worker checks studies".to_owned())),
         Task::Summarize => {
             let stored = worker.objects.put_file(&folder.comparison()).await?;
             Ok(Produced::Comparison { hash: stored.hash, gate_breached: folder.gate_breached().exists() })

@@ -14,7 +14,7 @@ use crate::task::TaskSpec;
 const WORDS_MAX: usize = 8 << 10;
 
 /// Runs an order to its end. Dropping the future kills the child.
-pub(super) async fn run(settings: &WorkerSettings, spec: &TaskSpec) -> Result<(), AttemptError> {
+pub(crate) async fn run(settings: &WorkerSettings, spec: &TaskSpec) -> Result<(), AttemptError> {
     let mut child = start(settings, spec).map_err(|error| {
         AttemptError::Retry(format!("{} could not be started: {error}", settings.program.display()))
     })?;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use foresite_store::StoreError;
 use foresite_store::tasks::{Claimed, Completion, Failure, GiveBack, TaskRef};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use super::attempt::{AttemptError, Produced};
 use super::lease::Stop;
@@ -50,7 +51,9 @@ async fn serve(worker: &Worker, delivery: &Delivery, shutdown: &CancellationToke
     let task = &delivery.task;
     match worker.store.claim_task(task, &worker.settings.name, lease::lease_until(worker), clock::now()).await {
         Ok(Some(claimed)) => {
-            let next = work(worker, &claimed, delivery, shutdown).await;
+            let (study, kind) = (&claimed.study.id, claimed.task.kind);
+            let span = tracing::info_span!("task", study.id = %study, task.id = %claimed.task.id, kind = %kind);
+            let next = work(worker, &claimed, delivery, shutdown).instrument(span).await;
             told(worker.queue.ack(delivery).await);
             if let Some(next) = next {
                 told(worker.queue.push(&[next]).await);

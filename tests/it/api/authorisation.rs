@@ -1,5 +1,6 @@
 //! Every route of the OpenAPI document × every kind of caller. A new route is covered by being documented.
 
+use foresite_store::state::Scope;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -38,6 +39,24 @@ fn role_below(operation: &Operation) -> Option<&'static str> {
     }
 }
 
+/// The scope that a route needs, by the same rule.
+fn scope_of(operation: &Operation) -> Scope {
+    let reads = operation.method == Method::GET || operation.method == Method::HEAD;
+    let group = operation.path.split('/').nth(2).unwrap();
+    match (group, reads) {
+        ("sites", true) => Scope::SitesRead,
+        ("sites", false) => Scope::SitesWrite,
+        ("studies", true) => Scope::StudiesRead,
+        ("studies", false) => Scope::StudiesWrite,
+        ("tokens", _) => Scope::TokensManage,
+        ("webhooks", _) => Scope::WebhooksManage,
+        ("quotas", true) => Scope::QuotasRead,
+        ("quotas", false) => Scope::QuotasManage,
+        ("audit", true) => Scope::AuditRead,
+        _ => panic!("{}: say which scope this needs", operation.path),
+    }
+}
+
 /// Things of tenant `ours`, so that a stranger is refused because of the tenant and nothing else.
 struct Things {
     site: String,
@@ -47,6 +66,7 @@ struct Things {
     token: String,
     webhook: String,
     delivery: String,
+    upload: String,
 }
 
 fn things(service: &Service) -> Things {
@@ -57,7 +77,11 @@ fn things(service: &Service) -> Things {
     let hook = expect(service.post(&admin, "/v1/webhooks").json(&hook).send().unwrap(), 201);
     let webhook = text_of(&hook["webhook"], "id");
     let delivery = expect(service.post(&admin, &format!("/v1/webhooks/{webhook}/test")).send().unwrap(), 202);
+    let site = text_of(&document["site"], "site");
+    let upload = service.post(&admin, &format!("/v1/sites/{site}/uploads?name=x")).header("upload-length", "9");
+    let upload = text_of(&expect(upload.send().unwrap(), 201), "id");
     Things {
+        upload,
         delivery: text_of(&delivery, "id"),
         webhook,
         site: text_of(&document["site"], "site"),
@@ -80,6 +104,7 @@ fn call(
         .replace("{config}", &things.config)
         .replace("{trace}", &things.trace)
         .replace("{study}", &things.study)
+        .replace("{upload}", &things.upload)
         .replace("{token}", &things.token)
         .replace("{webhook}", &things.webhook)
         .replace("{delivery}", &things.delivery)
@@ -87,9 +112,16 @@ fn call(
         .replace("{replication}", "0")
         .replace("{name}", "wait-by-user-1");
     assert!(!path.contains('{'), "{path}: give the new parameter a value here");
-    let query = if path.ends_with("/traces") { "?name=sacct.txt" } else { "" };
+    let query = if path.ends_with("/traces") || path.ends_with("/uploads") { "?name=sacct.txt" } else { "" };
     let query = if operation.method == Method::POST { query } else { "" };
     let mut request = service.http.request(operation.method.clone(), format!("{}{path}{query}", service.url));
+    if operation.method == Method::PATCH {
+        request =
+            request.header("content-type", "application/offset+octet-stream").header("upload-offset", "0").body("x");
+    }
+    if path.ends_with("/uploads") {
+        request = request.header("upload-length", "1");
+    }
     if operation.method == Method::POST {
         let kind = if path.ends_with("/configs") { "application/x-tar" } else { "application/json" };
         request = request.header("content-type", kind).body("{}");
@@ -100,12 +132,23 @@ fn call(
     request.send().unwrap()
 }
 
+/// Administrators' tokens, each narrowed to one scope.
+pub(super) fn narrow_tokens(service: &Service) -> Vec<(Scope, String)> {
+    let make = |scope: &Scope| {
+        let wish = json!({"name": "narrow", "role": "admin", "scopes": [scope]});
+        let issued = service.post(&token("ours", "admin"), "/v1/tokens").json(&wish).send().unwrap();
+        (*scope, text_of(&expect(issued, 201), "secret"))
+    };
+    Scope::ALL.iter().map(make).collect()
+}
+
 #[test]
 fn every_route_refuses_whom_it_must() {
     let place = Place::embedded();
     let service = place.serve();
     let things = things(&service);
-    let mut n_routes = 0;
+    let (mut n_routes, mut n_cases) = (0, 0);
+    let narrow = narrow_tokens(&service);
     for operation in operations() {
         let name = format!("{} {}", operation.method, operation.path);
         if operation.is_public {
@@ -124,17 +167,26 @@ fn every_route_refuses_whom_it_must() {
             let problem = expect(call(&service, &operation, &things, bearer.as_deref()), 401);
             assert_eq!(problem["code"], code, "{name} with {bearer:?}");
             assert_eq!(text_of(&problem, "trace_id").len(), 32, "{name}");
+            n_cases += 1;
+        }
+        for (scope, secret) in narrow.iter().filter(|(scope, _)| !scope.includes(scope_of(&operation))) {
+            let problem = expect(call(&service, &operation, &things, Some(secret)), 403);
+            assert_eq!(problem["code"], "forbidden", "{name} with the scope {scope}");
+            n_cases += 1;
         }
         if let Some(role) = role_below(&operation) {
             let problem = expect(call(&service, &operation, &things, Some(&token("ours", role))), 403);
             assert_eq!(problem["code"], "forbidden", "{name} as {role}");
+            n_cases += 1;
         }
         if operation.path.contains('{') {
             let problem = expect(call(&service, &operation, &things, Some(&token("theirs", "admin"))), 404);
             assert_eq!(problem["code"], "not_found", "{name} as a stranger");
+            n_cases += 1;
         }
     }
-    assert!(n_routes >= 20, "{n_routes} routes");
+    println!("{n_routes} routes, {n_cases} cases");
+    assert!(n_routes >= 35, "{n_routes} routes");
 }
 
 #[test]

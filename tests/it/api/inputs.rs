@@ -84,6 +84,80 @@ fn another_tenants_files_cannot_be_studied() {
 }
 
 #[test]
+fn a_study_that_needs_too_much_to_be_prepared_is_refused_and_the_service_lives() {
+    let place = Place::embedded().with("FORESITE_TASK_MEMORY_BYTES", "1000000");
+    let service = place.serve();
+    let operator = token("t", "operator");
+    let document = service.example_study(&operator);
+    let problem = expect(service.post(&operator, "/v1/studies").json(&document).send().unwrap(), 413);
+    assert_eq!(problem["code"], "study_too_large", "{problem}");
+    assert!(text_of(&problem, "detail").contains("memory"), "{problem}");
+    assert_eq!(count(&service, &operator, "/v1/studies"), 0);
+}
+
+#[test]
+fn submit_names_uploaded_files_as_the_user_does() {
+    let place = Place::embedded();
+    let service = place.serve();
+    let folder = place.folder().join("site");
+    std::fs::create_dir(&folder).unwrap();
+    for name in ["gres.conf", "sacctmgr.cfg", "sacct.txt"] {
+        std::fs::copy(example(name), folder.join(name)).unwrap();
+    }
+    let conf = std::fs::read_to_string(example("slurm.conf")).unwrap();
+    std::fs::write(folder.join("base.conf"), format!("{conf}\nSchedulerTypo=x\n")).unwrap();
+    let mut study = std::fs::read_to_string(example("study.yaml")).unwrap();
+    for name in ["slurm.conf", "sacctmgr.cfg", "sacct.txt"] {
+        study = study.replace(name, &format!("site/{}", name.replace("slurm.conf", "base.conf")));
+    }
+    std::fs::write(place.folder().join("study.yaml"), study).unwrap();
+    let operator = token("t", "operator");
+    let submit = || {
+        let output = place.run(&["submit", "study.yaml", "--server", &service.url, "--token", &operator]);
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let said = submit();
+    assert!(said.contains("site/base.conf:") && said.contains("SchedulerTypo"), "{said}");
+    std::fs::write(folder.join("base.conf"), conf).unwrap();
+    let trace = std::fs::read_to_string(folder.join("sacct.txt")).unwrap();
+    std::fs::write(folder.join("sacct.txt"), &trace[..trace.len() / 2]).unwrap();
+    let said = submit();
+    assert!(said.contains("site/sacct.txt:"), "{said}");
+}
+
+#[test]
+fn a_gate_ends_submit_with_99_and_leaves_files_for_people_and_ci() {
+    let place = Place::embedded();
+    let service = place.serve();
+    for name in ["slurm.conf", "gres.conf", "sacctmgr.cfg", "sacct.txt"] {
+        std::fs::copy(example(name), place.folder().join(name)).unwrap();
+    }
+    let study = std::fs::read_to_string(example("study.yaml")).unwrap();
+    let without: String = study.split("gates:").next().unwrap().to_owned();
+    let operator = token("t", "operator");
+    for (limit, code) in [("0%", 99), ("100000%", 0)] {
+        let gate =
+            format!("gates:\n  - {{metric: wait_seconds.mean, by: overall, max_increase: {limit}, min_jobs: 1}}\n");
+        std::fs::write(place.folder().join("study.yaml"), format!("{without}{gate}")).unwrap();
+        let gated = |command: &[&str], out: &str| {
+            let output = place.run(&[command, &["study.yaml", "--gate", "--out", out]].concat());
+            assert_eq!(output.status.code(), Some(code), "{command:?} {}", String::from_utf8_lossy(&output.stderr));
+        };
+        gated(&["submit", "--server", &service.url, "--token", &operator], "by-service");
+        gated(&["run"], "by-hand");
+        for name in ["comparison.json", "comparison.md", "comparison.csv", "junit.xml", "report.html"] {
+            let read = |out: &str| std::fs::read(place.folder().join(out).join(name)).unwrap();
+            assert!(read("by-service") == read("by-hand"), "{name} differs");
+        }
+    }
+    let unknown = format!("{without}gates:\n  - {{metric: wait.mean, by: overall, max_increase: 5%}}\n");
+    std::fs::write(place.folder().join("study.yaml"), unknown).unwrap();
+    let output = place.run(&["submit", "study.yaml", "--gate", "--server", &service.url, "--token", &operator]);
+    assert_eq!(output.status.code(), Some(2), "a gate that names no metric");
+}
+
+#[test]
 fn submit_lists_the_services_faults_and_ends_with_2() {
     let place = Place::embedded();
     let service = place.serve();

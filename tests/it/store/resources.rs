@@ -119,6 +119,7 @@ async fn files_of_a_site_are_kept_and_forgotten(db: Database) {
         diagnostics: "[]".to_owned(),
         created_by: "me".to_owned(),
         created_at: 3,
+        timezone: None,
     };
     db.store.create_trace(&trace).await.unwrap();
     assert_eq!(db.store.trace(&tenant(), &site.id, &trace.id).await.unwrap(), Some(trace.clone()));

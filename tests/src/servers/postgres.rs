@@ -19,6 +19,7 @@ pub struct PostgresServer {
     port: u16,
     process: Option<Guarded>,
     databases: AtomicU32,
+    tls: bool,
 }
 
 impl PostgresServer {
@@ -40,9 +41,26 @@ impl PostgresServer {
         command.push(data.into_os_string());
         let output = run(&command, &folder_name);
         assert_success("initdb", &output);
-        let mut server = Self { programs, folder, port: free_port(), process: None, databases: AtomicU32::new(0) };
+        let mut server =
+            Self { programs, folder, port: free_port(), process: None, databases: AtomicU32::new(0), tls: false };
         server.restart();
         server
+    }
+
+    /// Starts it again, speaking TLS with this certificate and key (PEM).
+    pub fn restart_with_tls(&mut self, certificate: &str, key: &str) {
+        for (name, text) in [("server.pem", certificate), ("server.key", key)] {
+            let file = self.folder.join(name);
+            std::fs::write(&file, text).expect("a file");
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+            std::fs::set_permissions(&file, mode).expect("chmod");
+            if is_root() {
+                let chown = Command::new("chown").arg("postgres:").arg(&file).output().expect("chown");
+                assert_success("chown postgres:", &chown);
+            }
+        }
+        self.tls = true;
+        self.restart();
     }
 
     /// The address of a database.
@@ -95,6 +113,13 @@ impl PostgresServer {
         command.extend(["-k".into(), self.folder.clone().into_os_string()]);
         for setting in ["listen_addresses=127.0.0.1", "fsync=off", "full_page_writes=off", "max_connections=300"] {
             command.extend(["-c".into(), setting.into()]);
+        }
+        if self.tls {
+            for setting in ["server.pem", "server.key"] {
+                let name = if setting.ends_with("key") { "ssl_key_file" } else { "ssl_cert_file" };
+                command.extend(["-c".into(), format!("{name}={}", self.folder.join(setting).display()).into()]);
+            }
+            command.extend(["-c".into(), "ssl=on".into()]);
         }
         let words: Vec<&OsStr> = command.iter().map(OsString::as_os_str).collect();
         self.process = Some(Guarded::start(&self.folder, &words));

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jsonwebtoken::jwk::Jwk;
@@ -151,17 +151,22 @@ impl Signer {
 
 /// Serves a JWKS; counts questions; answers 500 once `outage` is set to a positive number.
 async fn jwks_server(keys: Vec<Value>) -> (String, Arc<AtomicUsize>, Arc<AtomicUsize>) {
+    rotating_server(Arc::new(Mutex::new(keys))).await
+}
+
+/// [`jwks_server`] whose keys may change.
+async fn rotating_server(keys: Arc<Mutex<Vec<Value>>>) -> (String, Arc<AtomicUsize>, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/jwks", listener.local_addr().unwrap());
     let (questions, outage) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (count, down) = (Arc::clone(&questions), Arc::clone(&outage));
-    let body = json!({ "keys": keys }).to_string();
     tokio::spawn(async move {
         loop {
             let (mut socket, _) = listener.accept().await.unwrap();
             let mut request = [0; 4096];
             let _ = socket.read(&mut request).await;
             count.fetch_add(1, Ordering::SeqCst);
+            let body = json!({ "keys": *keys.lock().unwrap() }).to_string();
             let status = if down.load(Ordering::SeqCst) > 0 { "500 Down" } else { "200 OK" };
             let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
             let _ = socket.write_all(format!("{head}{body}").as_bytes()).await;
@@ -203,4 +208,84 @@ async fn a_public_key_is_no_shared_secret() {
     let confused =
         encode(&header, &claims(), &EncodingKey::from_secret(jwk["n"].as_str().unwrap().as_bytes())).unwrap();
     assert_eq!(verifier.verify(&confused).await.unwrap_err().code(), Code::Unauthenticated);
+}
+
+#[tokio::test]
+async fn rotated_keys_are_found_and_withdrawn_ones_forgotten() {
+    let all = signers();
+    let keys = Arc::new(Mutex::new(vec![all[0].jwk()]));
+    let (url, _, _) = rotating_server(Arc::clone(&keys)).await;
+    let config = AuthConfig { jwks_url: Some(url), jwks_refresh: Duration::ZERO, ..settings() };
+    let verifier = JwtVerifier::new(&config).unwrap();
+    verifier.verify(&all[0].sign()).await.unwrap();
+    assert_eq!(verifier.verify(&all[1].sign()).await.unwrap_err().code(), Code::Unauthenticated);
+    *keys.lock().unwrap() = vec![all[0].jwk(), all[1].jwk()];
+    verifier.verify(&all[0].sign()).await.unwrap();
+    verifier.verify(&all[1].sign()).await.unwrap();
+    *keys.lock().unwrap() = vec![all[1].jwk()];
+    verifier.verify(&all[1].sign()).await.unwrap();
+    assert_eq!(verifier.verify(&all[0].sign()).await.unwrap_err().code(), Code::Unauthenticated);
+}
+
+#[tokio::test]
+async fn invented_key_ids_do_not_flood_the_server() {
+    let all = signers();
+    let (url, questions, _) = jwks_server(vec![all[0].jwk()]).await;
+    let verifier = JwtVerifier::new(&AuthConfig { jwks_url: Some(url), ..settings() }).unwrap();
+    for _ in 0..20 {
+        assert_eq!(verifier.verify(&all[1].sign()).await.unwrap_err().code(), Code::Unauthenticated);
+    }
+    assert_eq!(questions.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_server_that_never_answered_opens_nothing_and_blames_no_token() {
+    let (url, _, outage) = jwks_server(vec![signers()[0].jwk()]).await;
+    outage.store(1, Ordering::SeqCst);
+    let config = AuthConfig { jwks_url: Some(url), jwks_refresh: Duration::ZERO, ..settings() };
+    let verifier = JwtVerifier::new(&config).unwrap();
+    assert_eq!(verifier.verify(&signers()[0].sign()).await.unwrap_err().code(), Code::Unavailable);
+    outage.store(0, Ordering::SeqCst);
+    verifier.verify(&signers()[0].sign()).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_key_decides_the_algorithm() {
+    let [rsa, ec, _] = <[Signer; 3]>::try_from(signers()).unwrap_or_else(|_| unreachable!());
+    let named = |kid: &str, mut jwk: Value| {
+        jwk["kid"] = json!(kid);
+        jwk
+    };
+    // An EC key under the RSA key's name, an RSA key that says it is for another algorithm, a shared secret in public.
+    let mut other = rsa.jwk();
+    other["alg"] = json!("RS512");
+    let secret =
+        json!({"kty": "oct", "kid": "oct", "k": "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LXNlY3JldA", "alg": "HS256"});
+    let (url, _, _) = jwks_server(vec![named("rsa", ec.jwk()), named("other", other), secret]).await;
+    let verifier = JwtVerifier::new(&AuthConfig { jwks_url: Some(url), ..settings() }).unwrap();
+    let with_kid = |kid: &str, algorithm: Algorithm, key: &EncodingKey| {
+        let header = Header { kid: Some(kid.to_owned()), ..Header::new(algorithm) };
+        encode(&header, &claims(), key).unwrap()
+    };
+    let shared = EncodingKey::from_base64_secret("c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LXNlY3JldA==").unwrap();
+    for token in [
+        with_kid("rsa", Algorithm::RS256, &rsa.key),
+        with_kid("other", Algorithm::RS256, &rsa.key),
+        with_kid("rsa", Algorithm::RS512, &rsa.key),
+        with_kid("oct", Algorithm::HS256, &shared),
+    ] {
+        assert_eq!(verifier.verify(&token).await.unwrap_err().code(), Code::Unauthenticated, "{token}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_a_token_brings_along_is_not_looked_at() {
+    let all = signers();
+    let (url, _, _) = jwks_server(vec![all[1].jwk()]).await;
+    let verifier = JwtVerifier::new(&AuthConfig { jwks_url: Some(url.clone()), ..settings() }).unwrap();
+    let jwk: Jwk = serde_json::from_value(all[0].jwk()).unwrap();
+    let mut header = Header::new(Algorithm::RS256);
+    (header.jwk, header.jku) = (Some(jwk), Some(url));
+    let token = encode(&header, &claims(), &all[0].key).unwrap();
+    assert_eq!(verifier.verify(&token).await.unwrap_err().code(), Code::Unauthenticated);
 }

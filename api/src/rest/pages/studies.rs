@@ -69,7 +69,8 @@ async fn one_body(context: &Context, request: &HttpRequest, id: &str) -> ApiResu
     let view = StudyView::from(status.clone());
     let address = format!("/v1/studies/{}", view.id);
     let body = html! {
-        h1 { (title(&view)) }
+        // The report brings its own title.
+        @if state != StudyState::Succeeded { h1 { (title(&view)) } }
         p { "State: " strong { (view.state) } (waiting(&status)) }
         p {
             progress value=(view.progress.replications_done) max=(view.progress.replications_total.max(1)) {}
@@ -80,6 +81,7 @@ async fn one_body(context: &Context, request: &HttpRequest, id: &str) -> ApiResu
         @if state == StudyState::Succeeded {
             p {
                 a href={ (address) "/comparison" } { "JSON" } " · "
+                a href={ (address) "/comparison?format=csv" } { "CSV" } " · "
                 a href={ (address) "/report" } { "Report" }
             }
             iframe src={ (address) "/report" } title="Comparison" {}

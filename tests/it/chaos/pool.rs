@@ -1,0 +1,156 @@
+//! A production-like installation that can be disturbed: PostgreSQL, Redis, services and workers in processes of their own.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use foresite_tests::servers::{PostgresServer, RedisServer};
+use reqwest::blocking::Client;
+use serde_json::{Value, json};
+
+use crate::foresite::{Place, Process, Service, example, text_of, token};
+
+/// Replications of each scenario; the example has a baseline and four scenarios.
+pub(crate) const REPLICATIONS: u32 = 2;
+const ROWS_PER_STUDY: usize = REPLICATIONS as usize * 5;
+pub(crate) const LEASE: Duration = Duration::from_secs(2);
+/// A machine that runs other tests as well is slow.
+const PATIENCE: Duration = Duration::from_secs(900);
+
+/// How studies came through.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Verdict {
+    pub(crate) studies: usize,
+    /// Without their comparison in time, or with replications missing.
+    pub(crate) lost: usize,
+    /// With a replication stored twice, or a study too many.
+    pub(crate) doubled: usize,
+    /// With a comparison that an undisturbed run does not have.
+    pub(crate) differing: usize,
+}
+
+pub(crate) struct Pool {
+    pub(crate) postgres: PostgresServer,
+    pub(crate) redis: RedisServer,
+    pub(crate) place: Place,
+    pub(crate) database: String,
+    pub(crate) operator: String,
+}
+
+impl Pool {
+    /// Servers, migrated; nothing of ours runs yet.
+    pub(crate) fn new() -> Self {
+        let (postgres, redis) = (PostgresServer::start(), RedisServer::start());
+        let database = postgres.create_database();
+        let lease = LEASE.as_secs().to_string();
+        let place = Place::shared(&database, &redis.url())
+            .with("FORESITE_LEASE_SECONDS", &lease)
+            .with("FORESITE_WORKER_TASKS", "1")
+            .with("FORESITE_LOG", "error");
+        place.must(&["migrate", "up"]);
+        Self { postgres, redis, place, database, operator: token("t", "operator") }
+    }
+
+    /// The database's name.
+    pub(crate) fn name(&self) -> &str {
+        self.database.rsplit('/').next().unwrap()
+    }
+
+    pub(crate) fn work(&self) -> Process {
+        self.place.start(&["work"])
+    }
+
+    /// The example's document with its files uploaded, small.
+    pub(crate) fn document(&self, service: &Service) -> Value {
+        let mut document = service.example_study(&self.operator);
+        document["replications"] = json!(REPLICATIONS);
+        document
+    }
+
+    /// Waits for the studies' ends and judges them.
+    pub(crate) fn judge(&self, service: &Service, studies: &[String]) -> Verdict {
+        let mut verdict = Verdict { studies: studies.len(), ..Verdict::default() };
+        let begin = Instant::now();
+        for study in studies {
+            let state = loop {
+                let state = self.state(service, study);
+                let is_over =
+                    state.as_deref().is_some_and(|state| ["succeeded", "failed", "cancelled"].contains(&state));
+                if is_over || begin.elapsed() > PATIENCE {
+                    break state.unwrap_or_default();
+                }
+                std::thread::sleep(Duration::from_millis(100));
+            };
+            if state != "succeeded" {
+                eprintln!("study {study} is {state:?}");
+                verdict.lost += 1;
+            } else if service.comparison(&self.operator, study) != undisturbed() {
+                verdict.differing += 1;
+            }
+            let count = |what: &str| -> usize {
+                let asked = format!("SELECT {what} FROM replications WHERE study = '{study}'");
+                self.postgres.psql(self.name(), &asked).parse().unwrap()
+            };
+            let (rows, distinct) = (count("count(*)"), count("count(DISTINCT (scenario, replication))"));
+            verdict.doubled += rows - distinct;
+            verdict.lost += usize::from(state == "succeeded" && distinct != ROWS_PER_STUDY);
+        }
+        verdict
+    }
+
+    /// Where a study stands, if that can be told now.
+    pub(crate) fn state(&self, service: &Service, study: &str) -> Option<String> {
+        let answer = service.get(&self.operator, &format!("/v1/studies/{study}")).send().ok()?;
+        let found: Value = answer.json().ok()?;
+        found["state"].as_str().map(str::to_owned)
+    }
+
+    /// Sends a study until somebody says that it is accepted; only refusals that ask for patience are put up with.
+    pub(crate) fn submit(&self, client: &Client, url: &str, document: &Value, key: &str) -> String {
+        let begin = Instant::now();
+        loop {
+            let request = client.post(format!("{url}/v1/studies")).bearer_auth(&self.operator);
+            match request.header("idempotency-key", key).json(document).send() {
+                Ok(answer) if answer.status() == 202 => return text_of(&answer.json().unwrap(), "id"),
+                Ok(answer) if answer.status() != 503 => panic!("{}: {}", answer.status(), answer.text().unwrap()),
+                Ok(_) | Err(_) => {}
+            }
+            assert!(begin.elapsed() < PATIENCE, "not accepted");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+}
+
+/// The comparison of the same study in one process that nobody disturbs.
+pub(crate) fn undisturbed() -> &'static [u8] {
+    static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
+    BYTES.get_or_init(|| {
+        let place = Place::embedded();
+        for name in ["slurm.conf", "gres.conf", "sacctmgr.cfg", "sacct.txt"] {
+            std::fs::copy(example(name), place.folder().join(name)).unwrap();
+        }
+        let text = std::fs::read_to_string(example("study.yaml")).unwrap();
+        let text = text.replace("replications: 10", &format!("replications: {REPLICATIONS}"));
+        std::fs::write(place.folder().join("study.yaml"), text).unwrap();
+        place.must(&["run", "study.yaml", "--json"]).into_bytes()
+    })
+}
+
+/// Random numbers that are the same in every run: what differs is what the machine makes of them.
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) fn new() -> Self {
+        Self(0x9e37_79b9_7f4a_7c15)
+    }
+
+    /// A number below `n`.
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+
+    /// Sleeps between `from` and `to` milliseconds.
+    pub(crate) fn sleep(&mut self, from: u64, to: u64) {
+        std::thread::sleep(Duration::from_millis(from + self.below(to - from)));
+    }
+}
