@@ -1,5 +1,6 @@
 //! A production-like installation that can be disturbed: PostgreSQL, Redis, services and workers in processes of their own.
 
+use std::io::{BufRead, BufReader};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -55,8 +56,19 @@ impl Pool {
         self.database.rsplit('/').next().unwrap()
     }
 
+    /// A worker that may still be starting.
     pub(crate) fn work(&self) -> Process {
         self.place.start(&["work"])
+    }
+
+    /// A worker that is up. One that finds no database when it starts ends, for its supervisor to start it again: here is none.
+    pub(crate) fn work_is_up(&self) -> Process {
+        let mut worker = self.work();
+        let mut line = String::new();
+        // Borrowed, so that the pipe stays open.
+        BufReader::new(worker.child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.starts_with("working on"), "the worker ended before it was up: {line}");
+        worker
     }
 
     /// The example's document with its files uploaded, small.

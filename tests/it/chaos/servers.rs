@@ -11,7 +11,7 @@ pub(crate) fn redis_restarts_and_forgets(scale: usize) -> Row {
     let (begin, mut pool) = (Instant::now(), Pool::new());
     let service = pool.place.serve();
     let document = pool.document(&service);
-    let _workers = [pool.work(), pool.work()];
+    let _workers = [pool.work_is_up(), pool.work_is_up()];
     let studies: Vec<String> = (0..2 * scale).map(|_| service.submit(&pool.operator, &document)).collect();
     let mut dice = Dice::new();
     for _ in 0..2 * scale {
@@ -30,7 +30,7 @@ pub(crate) fn redis_down_at_submit(scale: usize) -> Row {
     let (begin, mut pool) = (Instant::now(), Pool::new());
     let service = pool.place.serve();
     let document = pool.document(&service);
-    let _worker = pool.work();
+    let _worker = pool.work_is_up();
     let mut studies = Vec::new();
     for _ in 0..scale {
         pool.redis.kill();
@@ -45,7 +45,7 @@ pub(crate) fn postgres_restarts(scale: usize) -> Row {
     let (begin, mut pool) = (Instant::now(), Pool::new());
     let service = pool.place.serve();
     let document = pool.document(&service);
-    let _workers = [pool.work(), pool.work()];
+    let _workers = [pool.work_is_up(), pool.work_is_up()];
     let mut dice = Dice::new();
     let mut studies = Vec::new();
     for number in 0..2 * scale {

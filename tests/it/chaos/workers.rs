@@ -3,8 +3,6 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-
 use super::Row;
 use super::pool::{Dice, LEASE, Pool};
 use crate::foresite::expect;
@@ -57,14 +55,12 @@ pub(crate) fn stopped_past_the_lease(scale: usize) -> Row {
     Row::new("SIGSTOP past the lease, SIGCONT", stops, &pool.judge(&service, &studies), begin)
 }
 
-/// Simulations that need more time than they may have; a healthy study beside them is not touched.
+/// Simulations that need more memory than they may have; a healthy study after them is not touched.
 pub(crate) fn poison(scale: usize) -> Row {
     let (begin, pool) = (Instant::now(), Pool::new());
     let service = pool.place.serve();
     let document = pool.document(&service);
-    let mut endless = document.clone();
-    endless["replications"] = json!(500);
-    let poisoned: Vec<String> = (0..scale).map(|_| service.submit(&pool.operator, &endless)).collect();
+    let poisoned: Vec<String> = (0..scale).map(|_| service.submit(&pool.operator, &document)).collect();
     // No memory for anything: each attempt's child ends, the worker does not.
     let strict = pool.place.command(&["work"]).env("FORESITE_TASK_MEMORY_BYTES", "1000000").spawn().unwrap();
     let mut strict = crate::foresite::Process { child: strict };
