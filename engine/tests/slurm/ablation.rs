@@ -50,8 +50,8 @@ const TABLE: &[(Rule, &[(&str, Golden)])] = &[
     (
         Rule::BlockedNodes,
         &[(
-            "the_nodes_of_a_blocked_partition_serve_no_overlapping_partition",
-            main_scheduler::the_nodes_of_a_blocked_partition_serve_no_overlapping_partition,
+            "test_10_the_nodes_of_a_blocked_partition_serve_no_overlapping_partition",
+            conformance::test_10_the_nodes_of_a_blocked_partition_serve_no_overlapping_partition,
         )],
     ),
     (
@@ -64,8 +64,8 @@ const TABLE: &[(Rule, &[(&str, Golden)])] = &[
     (
         Rule::MainDepth,
         &[(
-            "the_queue_depth_tests_one_record_more_than_it_says",
-            main_scheduler::the_queue_depth_tests_one_record_more_than_it_says,
+            "test_9_the_queue_depth_tests_one_record_more_than_it_says",
+            conformance::test_9_the_queue_depth_tests_one_record_more_than_it_says,
         )],
     ),
     (

@@ -2,7 +2,7 @@
 //!
 //! [`dsl`] reads a scenario, [`schedule`] runs it and compares. Expected times are bounds that follow from the
 //! specification (a tick's phase is chance), so every scenario is run with several seeds.
-//! The run time of a long cycle (conformance test 8) is a parameter of the cost model: see [`cycle_time`].
+//! [`conformance`] holds the sixteen tests of the specification.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod ablation;

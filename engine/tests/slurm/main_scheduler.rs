@@ -33,25 +33,6 @@ fn a_blocked_partition_leaves_others_alone() {
 }
 
 #[test]
-pub(crate) fn the_nodes_of_a_blocked_partition_serve_no_overlapping_partition() {
-    expect(
-        "node n[1-3] cores=4
-         partition high nodes=n[1-2] tier=2
-         partition low  nodes=n[1-2] tier=1
-         partition wide nodes=n[2-3] tier=1
-         set bf_interval=off
-         job 1 p=low n=4 run=300 t=10
-         job 2 at=10 p=high N=2 run=100 t=5
-         job 3 at=10 p=low run=50 t=1
-         job 4 at=10 p=wide run=50 t=1",
-        "1  0   0..4        +300  COMPLETED  n1     main
-         2  10  1.end+0..4  +100  COMPLETED  n1,n2  main
-         3  10  2.start+0   +50   COMPLETED  n1     main
-         4  10  10..14      +50   COMPLETED  n3     main",
-    );
-}
-
-#[test]
 pub(crate) fn a_higher_tier_goes_first_though_it_came_later() {
     expect(
         "node n1 cores=4
@@ -77,39 +58,6 @@ pub(crate) fn a_job_of_two_partitions_takes_the_one_that_has_room() {
         "1  0   0..4    +300  COMPLETED  n1  *
          2  10  10..14  +100  COMPLETED  n2  *",
     );
-}
-
-/// Records of a blocked partition consume depth: limit 3 tests four records, so the fifth waits for the full run.
-#[test]
-pub(crate) fn the_queue_depth_tests_one_record_more_than_it_says() {
-    let scenario = |depth: u32| {
-        format!(
-            "node n[1-2] cores=4
-             partition a nodes=n1
-             partition b nodes=n2
-             set bf_interval=off sched_interval=600 default_queue_depth={depth}
-             boot 60
-             job 1 p=a n=4 run=2000 t=60
-             job 2 at=10 p=a n=4 run=10
-             job 3 at=10 p=a n=4 run=10
-             job 4 at=10 p=a n=4 run=10
-             job 5 at=10 p=a n=4 run=10
-             job 6 at=10 p=b run=50"
-        )
-    };
-    let expected = |start: &str| {
-        format!(
-            "1  0   0..4  +2000  COMPLETED  n1  main
-             2  10  *     *      COMPLETED  n1  main
-             3  10  *     *      COMPLETED  n1  main
-             4  10  *     *      COMPLETED  n1  main
-             5  10  *     *      COMPLETED  n1  main
-             6  10  {start}  +50  COMPLETED  n2  main"
-        )
-    };
-    // The timer began when the controller did, 30 to 60 s before.
-    expect(&scenario(3), &expected("540..572"));
-    expect(&scenario(4), &expected("10..14"));
 }
 
 #[test]

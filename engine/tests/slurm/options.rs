@@ -269,33 +269,6 @@ fn siblings_of_a_rejected_task_are_not_counted() {
     );
 }
 
-/// Conformance test 7: job 3 fits before job 2's plan with its least time, and gets no more.
-#[test]
-fn time_min_lets_backfill_shorten_the_limit() {
-    let scenario = |option: &str| {
-        format!(
-            "node n1 cores=4
-             set bf_interval=10
-             job 1 n=3 run=6000 t=100
-             job 2 n=4 run=100 t=10 at=10
-             job 3 n=1 run=1000 t=150 at=20 {option}"
-        )
-    };
-    expect(
-        &scenario(""),
-        "1  0   0..4         +6000  COMPLETED  n1  *
-         2  10  1.end+0..14  +100   COMPLETED  n1  *
-         3  20  2.end+0..14  +1000  COMPLETED  n1  *",
-    );
-    expect(
-        &scenario("time_min=10"),
-        "1  0   0..4         +6000      COMPLETED  n1  *
-         2  10  1.end+0..14  +100       COMPLETED  n1  *
-         3  20  20..34       +600..632  TIMEOUT    n1  backfill",
-    );
-    expect_equal_with_every_cycle(&scenario("time_min=10"), 2);
-}
-
 /// Job 2 has ten minutes and must be through by 850: from 251 on it cannot be.
 #[test]
 fn a_job_that_cannot_meet_its_deadline_is_cancelled() {

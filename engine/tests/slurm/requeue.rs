@@ -1,18 +1,6 @@
-//! Jobs that are queued again, and their recorded runs (slurm-semantics 7.6, conformance test 15; probe-limits job 9).
+//! Jobs that are queued again, and their recorded runs (slurm-semantics 7.6, probe-limits job 9).
 
 use crate::schedule::{expect, expect_equal_with_every_cycle, run};
-
-/// The run after the requeue: eligible 121 s after the first one's end, on a machine that is free all the time.
-#[test]
-fn a_requeued_job_is_not_eligible_for_121_seconds() {
-    expect(
-        "node n1 cores=4
-         job 1 runs=200 run=300 t=10
-         job 2 run=200 t=10",
-        "1  2.end+120..122  2.end+120..183  +300  COMPLETED  n1  *
-         2  0               0..4            +200  COMPLETED  n1  *",
-    );
-}
 
 #[test]
 fn every_recorded_run_is_repeated_for_its_own_time() {

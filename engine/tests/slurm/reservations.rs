@@ -1,4 +1,4 @@
-//! Advance reservations (slurm-semantics 7.2; conformance test 12; oracle case features).
+//! Advance reservations (slurm-semantics 7.2; oracle case features).
 
 use foresite_engine::scenario::ScenarioError;
 
