@@ -2,6 +2,7 @@
 //! nothing silently.
 
 pub mod diagnostic;
+pub mod fidelity;
 pub mod file_set;
 pub mod site;
 

@@ -15,8 +15,8 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::slurm_conf::near::did_you_mean;
 use crate::slurm_conf::settings::Place;
 pub(crate) use dump::split_outside_quotes;
-pub(crate) use keys::is_harmless_key;
 use keys::{Key, Kind, find_key};
+pub(crate) use keys::{is_harmless_key, keys_by_standing};
 pub(crate) use left_out::InForce;
 
 /// Accounts, users and qualities of service of one cluster.

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use foresite_engine::scenario::Scenario;
 use foresite_formats::diagnostic::{Diagnostic, any_error};
+use foresite_formats::fidelity::{Standing, rules};
 use foresite_formats::file_set::FileSet;
+use foresite_formats::slurm_conf::SlurmConf;
 use foresite_formats::study::{Study, read_site, read_trace};
 use foresite_formats::study_document::{self, SiteSource, StudyDocument, TraceSource};
 use serde::Serialize;
@@ -23,11 +25,12 @@ use crate::{diagnostics, files, understood};
 #[command(after_help = "Examples:\n  \
     foresite check slurm.conf\n  \
     foresite check slurm.conf sacctmgr.cfg sacct.txt.zst --timezone Europe/Berlin\n  \
-    foresite check study.yaml --json")]
+    foresite check study.yaml --json\n  \
+    foresite check --rules --json")]
 pub(crate) struct Check {
     /// slurm.conf, `sacctmgr dump`, `sacct --parsable2` or SWF, `scontrol show reservation`, `sacctmgr show event -P`, study
     /// documents.
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "rules", value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The time zone in which sacct wrote its times.
     #[arg(long, value_name = "IANA")]
@@ -35,6 +38,9 @@ pub(crate) struct Check {
     /// Print what was found as JSON.
     #[arg(long)]
     json: bool,
+    /// List every rule of Slurm's scheduling, modelled or not, as docs/FIDELITY.md has it.
+    #[arg(long, conflicts_with = "files")]
+    rules: bool,
 }
 
 /// What is said of one file, or of several that belong together.
@@ -59,6 +65,10 @@ struct SiteFiles {
 impl Check {
     /// Checks every file.
     pub(crate) fn execute(self) -> anyhow::Result<Exit> {
+        if self.rules {
+            self.list_rules();
+            return Ok(Exit::Done);
+        }
         let mut checked = Vec::new();
         let mut sites: Vec<SiteFiles> = vec![SiteFiles::default()];
         for path in &self.files {
@@ -99,6 +109,24 @@ impl Check {
         Ok(if is_wrong { Exit::Wrong } else { Exit::Done })
     }
 
+    /// Prints the table of rules, area by area.
+    fn list_rules(&self) {
+        if self.json {
+            println!("{:#}", json!({ "rules": rules().collect::<Vec<_>>() }));
+            return;
+        }
+        let mut area = "";
+        for rule in rules() {
+            if rule.area != area {
+                area = rule.area;
+                println!("{area}");
+            }
+            let standing = Standing::ALL.into_iter().find(|(_, standing)| *standing == rule.standing);
+            let note = if rule.note.is_empty() { String::new() } else { format!(" ({})", rule.note) };
+            println!("  {:<12}  {}{note}", standing.map_or("", |(word, _)| word), rule.rule);
+        }
+    }
+
     /// Checks a site's files together where a trace is among them, else each alone.
     fn site(&self, site: SiteFiles, checked: &mut Vec<Checked>) {
         let SiteFiles { slurm_conf, accounts, trace, reservations, events } = site;
@@ -120,6 +148,9 @@ impl Check {
             found.extend(diagnostics);
             understood
         };
+        if let Some(name) = &document.site.slurm_conf {
+            found.extend(SlurmConf::read(&file_set, name).0.approximations());
+        }
         let kind = match (&document.site.slurm_conf, &document.site.accounts, &document.trace.file) {
             (Some(_), None, None) => "slurm.conf",
             (None, Some(_), None) => "sacctmgr dump",

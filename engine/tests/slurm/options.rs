@@ -37,6 +37,30 @@ fn bf_licenses_plans_licences_ahead() {
     );
 }
 
+/// Job 2 waits for a licence; with the option nobody behind it is looked at in that run.
+#[test]
+fn bf_licenses_ends_a_run_at_a_job_without_licences() {
+    let scenario = |option: &str| {
+        format!(
+            "node n[1-3] cores=4
+             license matlab:1
+             set bf_interval=off {option}
+             job 1 L=matlab:1 n=4 run=600 t=10
+             job 2 L=matlab:1 n=4 run=100 t=10 at=10
+             job 3 n=4 run=100 t=10 at=20"
+        )
+    };
+    let expected = |third: &str| {
+        format!(
+            "1  0   0..4        +600  *  n1  main
+             2  10  1.end+0..4  +100  *  n1  main
+             3  20  {third}     +100  *  n2  main"
+        )
+    };
+    expect(&scenario(""), &expected("20..24"));
+    expect(&scenario("bf_licenses"), &expected("2.start+0"));
+}
+
 /// Job 1 waits in both partitions; its plan in the second would keep job 2 away from there.
 #[test]
 fn bf_one_resv_per_job_plans_a_job_in_one_partition() {

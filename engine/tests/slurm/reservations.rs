@@ -165,6 +165,18 @@ fn a_flex_reservation_prefers_its_nodes_and_binds_nobody() {
 }
 
 #[test]
+fn jobs_that_run_where_a_reservation_begins_go_on() {
+    expect(
+        "node n1 cores=4
+         reservation r at=600 for=600 created=100 users=bob
+         job 1 n=4 run=2000 t=40
+         job 2 user=bob resv=r n=4 run=100 t=5 at=200",
+        "1  0         0..4  +2000  COMPLETED  n1  *
+         2  600..610  -     -      PENDING    -   -",
+    );
+}
+
+#[test]
 fn nobody_minds_a_reservation_before_it_is_created() {
     expect(
         "node n1 cores=4

@@ -1,5 +1,7 @@
 //! The keys of associations and of qualities of service. Source: sacctmgr(1) of 22.05 to 25.05 and older dumps.
 
+use super::left_out::{FLAGS, SUSPENDS};
+use crate::fidelity::ByStanding;
 use crate::slurm_conf::value::{self, span};
 
 /// A key, its old names and its value's shape.
@@ -80,6 +82,26 @@ pub(crate) fn is_harmless_key(name: &str) -> bool {
     let also = ["Partition", "AdminLevel", "Flags", "ID", "ParentID", "LFT", "RGT"];
     also.iter().any(|other| other.eq_ignore_ascii_case(name))
         || [ASSOCIATION, QOS].iter().any(|keys| find_key(keys, name).is_some_and(|(key, _)| key.kind != Kind::Ignored))
+}
+
+/// The keys of associations and of QOS, by what becomes of them.
+pub(crate) fn keys_by_standing() -> [(&'static str, ByStanding); 2] {
+    [("Associations (`sacctmgr dump`)", ASSOCIATION), ("QOS (`sacctmgr show qos`)", QOS)].map(|(title, keys)| {
+        let mut by = ByStanding::default();
+        for key in keys {
+            match (key.left_out, key.kind) {
+                (Some(reason), _) => by.left_out.push((key.name.to_owned(), reason)),
+                (None, Kind::Ignored) => by.harmless.push(key.name),
+                (None, _) => by.modelled.push(key.name),
+            }
+        }
+        if title.starts_with("QOS") {
+            let flags = FLAGS.iter().map(|(flag, reason)| (format!("Flags={flag}"), *reason));
+            by.left_out.extend(flags);
+            by.left_out.push(("PreemptMode=SUSPEND".to_owned(), SUSPENDS));
+        }
+        (title, by)
+    })
 }
 
 const fn key(name: &'static str, kind: Kind, aliases: &'static [&'static str]) -> Key {

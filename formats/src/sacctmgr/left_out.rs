@@ -7,8 +7,11 @@ use super::{Field, Fields, Sacctmgr};
 use crate::diagnostic::{Diagnostic, Severity};
 
 /// Flags of a QOS that are not reproduced, and what happens instead.
-const FLAGS: [(&str, &str); 2] =
+pub(super) const FLAGS: [(&str, &str); 2] =
     [("Relative", "limits are absolute"), ("RequiresReservation", "reservations are not simulated")];
+
+/// What happens where a QOS suspends its victims.
+pub(super) const SUSPENDS: &str = "jobs are not suspended, so those of this QOS are not preempted";
 
 /// What slurm.conf puts in force of what the accounting says.
 #[derive(Clone, Copy, Debug)]
@@ -52,8 +55,7 @@ impl Sacctmgr {
         }
         let modes = self.qos.iter().filter_map(|qos| qos.fields.get("PreemptMode"));
         for field in modes.filter(|field| in_force.preemption && suspends(&field.value)) {
-            let reason = "jobs are not suspended, so those of this QOS are not preempted";
-            all.entry("PreemptMode").or_insert(Found { reason, count: 0, first: field }).count += 1;
+            all.entry("PreemptMode").or_insert(Found { reason: SUSPENDS, count: 0, first: field }).count += 1;
         }
         all
     }

@@ -59,6 +59,14 @@ impl SlurmConf {
         self.partitions.iter().map(|partition| partition.name.as_str())
     }
 
+    /// Every setting of the files, scope by scope.
+    pub(crate) fn settings(&self) -> impl Iterator<Item = &settings::Setting> {
+        let lines = [&self.globals, &self.scheduler_parameters, &self.preempt_parameters].into_iter();
+        let partitions = self.partitions.iter().map(|partition| &partition.settings);
+        let nodes = self.nodes.iter().map(|node| &node.settings);
+        lines.chain(partitions).chain(nodes).flat_map(Settings::iter)
+    }
+
     /// The names of all nodes, in the order of the file.
     pub fn node_names(&self) -> impl Iterator<Item = &str> {
         self.nodes.iter().flat_map(|record| record.names.iter().map(String::as_str))

@@ -49,6 +49,7 @@ pub(crate) use log::Log;
 pub(crate) use row::{Cut, RowCutter};
 pub(crate) use sacct::Rows;
 pub(crate) use submit_line::rewrite as rewrite_submit_line;
+pub(crate) use submit_options::options_by_standing;
 pub(crate) use swf::is_swf;
 pub(crate) use times::Clock;
 

@@ -1,5 +1,8 @@
 //! The options of sbatch, salloc and srun: which exist, which take a value, which matter here. Source: their manual pages, 22.05 to 24.05.
 
+use super::caveat::CaveatKind;
+use crate::fidelity::ByStanding;
+
 /// Whether an option takes a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arity {
@@ -70,7 +73,7 @@ pub(crate) enum Opt {
 pub(crate) type OptionEntry = (&'static str, u8, Arity, Opt);
 
 use Arity::{Flag, Optional, Value};
-use Opt::{Irrelevant as No, NotModelled};
+use Opt::{Irrelevant, Irrelevant as No, NotModelled};
 
 /// The options, by long name.
 const OPTIONS: &[OptionEntry] = &[
@@ -223,6 +226,21 @@ const OPTIONS: &[OptionEntry] = &[
     ("wrap", 0, Value, Opt::Wrap),
     ("x11", 0, Optional, No),
 ];
+
+/// The options by what becomes of them; those that matter to the trace alone (what was recorded tells the rest) count as modelled.
+pub(crate) fn options_by_standing() -> ByStanding {
+    let mut by = ByStanding::default();
+    for &(name, _, _, option) in OPTIONS {
+        match option {
+            Irrelevant => by.harmless.push(name),
+            NotModelled => by.left_out.push((format!("--{name}"), "counted, without effect")),
+            Opt::Prefer => by.left_out.push((format!("--{name}"), CaveatKind::Prefer.text())),
+            Opt::Switches => by.left_out.push((format!("--{name}"), CaveatKind::Switches.text())),
+            _ => by.modelled.push(name),
+        }
+    }
+    by
+}
 
 /// The option of a long name, also by an unambiguous start of it.
 pub(crate) fn long(name: &[u8]) -> Option<&'static OptionEntry> {
