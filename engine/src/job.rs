@@ -319,6 +319,11 @@ impl Job {
     pub fn before(&self) -> Option<&Before> {
         self.extra.as_ref()?.before.as_ref()
     }
+
+    /// Whether one submission brought both: they are parts of one job id.
+    pub(crate) fn comes_with(&self, other: &Self) -> bool {
+        self.name.id == other.name.id && self.submit == other.submit && self.name.part != JobPart::Whole
+    }
 }
 
 /// A requested time limit.

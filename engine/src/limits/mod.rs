@@ -6,6 +6,7 @@ mod check;
 mod licenses;
 mod minutes;
 mod partition;
+mod preferred;
 mod resources;
 mod submission;
 pub(crate) mod usage;

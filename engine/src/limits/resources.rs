@@ -79,12 +79,11 @@ impl Candidate<'_> {
 
     /// Whether the group with this job stays within a limit on what it holds.
     fn fits(&self, group: Option<&Used>, at: usize, most: u64) -> bool {
-        let asked = self.held.counts[at];
-        let with = match group {
-            Some(group) if self.beside != Beside::Nothing => group.with(self.held, at),
-            _ => asked,
+        let (asked, used) = match group {
+            Some(group) if self.beside != Beside::Nothing => (group.more(self.held, at), group.tres[at]),
+            _ => (self.held.counts[at], 0),
         };
-        asked == 0 || with <= most
+        asked == 0 || used + asked <= most
     }
 
     /// Whether what remains of the group's running jobs and this one stays within a limit [min].

@@ -54,6 +54,8 @@ impl TresIndex {
 pub(crate) struct Used {
     /// Running jobs.
     pub(crate) jobs: u32,
+    /// Whether a job of it ever ran.
+    pub(crate) has_run: bool,
     /// Jobs in the queue or running.
     pub(crate) submitted: u32,
     /// Waiting jobs that gain age.
@@ -81,6 +83,8 @@ pub(crate) struct LimitUsage {
     pub(crate) counts_accruing: bool,
     /// Whether one of them is on minutes that were spent.
     pub(crate) counts_minutes: bool,
+    /// Whether one of them is on the nodes of a group, a user or an account.
+    pub(crate) counts_nodes: bool,
     /// Positions of TRES.
     pub(crate) index: TresIndex,
     /// By association, ancestors included.
@@ -118,6 +122,11 @@ impl LimitUsage {
             counts_submissions: any(Limits::count_submissions),
             counts_accruing: any(Limits::count_accruing),
             counts_minutes: any(|limits| limits.grp_wall.is_some() || !limits.grp_tres_mins.is_empty()),
+            counts_nodes: any(|limits| {
+                [&limits.grp_tres, &limits.max_tres_per_user, &limits.max_tres_per_account]
+                    .into_iter()
+                    .any(|limits| counts_nodes(limits))
+            }),
             index,
             associations: if active {
                 scenario.associations.rows.iter().map(|row| group(&row.limits)).collect()
@@ -150,7 +159,7 @@ impl LimitUsage {
 }
 
 /// Whether a limit is on nodes.
-fn counts_nodes(limits: &[(Tres, u64)]) -> bool {
+pub(super) fn counts_nodes(limits: &[(Tres, u64)]) -> bool {
     limits.iter().any(|(tres, _)| *tres == Tres::Node)
 }
 
@@ -159,6 +168,7 @@ impl Used {
     pub(crate) fn empty(index: TresIndex, counts_nodes: bool) -> Self {
         Self {
             jobs: 0,
+            has_run: false,
             submitted: 0,
             accruing: 0,
             tres: vec![0; index.len()],
@@ -169,20 +179,21 @@ impl Used {
         }
     }
 
-    /// What the group would hold of a resource with this job. O(nodes of the job × log nodes of the group).
-    pub(crate) fn with(&self, held: &Held, at: usize) -> u64 {
+    /// What the job would add to what the group holds of a resource. O(nodes of the job × log nodes of the group).
+    pub(crate) fn more(&self, held: &Held, at: usize) -> u64 {
         match &self.nodes {
-            Some(nodes) if at == TresIndex::NODE && !held.nodes.is_empty() => {
-                let more = held.nodes.iter().filter(|node| !nodes.contains_key(node)).count();
-                (nodes.len() + more) as u64
+            Some(nodes) if at == TresIndex::NODE => {
+                let known = held.nodes.iter().filter(|node| nodes.contains_key(node)).count();
+                held.counts[at].saturating_sub(known as u64)
             }
-            _ => self.tres[at] + held.counts[at],
+            _ => held.counts[at],
         }
     }
 
     /// A job starts with these counts and this limit [s].
     pub(crate) fn start(&mut self, held: &Held, limit_seconds: i64) {
         self.jobs += 1;
+        self.has_run = true;
         for (position, &count) in held.counts.iter().enumerate() {
             self.tres[position] += count;
             self.run_seconds[position] += count as f64 * limit_seconds as f64;

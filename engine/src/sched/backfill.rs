@@ -85,6 +85,8 @@ struct Cycle {
     yields: bool,
     /// Changes there had been when it went to sleep.
     changes_before_sleep: u64,
+    /// Version of the nodes' weights at its begin.
+    weights: u64,
 }
 
 /// Why a cycle ended.
@@ -204,6 +206,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
         cost,
         yields: cost.yields(length),
         changes_before_sleep: 0,
+        weights: controller.selector.weights.version(),
     };
     hetjobs::begin(controller);
     candidates::begin(controller, backfill, &cycle);
@@ -284,11 +287,13 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
         && policy.backfill.min_age_reserve == 0
         && controller.preempt.is_none()
         && !controller.components_wait()
+        && cycle.weights == controller.selector.weights.version()
         && !controller.every_cycle;
     let max_test = matches!(exit, Exit::MaxTest);
     finish(controller, backfill, &cycle, exit);
     backfill.idle = repeatable.then_some(IdleCycle {
         version: controller.version,
+        weights: cycle.weights,
         valid_until: backfill.valid_until,
         stamped: backfill.stamped,
         tested: cycle.tested,

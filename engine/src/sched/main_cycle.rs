@@ -42,6 +42,8 @@ pub(crate) struct MainScratch {
 #[derive(Clone, Copy, Debug)]
 struct IdleCycle {
     version: u64,
+    /// Of the nodes' weights as it left them: it would leave them so again.
+    weights: u64,
     depth: u64,
     skipped: bool,
     /// First second at which it would be another, if only time went by.
@@ -89,6 +91,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         && !controller.every_cycle;
     if let Some(idle) = controller.main_scratch.idle[kind]
         && idle.version == controller.version
+        && idle.weights == controller.selector.weights.version()
         && seconds(controller.now) < idle.valid_until
         && timeless
     {
@@ -171,8 +174,13 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     }
     controller.counters.main_depth += depth;
     let valid_until = scratch.turns_at;
-    scratch.idle[kind] =
-        (started == 0).then_some(IdleCycle { version: controller.version, depth, skipped, valid_until });
+    scratch.idle[kind] = (started == 0).then_some(IdleCycle {
+        version: controller.version,
+        weights: controller.selector.weights.version(),
+        depth,
+        skipped,
+        valid_until,
+    });
     controller.main_scratch = scratch;
 }
 
@@ -227,6 +235,7 @@ fn consider(
         } else {
             Opening::Open { overlaps: false }
         };
+        controller.weigh_nodes(id, record.partition, shape);
         let user = controller.scenario.workload.jobs[id.index()].user.0;
         let is_open = matches!(opening, Opening::Open { .. });
         let fits = is_open && controller.fits_in_reservation(reservation, shape, user, &scratch.candidates);

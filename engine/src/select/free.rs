@@ -26,8 +26,6 @@ pub(crate) struct Geometry {
     pub(crate) n_gres: usize,
     /// For a typed GRES, the position of its name's total.
     pub(crate) gres_total: Vec<Option<usize>>,
-    /// Scheduling weight.
-    pub(crate) weight: Vec<u32>,
     /// Partitions with `MaxCPUsPerNode`: their use of a node is counted apart.
     pub(crate) capped_partitions: Vec<PartitionId>,
 }
@@ -52,7 +50,6 @@ impl Geometry {
                     gres.kind.as_ref().and_then(|_| cluster.gres.iter().position(is_total))
                 })
                 .collect(),
-            weight: Vec::new(),
             capped_partitions: cluster
                 .partitions
                 .iter()
@@ -76,7 +73,6 @@ impl Geometry {
             geometry.cpus.push(node.cpus);
             geometry.cores.push(units);
             geometry.memory.push(node.memory_mb);
-            geometry.weight.push(node.weight);
             for gres in 0..geometry.n_gres {
                 geometry.gres.push(node.gres.get(gres).copied().unwrap_or(0));
             }

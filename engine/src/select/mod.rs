@@ -11,6 +11,7 @@ pub(crate) mod ready;
 pub(crate) mod shape;
 pub(crate) mod tree;
 pub(crate) mod usable;
+pub(crate) mod weights;
 pub(crate) mod will_run;
 
 #[cfg(test)]
@@ -23,12 +24,15 @@ use free::{Allocation, Free, Geometry};
 use pick::{Offer, PickScratch};
 use shape::Shape;
 use tree::Tree;
+use weights::Weights;
 
 /// Node selection with its working memory.
 #[derive(Debug)]
 pub(crate) struct Selector {
     /// Static geometry of the cluster.
     pub(crate) geometry: Geometry,
+    /// Scheduling weights as the last look for a start left them.
+    pub(crate) weights: Weights,
     unit: ConsumableUnit,
     linear: bool,
     /// Whether this test adds weight classes one after the other.
@@ -55,6 +59,7 @@ impl Selector {
         let rounds_up = policy.unit == ConsumableUnit::Socket || geometry.cpus_per_core.iter().any(|&cpus| cpus > 1);
         Self {
             geometry,
+            weights: Weights::new(cluster),
             unit: policy.unit,
             linear: policy.linear,
             by_weight: false,
@@ -97,7 +102,7 @@ impl Selector {
     /// Adds a node to what is on offer.
     fn offer(&mut self, node: crate::ids::NodeId, cpus: u32) {
         let index = node.index();
-        let (weight, total_cpus) = (self.geometry.weight[index], self.geometry.cpus[index]);
+        let (weight, total_cpus) = (self.weights.of(node), self.geometry.cpus[index]);
         let kept = self.geometry.kept(self.unit, node);
         self.offers.push(Offer { node, cpus, weight, total_cpus, kept });
     }
@@ -129,7 +134,7 @@ impl Selector {
         if !self.by_weight {
             return pick::choose(shape, &self.offers, self.linear, &mut self.scratch, &mut self.chosen);
         }
-        let mut weights: Vec<u32> = self.offers.iter().map(|offer| offer.weight).collect();
+        let mut weights: Vec<u64> = self.offers.iter().map(|offer| offer.weight).collect();
         weights.sort_unstable();
         weights.dedup();
         weights.into_iter().any(|heaviest| {

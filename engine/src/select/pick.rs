@@ -13,7 +13,7 @@ pub(crate) struct Offer {
     /// CPUs.
     pub(crate) cpus: u32,
     /// Scheduling weight: lighter first.
-    pub(crate) weight: u32,
+    pub(crate) weight: u64,
     /// CPUs free of all CPUs, for least-loaded selection.
     pub(crate) total_cpus: u32,
     /// CPUs kept for it while other nodes are taken: a core's, with CR_Socket a socket's.
@@ -27,7 +27,7 @@ struct Run {
     end: usize,
     cpus: u32,
     nodes: u32,
-    weight: u32,
+    weight: u64,
     first_required: Option<usize>,
 }
 
@@ -380,11 +380,11 @@ fn by_leaves(
 }
 
 /// The lightest weight up to which the offers suffice.
-fn heaviest_needed(offers: &[Offer], taken: &[bool], rest: &Remaining) -> u32 {
-    let mut weights: Vec<u32> = offers.iter().map(|offer| offer.weight).collect();
+fn heaviest_needed(offers: &[Offer], taken: &[bool], rest: &Remaining) -> u64 {
+    let mut weights: Vec<u64> = offers.iter().map(|offer| offer.weight).collect();
     weights.sort_unstable();
     weights.dedup();
-    let suffices = |heaviest: u32| {
+    let suffices = |heaviest: u64| {
         let usable = offers.iter().zip(taken).filter(|(offer, taken)| !**taken && offer.weight <= heaviest);
         let (nodes, cpus) = usable.fold((0, 0), |(nodes, cpus), (offer, _)| (nodes + 1, cpus + i64::from(offer.cpus)));
         nodes >= rest.nodes && cpus >= rest.cpus

@@ -96,7 +96,7 @@ fn what_does_not_fit_is_refused() {
 }
 
 /// As [`picked`], from (CPUs, weight) a node and a change to the shape.
-fn picked_by_weight(free: &[(u32, u32)], tasks: u32, change: impl FnOnce(&mut Shape)) -> String {
+fn picked_by_weight(free: &[(u32, u64)], tasks: u32, change: impl FnOnce(&mut Shape)) -> String {
     let cores: Vec<u32> = free.iter().map(|&(cpus, _)| cpus).collect();
     let offers: Vec<Offer> = free
         .iter()

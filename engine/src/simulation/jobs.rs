@@ -23,6 +23,8 @@ pub(crate) struct LiveJob {
     pub(crate) phase: Phase,
     /// When age began to accrue [s].
     pub(crate) accrue: i64,
+    /// Whether that is settled: an array's limit on running tasks takes tasks out of the queue, but not their age.
+    pub(crate) accrues: bool,
     /// When it was submitted, or queued again [s].
     pub(crate) submit: i64,
     /// Not eligible before [s]: set by a requeue.

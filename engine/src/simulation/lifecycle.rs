@@ -55,6 +55,12 @@ impl Controller<'_> {
         let shapes = self.take_shapes(request);
         let feasible = shapes.iter().any(|shape| shape.feasible) && self.reservation_admits(id);
         let charged = shapes.iter().rev().find_map(|shape| shape.charged_alone);
+        if let Some((place, shape)) = shapes.iter().enumerate().find(|(_, shape)| shape.feasible) {
+            let partition = self.partitions(id)[place];
+            if self.limits_allow_test(id, partition) {
+                self.weigh_nodes(id, partition, shape);
+            }
+        }
         self.put_shapes(request, shapes);
         if !feasible || self.refused_at_submission(id) {
             // sbatch would refuse it: it never enters the queue. It stays PENDING in the outcome.
@@ -85,6 +91,7 @@ impl Controller<'_> {
             job: id,
             phase: Phase::Waiting,
             accrue: seconds(now),
+            accrues: false,
             submit,
             begin: i64::MIN,
             starts: 0,
@@ -135,10 +142,11 @@ impl Controller<'_> {
         // Who waits when the controller starts has been eligible since the recorded time.
         let job = self.job(id);
         let now = if self.now == self.timers.boot && job.before().is_some() { now.min(job.release) } else { now };
-        let accrue = self.accrue_from(id, now);
+        let known = self.live.get(id).filter(|live| live.accrues).map(|live| live.accrue);
+        let accrue = known.unwrap_or_else(|| self.accrue_from(id, now));
         if let Some(live) = self.live.get_mut(id) {
             live.phase = Phase::Pending;
-            live.accrue = accrue;
+            (live.accrue, live.accrues) = (accrue, true);
         }
         self.records[id.index()].eligible = Some(now);
         let is_component = self.hetjobs.is_some() && crate::sched::main_cycle::is_component(self, id);
@@ -198,8 +206,11 @@ impl Controller<'_> {
                 }
             })
             .collect();
+        // Between the steps nobody ages, whether in the queue or not.
+        let at_boot = self.now == self.timers.boot;
+        let aged = if at_boot { seconds(self.now) } else { self.timers.last_priority_step.min(seconds(self.now)) };
         let factors = JobFactors {
-            age: seconds(self.now).saturating_sub(accrue),
+            age: aged.max(accrue) - accrue,
             fair_share: self.fair_share.factors[job.association.index()],
             association_priority: self.scenario.associations.rows[job.association.index()].priority,
             nodes,

@@ -108,6 +108,8 @@ pub(crate) struct Controller<'a> {
     pub(crate) node_ranges: Vec<(u32, u32)>,
     pub(crate) counters: SchedulerCounters,
     next_arrival: usize,
+    /// The first job of the submission that the next arrival is part of.
+    arriving: usize,
     pub(crate) finished: usize,
     /// Counts changes of anything a scheduler's decision depends on, time apart.
     pub(crate) version: u64,
@@ -180,6 +182,7 @@ impl<'a> Controller<'a> {
             node_ranges: Vec::new(),
             counters: SchedulerCounters::default(),
             next_arrival: 0,
+            arriving: 0,
             finished: 0,
             version: 0,
             every_cycle,
@@ -234,7 +237,7 @@ impl<'a> Controller<'a> {
 
     fn arrival_time(&self) -> i64 {
         match self.scenario.workload.jobs.get(self.next_arrival) {
-            Some(job) => self.timers.arrival(job.submit, self.next_arrival),
+            Some(job) => self.timers.arrival(job.submit, self.arriving),
             None => i64::MAX,
         }
     }
@@ -242,6 +245,10 @@ impl<'a> Controller<'a> {
     fn arrive(&mut self) {
         let job = JobId::new(self.next_arrival);
         self.next_arrival += 1;
+        let jobs = &self.scenario.workload.jobs;
+        if !jobs.get(self.next_arrival).is_some_and(|next| next.comes_with(&jobs[job.index()])) {
+            self.arriving = self.next_arrival;
+        }
         self.submit(job);
     }
 

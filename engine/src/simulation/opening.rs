@@ -23,7 +23,7 @@ impl Controller<'_> {
         {
             self.submit(JobId::new(index));
         }
-        self.next_arrival = there;
+        (self.next_arrival, self.arriving) = (there, there);
     }
 
     /// The job runs since `since`: on its recorded nodes; if it does not fit there, on others. False if it fits nowhere.

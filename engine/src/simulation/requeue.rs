@@ -64,7 +64,8 @@ impl Controller<'_> {
         let Some(live) = self.live.get_mut(id) else { return };
         live.phase = Phase::Waiting;
         live.returns = false;
-        (live.submit, live.begin, live.accrue) = (ended, ended + REQUEUE_DELAY, ended);
+        (live.submit, live.begin) = (ended, ended + REQUEUE_DELAY);
+        (live.accrue, live.accrues) = (ended, false);
         let begin = live.begin;
         self.records[id.index()] = JobRecord::PENDING;
         self.counters.requeued += 1;

@@ -278,7 +278,6 @@ impl Controller<'_> {
                     live.phase = Phase::Waiting;
                 }
                 self.records[sibling.index()].eligible = None;
-                self.stop_accruing(sibling);
                 self.waiting.held.insert(sibling);
             }
         }

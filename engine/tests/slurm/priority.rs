@@ -194,3 +194,17 @@ pub(crate) fn usage_of_long_ago_counts_less() {
          3  20  1.end+0..4  +100   COMPLETED  n1  *",
     );
 }
+
+/// While the other task runs, 1_2 is out of the queue and yet ages; job 2 came 20 s later.
+#[test]
+fn an_arrays_limit_on_running_tasks_does_not_stop_their_age() {
+    expect(
+        "node n1 cores=4
+         set multifactor weight_age=100000 max_age=10000
+         job 1 array=1-2%1 n=4 run=400 t=10
+         job 2 at=20 n=4 run=100 t=10",
+        "1_1  *   0..4          +400  COMPLETED  n1  *
+         1_2  *   1_1.end+0..4  +400  COMPLETED  n1  *
+         2    20  1_2.end+0..4  +100  COMPLETED  n1  *",
+    );
+}

@@ -13,6 +13,8 @@ use super::cost::CycleCost;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IdleCycle {
     pub(super) version: u64,
+    /// Of the nodes' weights, before and after it.
+    pub(super) weights: u64,
     pub(super) valid_until: i64,
     pub(super) stamped: bool,
     pub(super) tested: u32,
@@ -31,6 +33,7 @@ pub(super) fn repeat_idle(controller: &mut Controller<'_>, backfill: &Backfill) 
     // This cycle's own time: one that would sleep or be cut short is another cycle.
     let Some(duration) = CycleCost::of_next(controller).whole_ms(idle.records) else { return false };
     if idle.version != controller.version
+        || idle.weights != controller.selector.weights.version()
         || seconds(controller.now + duration) >= idle.valid_until
         || (idle.exhausted && weight > 0)
     {

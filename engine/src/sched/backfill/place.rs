@@ -239,6 +239,9 @@ fn start_now(
 ) -> Attempt {
     backfill.usable.subtract(&controller.completing);
     let reservation = controller.reservation_of(record.job);
+    if controller.limits_allow_test(record.job, record.partition) {
+        controller.weigh_nodes(record.job, record.partition, shape);
+    }
     if !controller.fits_in_reservation(reservation, shape, user, &backfill.usable) {
         if controller.make_room(record.job, record.partition, shape, &backfill.usable) {
             let live = &controller.live;

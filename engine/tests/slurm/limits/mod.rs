@@ -382,3 +382,49 @@ fn a_usage_threshold_holds_heavy_users() {
     expect(&scenario(""), "1  0  0..4  +100  *  n1  *\n 2  0  0..4  +100  *  n1  *");
     expect(&scenario("flags=EnforceUsageThreshold"), "1  0  -  -  PENDING  -  -\n 2  0  0..4  +100  *  n1  *");
 }
+
+/// Job 5 would fit n4 exactly.
+#[test]
+fn a_group_limited_in_nodes_prefers_those_it_has() {
+    let scenario = |nodes: &str| {
+        format!(
+            "{nodes}
+             set enforce=limits
+             qos few grp_node=2
+             job 1 n=4 run=300 t=10
+             job 2 at=10 qos=few n=2 run=300 t=10
+             job 3 at=20 n=4 run=100 t=10
+             job 4 at=30 n=3 run=300 t=10
+             job 5 at=150 qos=few n=1 run=100 t=10"
+        )
+    };
+    let before = "1  0    0..4      +300  COMPLETED  n1  *
+                  2  10   10..14    +300  COMPLETED  n2  *
+                  3  20   20..24    +100  COMPLETED  n3  *
+                  4  30   30..34    +300  COMPLETED  n4  *";
+    let fifth = |node: &str| format!("{before}\n5  150  150..154  +100  COMPLETED  {node}  *");
+    expect(&scenario("node n[1-4] cores=4"), &fifth("n2"));
+    // Nodes of another NodeName line weigh no more than those the group has.
+    expect(&scenario("node n[1-2] cores=4\nnode n[3-4] cores=4"), &fifth("n4"));
+    // Where all nodes of a line are taken, or none, nobody is preferred.
+    expect(&scenario("node n1 cores=4\nnode n2 cores=4\nnode n[3-4] cores=4"), &fifth("n4"));
+}
+
+#[test]
+fn a_group_above_its_nodes_may_use_those_it_has() {
+    expect(
+        "node n[1-3] cores=4
+         set enforce=limits
+         account x grp_node=1
+         user a account=x
+         qos more grp_node=2
+         job 1 user=a n=2 run=300 t=10
+         job 2 at=10 user=a qos=more N=2 n=2 run=200 t=10
+         job 3 at=20 user=a n=1 run=100 t=10
+         job 4 at=30 user=a N=1 n=4 run=100 t=10",
+        "1  0   0..4        +300  COMPLETED  n1     *
+         2  10  10..41      +200  COMPLETED  n1,n2  *
+         3  20  20..24      +100  COMPLETED  n1     *
+         4  30  1.end+0..4  +100  COMPLETED  n1     *",
+    );
+}
