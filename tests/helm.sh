@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Lints and renders the chart under every file of helm/values, and checks the manifests against Kubernetes' schemas and against the
-# chart's own promises (tests/helm/check.py). helm comes from the Go module proxy, the schemas from Python's index; what cannot be
-# installed is skipped, loudly: with FORESITE_TESTS_STRICT=1 that is a failure.
+# Lints and renders the chart under every file of helm/values, checks the manifests against Kubernetes' schemas and against the
+# chart's own promises (tests/helm/check.py), and tries the alert rules (tests/helm/alerts.test.yaml). helm comes from the Go module
+# proxy, the schemas from Python's index, promtool from Debian; what cannot be installed is skipped, loudly: with
+# FORESITE_TESTS_STRICT=1 that is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -55,3 +56,13 @@ refused --set worker.replica=3
 refused --set-string settings.FORESITE_DATABASE_URL=postgres://in:the@clear/values
 
 "$python" tests/helm/check.py "$rendered"/*.yaml
+
+# The alerts, by Prometheus' own promtool (Debian's package, unpacked, not installed).
+promtool=$(command -v promtool || echo "$tools/bin/promtool")
+if [ ! -x "$promtool" ]; then
+    (cd "$rendered" && apt-get download -qq prometheus && dpkg -x prometheus_*.deb . && mkdir -p "$tools/bin" &&
+        cp usr/bin/promtool "$promtool") >/dev/null 2>&1 || skip "promtool could not be unpacked"
+fi
+cp helm/foresite/files/alerts.yaml tests/helm/alerts.test.yaml "$rendered"
+"$promtool" check rules "$rendered/alerts.yaml"
+"$promtool" test rules "$rendered/alerts.test.yaml"

@@ -17,7 +17,7 @@ use crate::metrics::Metrics;
 use crate::quotas::Quotas;
 use crate::webhooks::NetworkRules;
 
-/// Studies checked at once; each holds a trace in its process' memory.
+/// Studies checked at once, and uploads read at once; each holds a trace in its process' memory.
 pub const CHECKS_AT_ONCE: usize = 2;
 
 /// Everything a request needs.
@@ -44,10 +44,12 @@ pub struct Context {
     pub webhooks: NetworkRules,
     /// Who watches which study.
     pub watches: Arc<Hub>,
-    /// How the child that prepares a study is run.
+    /// How the child that reads an upload or prepares a study is run.
     pub checker: WorkerSettings,
     /// Turns for checking studies.
     pub checks: Semaphore,
+    /// Turns for reading uploads: long ones keep no study waiting.
+    pub readings: Semaphore,
     /// Whether browsers reach us over TLS, so that cookies may be marked for it.
     pub secure_cookies: bool,
     /// Cancelled when the service stops, so that streams of events end and their clients go to another replica.

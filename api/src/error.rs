@@ -8,7 +8,7 @@ use std::fmt;
 use std::time::Duration;
 
 use foresite_formats::diagnostic::Diagnostic;
-use foresite_store::error::StoreError;
+use foresite_store::error::{StoreError, disk_is_full};
 
 /// Declares the table of codes.
 macro_rules! codes {
@@ -165,6 +165,11 @@ impl ApiError {
             source: Some(source.into()),
             retry_after: None,
         }
+    }
+
+    /// A local file failed; a full disk is no reason to give up.
+    pub fn file(error: std::io::Error) -> Self {
+        if disk_is_full(&error) { Self::unavailable(error) } else { Self::internal(error) }
     }
 
     /// "There is no {what} {id}".

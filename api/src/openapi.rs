@@ -47,13 +47,15 @@ pub fn document() -> OpenApi {
     let (_, mut collected) = App::new().into_utoipa_app().openapi(base()).configure(rest::routes).split_for_parts();
     for item in collected.paths.paths.values_mut() {
         let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
-        operations.into_iter().flatten().for_each(add_common_refusals);
+        operations.into_iter().flatten().for_each(|operation| add_common_refusals(operation, true));
+        // An answer to HEAD has no body.
+        item.head.iter_mut().for_each(|operation| add_common_refusals(operation, false));
     }
     collected
 }
 
 /// What any guarded route may answer, said once.
-fn add_common_refusals(operation: &mut Operation) {
+fn add_common_refusals(operation: &mut Operation, has_body: bool) {
     if operation.security.is_none() {
         return;
     }
@@ -66,9 +68,11 @@ fn add_common_refusals(operation: &mut Operation) {
         ("503", "The database or the objects cannot be reached; try again later."),
     ];
     for (status, description) in refusals {
-        let content = Content::new(Some(Ref::from_schema_name("Problem")));
-        let response = ResponseBuilder::new().description(description).content(PROBLEM_JSON, content).build();
-        operation.responses.responses.entry(status.to_owned()).or_insert_with(|| response.into());
+        let mut response = ResponseBuilder::new().description(description);
+        if has_body {
+            response = response.content(PROBLEM_JSON, Content::new(Some(Ref::from_schema_name("Problem"))));
+        }
+        operation.responses.responses.entry(status.to_owned()).or_insert_with(|| response.build().into());
     }
 }
 

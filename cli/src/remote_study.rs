@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
-use foresite_api::app::understand::{ACCOUNTS, EVENTS, RESERVATIONS, SDIAG, SLURM_CONF, USAGE};
 use foresite_api::rest::views::study::StudyView;
 use foresite_formats::file_set::FileSet;
 use foresite_formats::study_document::{SiteSource, StudyDocument, TraceSource};
+use foresite_jobs_queue::understand::{ACCOUNTS, EVENTS, RESERVATIONS, SDIAG, SLURM_CONF, USAGE};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use reqwest::Body;
 

@@ -17,6 +17,7 @@ pub mod check;
 pub mod child;
 pub mod task;
 pub mod tasks;
+pub mod understand;
 
 pub mod sweeper;
 

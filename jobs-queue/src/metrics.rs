@@ -28,7 +28,7 @@ pub enum TaskOutcome {
     Failed,
     /// Its study was cancelled.
     Cancelled,
-    /// The worker shut down and gave it back.
+    /// Given back: the worker shut down, a server was away, or a disk full.
     HandedBack,
     /// Another worker has it.
     Fenced,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 /// What to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Task {
     /// Simulate replications `from..to` of a scenario (0 is the baseline).
@@ -19,8 +19,17 @@ pub enum Task {
     },
     /// Compare all schedules.
     Summarize,
-    /// Prepare the study and say what is wrong with it; no worker gets this.
+    /// Prepare the study and say what is wrong with it. No worker gets this, nor the next two.
     Check,
+    /// Read a configuration's files and say what is wrong with them. No document is needed, here and in the next one.
+    ReadConfig,
+    /// Read a trace, the only input; say what is in it and what is wrong with it.
+    ReadTrace {
+        /// IANA zone of its local times.
+        timezone: Option<String>,
+        /// It may unpack to so many bytes.
+        max_bytes: u64,
+    },
 }
 
 /// A whole order: one line of JSON on the child's standard input.
@@ -64,9 +73,14 @@ impl TaskFolder<'_> {
         self.0.join("comparison.json")
     }
 
-    /// What [`Task::Check`] has to say: a JSON array of diagnostics.
+    /// What [`Task::Check`] and the readers have to say: a JSON array of diagnostics.
     pub fn diagnostics(self) -> PathBuf {
         self.0.join("diagnostics.json")
+    }
+
+    /// What [`Task::ReadTrace`] found.
+    pub fn trace_summary(self) -> PathBuf {
+        self.0.join("trace-summary.json")
     }
 
     /// There if a gate of the comparison does not hold, so that the worker need not read the comparison.

@@ -3,39 +3,60 @@
 mod replicate;
 mod summarize;
 
+use std::path::Path;
+
 use foresite_formats::diagnostic::Diagnostic;
 use foresite_formats::file_set::FileSet;
 use foresite_formats::study::Study;
 use foresite_formats::study_document;
+use serde::Serialize;
 
 use crate::task::{Task, TaskError, TaskFolder, TaskSpec};
+use crate::understand;
 
 /// Carries out an order; its results are files in the order's folder.
 pub fn run_task_in(spec: &TaskSpec) -> Result<(), TaskError> {
     let folder = TaskFolder(&spec.folder);
+    match &spec.task {
+        Task::Replicate { scenario, from, to } => {
+            replicate::replicate(&ready(spec, folder)?, *scenario, *from..*to, folder)
+        }
+        Task::Summarize => summarize::summarize(&ready(spec, folder)?, folder),
+        Task::Check => tell(&folder.diagnostics(), &prepare(spec, folder)?.1),
+        Task::ReadConfig => tell(&folder.diagnostics(), &understand::config(&files(spec, folder)?)),
+        Task::ReadTrace { timezone, max_bytes } => {
+            let name = spec.inputs.first().map_or("trace", String::as_str);
+            let (summary, diagnostics) = understand::trace(&folder.input(0), name, timezone.as_deref(), *max_bytes)?;
+            tell(&folder.trace_summary(), &summary)?;
+            tell(&folder.diagnostics(), &diagnostics)
+        }
+    }
+}
+
+fn ready(spec: &TaskSpec, folder: TaskFolder<'_>) -> Result<Study, TaskError> {
     let (study, diagnostics) = prepare(spec, folder)?;
-    if spec.task == Task::Check {
-        let json = serde_json::to_vec(&diagnostics).map_err(|error| TaskError::Input(error.to_string()))?;
-        return replicate::write(&folder.diagnostics(), &json);
-    }
-    let study = study.ok_or_else(|| wrong(&diagnostics))?;
-    match spec.task {
-        Task::Replicate { scenario, from, to } => replicate::replicate(&study, scenario, from..to, folder),
-        Task::Summarize => summarize::summarize(&study, folder),
-        Task::Check => Ok(()),
-    }
+    study.ok_or_else(|| wrong(&diagnostics))
 }
 
 fn prepare(spec: &TaskSpec, folder: TaskFolder<'_>) -> Result<(Option<Study>, Vec<Diagnostic>), TaskError> {
     let (document, diagnostics) = study_document::read("study", spec.document.as_bytes());
     let Some(document) = document else { return Ok((None, diagnostics)) };
+    Ok(Study::prepare(&document, &files(spec, folder)?))
+}
+
+fn files(spec: &TaskSpec, folder: TaskFolder<'_>) -> Result<FileSet, TaskError> {
     let mut files = FileSet::default();
     for (number, name) in spec.inputs.iter().enumerate() {
         let path = folder.input(number);
         let bytes = std::fs::read(&path).map_err(TaskError::file(&path))?;
         files.insert(name.clone(), bytes);
     }
-    Ok(Study::prepare(&document, &files))
+    Ok(files)
+}
+
+fn tell(path: &Path, what: &impl Serialize) -> Result<(), TaskError> {
+    let json = serde_json::to_vec(what).map_err(|error| TaskError::Input(error.to_string()))?;
+    replicate::write(path, &json)
 }
 
 fn wrong(diagnostics: &[Diagnostic]) -> TaskError {

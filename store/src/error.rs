@@ -52,11 +52,12 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the same call may succeed later (the server is away), so that a caller answers 503 rather than 500.
+    /// Whether the same call may succeed later (the server is away, a disk is full), so that a caller answers 503 rather than 500.
     pub fn is_temporary(&self) -> bool {
         use diesel::result::{DatabaseErrorKind as Kind, Error};
         match self {
             Self::Unreachable(_) | Self::Objects(_) => true,
+            Self::Io(error) => disk_is_full(error),
             Self::Query(Error::DatabaseError(Kind::Unknown, information)) => {
                 TEMPORARY.iter().any(|start| information.message().starts_with(start))
             }
@@ -69,12 +70,21 @@ impl StoreError {
     }
 }
 
-/// How messages begin for which diesel has no kind: PostgreSQL restarts or chose us in a deadlock; SQLite's file is in use.
-const TEMPORARY: [&str; 6] = [
+/// Whether a file could not be written for want of room: that passes.
+pub fn disk_is_full(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded)
+}
+
+/// How messages begin for which diesel has no kind: PostgreSQL restarts or chose us in a deadlock; SQLite's file is in use; the
+/// disk of either is full.
+const TEMPORARY: [&str; 9] = [
     "terminating connection",
     "the database system is",
     "sorry, too many clients",
     "remaining connection slots",
     "deadlock detected",
     "database is locked",
+    "database or disk is full",
+    "could not extend file",
+    "could not write",
 ];

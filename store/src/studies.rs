@@ -103,14 +103,6 @@ impl Store {
         Ok(Page::new(rows, limit, |study: &Study| study.id.clone()))
     }
 
-    /// The newest succeeded study with these very inputs, whose comparison can be given again.
-    pub async fn succeeded_twin(&self, tenant: &TenantId, input_hash: &str) -> Result<Option<Study>, StoreError> {
-        let mut conn = self.read().await?;
-        let query = studies::table.filter(studies::tenant.eq(tenant)).filter(studies::input_hash.eq(input_hash));
-        let query = query.filter(studies::state.eq(StudyState::Succeeded)).order(studies::id.desc()).limit(1);
-        Ok(first!(&mut conn, query.select(Study::as_select()))?)
-    }
-
     /// The state of a study, for the worker that runs one of its tasks.
     pub async fn study_state(&self, id: &StudyId) -> Result<Option<StudyState>, StoreError> {
         let mut conn = self.read().await?;

@@ -3,6 +3,7 @@
 //!
 //! `cargo test` runs each row small. `FORESITE_CHAOS=N` makes each row N times as large; `just chaos` does so and prints the table.
 
+mod disk;
 mod pool;
 mod servers;
 mod service;
@@ -66,4 +67,5 @@ faults! {
     a_poison_study_fails_alone = workers::poison;
     a_rolling_restart_under_load_fails_no_request = service::rolling_restart;
     a_restored_backup_holds_every_study = servers::backup_and_restore;
+    a_full_disk_loses_nothing = disk::full;
 }

@@ -27,8 +27,9 @@ def as_postgres():
 class Service:
     """Use as a context manager; everything is stopped and removed at the end."""
 
-    def __init__(self, program, workers=0, **settings):
+    def __init__(self, program, workers=0, servers=False, **settings):
         self.program, self.workers, self.settings = str(Path(program).resolve()), workers, settings
+        self.servers = servers or workers > 0
         self.processes = []
 
     def __enter__(self):
@@ -44,7 +45,7 @@ class Service:
             "FORESITE_LOG": "warn",
             **self.settings,
         }
-        if self.workers:
+        if self.servers:
             self.start_servers()
         self.token = self.run("token", "create", "--role", "admin").strip()
         self.serve = self.start("serve")
@@ -149,12 +150,17 @@ class Service:
             "replications": replications, "seed": 1, "scenarios": [{"name": f"exclusive {n}", "changes": changes} for n in range(scenarios)],
         }
 
-    def memory(self, field):
-        """`VmHWM` or `VmRSS` of the service's process [MB]."""
-        for line in Path(f"/proc/{self.serve.pid}/status").read_text().splitlines():
+    def memory(self, field, process=None):
+        """`VmHWM` or `VmRSS` of a process [MB], the service's by default."""
+        for line in Path(f"/proc/{(process or self.serve).pid}/status").read_text().splitlines():
             if line.startswith(field):
                 return int(line.split()[1]) / 1024
         return 0.0
+
+    def sql(self, query):
+        """The answer of PostgreSQL, one field."""
+        psql = sorted(Path("/usr/lib/postgresql").glob("*/bin"))[-1] / "psql"
+        return subprocess.run([psql, self.env["FORESITE_DATABASE_URL"], "-Atc", query], check=True, capture_output=True, text=True).stdout.strip()
 
     def reset_peak(self):
         Path(f"/proc/{self.serve.pid}/clear_refs").write_text("5")

@@ -9,7 +9,7 @@ use foresite_store::ids::{ConfigId, SiteId, TenantId};
 use foresite_store::objects::ObjectHash;
 use foresite_store::page::Page;
 
-use super::{archive, audit, blocking, quotas, sites, understand};
+use super::{archive, audit, blocking, quotas, reading, sites};
 use crate::auth::permission::{Authorised, ReadSites, WriteSites};
 use crate::clock::now_ms;
 use crate::context::Context;
@@ -63,11 +63,7 @@ async fn create(context: &Context, caller: &Authorised<WriteSites>, site: &str, 
     if bytes > room.most {
         return Err(room.exceeded());
     }
-    let (files, diagnostics) = blocking(move || {
-        let diagnostics = understand::config(&files);
-        Ok((files, diagnostics))
-    })
-    .await?;
+    let (files, diagnostics) = reading::config(context, files).await?;
     if any_error(&diagnostics) {
         return Err(ApiError::refused(Code::InvalidConfig, diagnostics));
     }

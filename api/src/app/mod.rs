@@ -11,11 +11,11 @@ pub mod sites;
 pub mod studies;
 pub mod tokens;
 pub mod traces;
-pub mod understand;
 pub mod uploads;
 pub mod watch;
 pub mod webhooks;
 
+mod reading;
 mod study_inputs;
 
 use crate::error::{ApiError, ApiResult};

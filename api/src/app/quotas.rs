@@ -36,7 +36,7 @@ pub async fn get(context: &Context, caller: &Authorised<ReadQuotas>) -> ApiResul
 /// Sets the tenant's own limits, all of them; `None` is none of its own.
 ///
 /// # Errors
-/// 422 for a limit that is negative or above what is granted.
+/// 422 for a limit that is negative, above what is granted, or allows no request at all.
 pub async fn set(context: &Context, caller: &Authorised<ManageQuotas>, wish: &Limits) -> ApiResult<QuotaStatus> {
     let caller = caller.principal();
     let granted = context.quotas.granted(&caller.tenant).await?;
@@ -49,6 +49,10 @@ pub async fn set(context: &Context, caller: &Authorised<ManageQuotas>, wish: &Li
     ] {
         if own.is_some_and(|own| own < 0) {
             return Err(ApiError::field(pointer, "a limit is not negative", "give 0 or more, or null for none"));
+        }
+        if pointer == "/requests_per_minute" && own == Some(0) {
+            let fault = "without any request nobody could set it back";
+            return Err(ApiError::field(pointer, fault, "give 1 or more, or null for none"));
         }
         if let (Some(own), Some(most)) = (own, most)
             && own > most

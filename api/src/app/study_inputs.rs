@@ -5,9 +5,7 @@ use std::sync::Arc;
 use foresite_formats::diagnostic::Diagnostic;
 use foresite_formats::study_document::{self, SiteSource, StudyDocument};
 use foresite_formats::summary_file::foresite_engine_version;
-use foresite_jobs_queue::check::{CheckError, check as check_in_child};
-use foresite_jobs_queue::plan_tasks;
-use foresite_jobs_queue::task::TaskFolder;
+use foresite_jobs_queue::{plan_tasks, understand};
 use foresite_store::files::StoredFile;
 use foresite_store::files_to_json;
 use foresite_store::ids::TenantId;
@@ -15,7 +13,7 @@ use foresite_store::tasks::NewTask;
 use sha2::{Digest, Sha256};
 
 use super::studies::refuse_errors;
-use super::{blocking, configs, traces, understand};
+use super::{blocking, configs, reading, traces};
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
 
@@ -47,7 +45,9 @@ pub(super) async fn check(context: &Context, tenant: &TenantId, bytes: &[u8]) ->
     let (document, inputs, jobs) = resolve(context, tenant, document).await?;
     admit_size(context, tenant, &document, jobs).await?;
 
-    let diagnostics = prepared(context, &document, &inputs, &text).await?;
+    let json = serde_json::to_string(&document).map_err(ApiError::internal)?;
+    let mut diagnostics = reading::study(context, json.clone(), &inputs).await?;
+    study_document::locate(&mut diagnostics, DOCUMENT, &text);
     refuse_errors(diagnostics)?;
     let engine_version = foresite_engine_version().to_owned();
     let n_scenarios = i64::try_from(document.scenarios.len() + 1).map_err(ApiError::internal)?;
@@ -55,7 +55,7 @@ pub(super) async fn check(context: &Context, tenant: &TenantId, bytes: &[u8]) ->
         name: document.name.clone(),
         input_hash: input_hash(&document, &inputs, &engine_version),
         tasks: plan_tasks(n_scenarios, document.replications.into()),
-        document: serde_json::to_string(&document).map_err(ApiError::internal)?,
+        document: json,
         inputs,
         engine_version,
     })
@@ -151,33 +151,6 @@ fn name_config_files(document: &mut StudyDocument, files: &[StoredFile]) {
         site: None,
         config: None,
     };
-}
-
-/// What preparing the study has to say, located in the document. A child process prepares it, with the limits of a task.
-async fn prepared(
-    context: &Context,
-    document: &StudyDocument,
-    inputs: &[StoredFile],
-    text: &[u8],
-) -> ApiResult<Vec<Diagnostic>> {
-    // Each child may use a task's memory: this bounds how many there are.
-    let _turn = context.checks.acquire().await.map_err(ApiError::internal)?;
-    let folder = tempfile::Builder::new().prefix("foresite-check-").tempdir().map_err(ApiError::internal)?;
-    for (number, input) in inputs.iter().enumerate() {
-        context.objects.fetch(&input.object, &TaskFolder(folder.path()).input(number)).await?;
-    }
-    let json = serde_json::to_string(document).map_err(ApiError::internal)?;
-    let names = inputs.iter().map(|input| input.name.clone()).collect();
-    let mut diagnostics = match check_in_child(&context.checker, json, names, folder.path()).await {
-        Ok(diagnostics) => diagnostics,
-        Err(error @ CheckError::File(_)) => return Err(ApiError::internal(error)),
-        Err(error) => {
-            let detail = format!("{error}; ask for less: a shorter trace, fewer nodes, plain files");
-            return Err(ApiError::new(Code::StudyTooLarge, detail));
-        }
-    };
-    study_document::locate(&mut diagnostics, DOCUMENT, text);
-    Ok(diagnostics)
 }
 
 /// Equal for studies that must have equal comparisons.

@@ -14,7 +14,7 @@ use futures::{Stream, StreamExt};
 use tempfile::NamedTempFile;
 
 use super::quotas::Room;
-use super::{archive, audit, blocking, quotas, sites, understand};
+use super::{archive, audit, blocking, quotas, reading, sites};
 use crate::auth::Principal;
 use crate::auth::permission::{Authorised, ReadSites, WriteSites};
 use crate::clock::now_ms;
@@ -99,12 +99,7 @@ async fn store_file(
     if let Some(trace) = context.store.same_trace(site, &hash, &header.name, timezone.as_deref()).await? {
         return Ok(Stored { trace, is_new: false });
     }
-    let (asked, zone, limit) = (header.name.clone(), timezone.clone(), context.limits.trace_expanded_bytes);
-    let (file, summary, diagnostics) = blocking(move || {
-        let (summary, diagnostics) = understand::trace(file.path(), &asked, zone.as_deref(), limit)?;
-        Ok((file, summary, diagnostics))
-    })
-    .await?;
+    let (summary, diagnostics) = reading::trace(context, file.path(), &header.name, timezone.as_deref()).await?;
     if any_error(&diagnostics) {
         return Err(ApiError::refused(Code::InvalidTrace, diagnostics));
     }
@@ -151,7 +146,7 @@ where
 {
     /// Written at once, so that small chunks don't cost a thread's turn each.
     const BATCH_BYTES: usize = 1 << 20;
-    let mut file = blocking(|| NamedTempFile::new().map_err(ApiError::internal)).await?;
+    let mut file = blocking(|| NamedTempFile::new().map_err(ApiError::file)).await?;
     let mut total = 0_u64;
     let mut batch: Vec<u8> = Vec::new();
     loop {
@@ -175,7 +170,7 @@ where
         if batch.len() >= BATCH_BYTES || done {
             let full = std::mem::take(&mut batch);
             file = blocking(move || {
-                file.write_all(&full).map_err(ApiError::internal)?;
+                file.write_all(&full).map_err(ApiError::file)?;
                 Ok(file)
             })
             .await?;

@@ -110,7 +110,8 @@ pub struct LimitsConfig {
     pub body_timeout: Duration,
     /// `FORESITE_MAX_CONNECTIONS`: open connections per listener; more wait until some are closed; default 10000.
     pub connections: usize,
-    /// `FORESITE_CHECK_TIMEOUT_SECONDS`: how long preparing a study may take before it is accepted; default 300.
+    /// `FORESITE_CHECK_TIMEOUT_SECONDS`: how long reading an upload or preparing a study may take before it is
+    /// accepted; default 300.
     pub check_timeout: Duration,
     /// `FORESITE_SHUTDOWN_SECONDS`: how long a stopping service waits for requests and tasks; default 30.
     pub shutdown: Duration,

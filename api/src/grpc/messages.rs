@@ -1,6 +1,7 @@
 //! Rows to messages.
 
 use foresite_formats::diagnostic::{Diagnostic, Severity};
+use foresite_jobs_queue::understand::TraceSummary;
 use foresite_store::configs::Config;
 use foresite_store::events::StudyEvent;
 use foresite_store::sites::Site;
@@ -10,7 +11,6 @@ use foresite_store::traces::Trace;
 
 use super::v1;
 use crate::app::studies::StudyStatus;
-use crate::app::understand::TraceSummary;
 use crate::clock::rfc3339;
 use crate::error::{ApiError, ApiResult};
 

@@ -1,11 +1,15 @@
 //! Extractors: the caller's permission, and small JSON bodies.
 
+use std::fmt;
 use std::future::{Future, ready};
+use std::marker::PhantomData;
 use std::pin::Pin;
 
 use actix_web::dev::Payload;
 use actix_web::http::header::AUTHORIZATION;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, ResponseError, web};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use crate::auth::Principal;
 use crate::auth::permission::{Authorised, Permission, authorise};
@@ -60,4 +64,27 @@ pub(super) async fn principal(request: &HttpRequest) -> ApiResult<Principal> {
 async fn admitted(context: &Context, principal: Principal) -> ApiResult<Principal> {
     context.quotas.admit_request(&principal.tenant).await?;
     Ok(principal)
+}
+
+/// A JSON object, as `web::Json<Object<T>>`: serde alone would take an array for a struct, field by field in order.
+pub(super) struct Object<T>(pub(super) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Fields<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Fields<T> {
+            type Value = T;
+
+            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+                to.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map))
+            }
+        }
+
+        from.deserialize_map(Fields(PhantomData)).map(Self)
+    }
 }

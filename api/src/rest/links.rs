@@ -10,6 +10,7 @@ use crate::auth::permission::{Authorised, WriteStudies};
 use crate::clock::rfc3339;
 use crate::context::Context;
 use crate::error::ApiResult;
+use crate::rest::extract::Object;
 use crate::rest::problem::Problem;
 
 /// A week [s].
@@ -66,7 +67,7 @@ async fn link_figure(
     caller: Authorised<WriteStudies>,
     context: web::Data<Context>,
     path: web::Path<(String, String)>,
-    body: web::Json<NewLink>,
+    web::Json(Object(body)): web::Json<Object<NewLink>>,
 ) -> ApiResult<HttpResponse> {
     let (study, name) = path.into_inner();
     let link = app::links::figure(&context, &caller, &study, &name, body.expires_in_seconds).await?;

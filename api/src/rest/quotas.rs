@@ -3,6 +3,7 @@
 use actix_web::{get, put, web};
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use super::extract::Object;
 use super::views::quota::{LimitsView, QuotaView};
 use crate::app;
 use crate::auth::permission::{Authorised, ManageQuotas, ReadQuotas};
@@ -42,7 +43,7 @@ async fn get_quotas(caller: Authorised<ReadQuotas>, context: web::Data<Context>)
 async fn set_quotas(
     caller: Authorised<ManageQuotas>,
     context: web::Data<Context>,
-    body: web::Json<LimitsView>,
+    web::Json(Object(body)): web::Json<Object<LimitsView>>,
 ) -> ApiResult<web::Json<QuotaView>> {
-    Ok(web::Json(app::quotas::set(&context, &caller, &body.into_inner().into()).await?.into()))
+    Ok(web::Json(app::quotas::set(&context, &caller, &body.into()).await?.into()))
 }

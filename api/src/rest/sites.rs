@@ -3,6 +3,7 @@
 use actix_web::{HttpResponse, get, http::header, post, web};
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use super::extract::Object;
 use super::views::site::{NewSite, SiteView};
 use super::views::{List, PageQuery};
 use crate::app;
@@ -31,7 +32,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 async fn create_site(
     caller: Authorised<WriteSites>,
     context: web::Data<Context>,
-    body: web::Json<NewSite>,
+    web::Json(Object(body)): web::Json<Object<NewSite>>,
 ) -> ApiResult<HttpResponse> {
     let site = app::sites::create(&context, &caller, &body.name).await?;
     let location = format!("/v1/sites/{}", site.id);

@@ -3,6 +3,7 @@
 use actix_web::{HttpResponse, delete, get, post, web};
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use super::extract::Object;
 use super::views::List;
 use super::views::token::{IssuedToken, NewTokenView, TokenView};
 use crate::app;
@@ -31,9 +32,9 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 async fn create_token(
     caller: Authorised<ManageTokens>,
     context: web::Data<Context>,
-    body: web::Json<NewTokenView>,
+    web::Json(Object(body)): web::Json<Object<NewTokenView>>,
 ) -> ApiResult<HttpResponse> {
-    let (token, secret) = app::tokens::create(&context, &caller, body.into_inner().checked()?).await?;
+    let (token, secret) = app::tokens::create(&context, &caller, body.checked()?).await?;
     Ok(HttpResponse::Created().insert_header(("cache-control", "no-store")).json(IssuedToken::new(token, &secret)))
 }
 

@@ -71,7 +71,9 @@ impl From<Upload> for UploadView {
 
 fn number(request: &HttpRequest, name: &str) -> ApiResult<u64> {
     let value = request.headers().get(name).and_then(|value| value.to_str().ok()).and_then(|text| text.parse().ok());
-    value.ok_or_else(|| ApiError::new(Code::InvalidRequest, format!("send the header {name} with a number of bytes")))
+    value
+        .filter(|number| i64::try_from(*number).is_ok())
+        .ok_or_else(|| ApiError::new(Code::InvalidRequest, format!("send the header {name} with a number of bytes")))
 }
 
 fn answer(mut builder: HttpResponseBuilder, upload: &Upload) -> HttpResponseBuilder {

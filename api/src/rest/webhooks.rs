@@ -3,6 +3,7 @@
 use actix_web::{HttpResponse, delete, get, http::header, post, web};
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use super::extract::Object;
 use super::views::webhook::{DeliveryView, IssuedWebhook, NewWebhook, WebhookView};
 use super::views::{List, PageQuery};
 use crate::app;
@@ -40,7 +41,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 async fn create_webhook(
     caller: Authorised<ManageWebhooks>,
     context: web::Data<Context>,
-    body: web::Json<NewWebhook>,
+    web::Json(Object(body)): web::Json<Object<NewWebhook>>,
 ) -> ApiResult<HttpResponse> {
     let (webhook, secret) = app::webhooks::create(&context, &caller, &body.url, &body.events).await?;
     let location = format!("/v1/webhooks/{}", webhook.id);

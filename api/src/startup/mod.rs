@@ -101,6 +101,7 @@ pub async fn serve(config: &Config, program: Option<std::path::PathBuf>) -> Resu
         webhooks: config.webhook_networks.clone(),
         watches: Hub::new(storage.store.clone(), running.token()),
         checks: Semaphore::new(CHECKS_AT_ONCE),
+        readings: Semaphore::new(CHECKS_AT_ONCE),
         shutdown: running.token(),
         secure_cookies: config.listen.public_url.as_ref().is_some_and(|url| url.starts_with("https://")),
     });

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::Segment;
@@ -19,12 +20,16 @@ pub(super) struct Fault {
 const FAULTS_MAX: usize = 100;
 
 /// The value, if the tree is faultless, and all faults. O(faults × tree).
-pub(super) fn read_all<T: DeserializeOwned>(mut tree: Value) -> (Option<T>, Vec<Fault>) {
+pub(super) fn read_all<T: DeserializeOwned + Serialize>(mut tree: Value) -> (Option<T>, Vec<Fault>) {
     let mut faults: Vec<Fault> = Vec::new();
     let mut cuts = Cuts::default();
     loop {
         let error = match serde_path_to_error::deserialize::<_, T>(tree.clone()) {
-            Ok(value) => return (faults.is_empty().then_some(value), faults),
+            Ok(value) => {
+                let written = serde_json::to_value(&value).unwrap_or_default();
+                lists_for_objects(&tree, &written, &mut Vec::new(), &cuts, &mut faults);
+                return (faults.is_empty().then_some(value), faults);
+            }
             Err(error) => error,
         };
         let mut path: Vec<String> = error.path().iter().filter_map(segment).collect();
@@ -49,6 +54,28 @@ pub(super) fn read_all<T: DeserializeOwned>(mut tree: Value) -> (Option<T>, Vec<
         if path.is_empty() || faults.len() >= FAULTS_MAX || !cuts.cut(&mut tree, &path) {
             return (None, faults);
         }
+    }
+}
+
+/// Faults where an array was given for an object: serde takes it for a struct, field by field in order.
+fn lists_for_objects(given: &Value, written: &Value, path: &mut Vec<String>, cuts: &Cuts, faults: &mut Vec<Fault>) {
+    let pairs: Vec<(String, &Value, &Value)> = match (given, written) {
+        (Value::Array(_), Value::Object(_)) => {
+            let message = "invalid type: sequence, expected names and values".to_owned();
+            return faults.push(Fault { pointer: cuts.original(path), message });
+        }
+        (Value::Array(given), Value::Array(written)) => {
+            given.iter().zip(written).enumerate().map(|(index, (one, other))| (index.to_string(), one, other)).collect()
+        }
+        (Value::Object(given), Value::Object(written)) => {
+            given.iter().filter_map(|(key, one)| Some((key.clone(), one, written.get(key)?))).collect()
+        }
+        _ => return,
+    };
+    for (step, one, other) in pairs {
+        path.push(step);
+        lists_for_objects(one, other, path, cuts, faults);
+        path.pop();
     }
 }
 

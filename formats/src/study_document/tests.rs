@@ -131,6 +131,15 @@ study.yaml:17: error: /gates/1/by: unknown variant `everybody`, expected one of 
 }
 
 #[test]
+fn an_array_does_not_stand_for_names_and_values() {
+    let said = faults("name: x\nsite: [slurm.conf]\ntrace: {file: b}\nscenarios:\n  - [one, [{scheduler: easy}]]\n");
+    for expected in ["study.yaml:2: error: /site: ", "study.yaml:5: error: /scenarios/0: "] {
+        assert!(said.contains(expected), "{said}");
+    }
+    assert!(faults("[x, {slurm_conf: a}, {file: b}, 1, 1, [], []]").contains("names and values"));
+}
+
+#[test]
 fn faults_of_meaning_are_listed_together() {
     let text = "name: x
 site: {slurm_conf: a, config: c}

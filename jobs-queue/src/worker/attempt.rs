@@ -2,6 +2,7 @@
 
 use foresite_formats::summary_file::Summary;
 use foresite_store::StoreError;
+use foresite_store::error::disk_is_full;
 use foresite_store::objects::ObjectHash;
 use foresite_store::state::TaskKind;
 use foresite_store::studies::Study;
@@ -23,18 +24,22 @@ pub(crate) enum AttemptError {
     Retry(String),
     /// None can.
     Fatal(String),
+    /// It is not the task's fault: a server is away, or a disk full. The same attempt again, later.
+    Away(String),
 }
 
 impl From<StoreError> for AttemptError {
     fn from(error: StoreError) -> Self {
         let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
-        Self::Retry(format!("{error}{cause}"))
+        let words = format!("{error}{cause}");
+        if error.is_temporary() { Self::Away(words) } else { Self::Retry(words) }
     }
 }
 
 impl From<std::io::Error> for AttemptError {
     fn from(error: std::io::Error) -> Self {
-        Self::Retry(format!("a local file failed: {error}"))
+        let words = format!("a local file failed: {error}");
+        if disk_is_full(&error) { Self::Away(words) } else { Self::Retry(words) }
     }
 }
 
@@ -58,7 +63,7 @@ pub(super) async fn make(worker: &Worker, claimed: &Claimed) -> Result<Produced,
         memory_limit_bytes: worker.settings.memory_limit_bytes,
     };
     process::run(&worker.settings, &spec).await?;
-    match task {
+    match spec.task {
         Task::Replicate { scenario, from, to } => {
             let mut results = Vec::new();
             for replication in from..to {
@@ -66,10 +71,12 @@ pub(super) async fn make(worker: &Worker, claimed: &Claimed) -> Result<Produced,
             }
             Ok(Produced::Replications(results))
         }
-        Task::Check => Err(AttemptError::Fatal("no worker checks studies".to_owned())),
         Task::Summarize => {
             let stored = worker.objects.put_file(&folder.comparison()).await?;
             Ok(Produced::Comparison { hash: stored.hash, gate_breached: folder.gate_breached().exists() })
+        }
+        Task::Check | Task::ReadConfig | Task::ReadTrace { .. } => {
+            Err(AttemptError::Fatal("no worker gets such an order".to_owned()))
         }
     }
 }

@@ -7,7 +7,7 @@ use tokio::process::{Child, Command};
 
 use super::WorkerSettings;
 use super::attempt::AttemptError;
-use crate::child::EXIT_INPUT;
+use crate::child::{EXIT_DISK_FULL, EXIT_INPUT};
 use crate::task::TaskSpec;
 
 /// So much of what the child says last is kept.
@@ -36,11 +36,14 @@ pub(crate) async fn run(settings: &WorkerSettings, spec: &TaskSpec) -> Result<()
     if status.code() == Some(i32::from(EXIT_INPUT)) {
         return Err(AttemptError::Fatal(words));
     }
+    if status.code() == Some(i32::from(EXIT_DISK_FULL)) {
+        return Err(AttemptError::Away(words));
+    }
     let limit = match spec.memory_limit_bytes {
         Some(bytes) => format!("; its memory was limited to {bytes} bytes"),
         None => String::new(),
     };
-    Err(AttemptError::Retry(format!("the simulation ended abnormally ({status}{limit}): {words}")))
+    Err(AttemptError::Retry(format!("its process ended abnormally ({status}{limit}): {words}")))
 }
 
 fn start(settings: &WorkerSettings, spec: &TaskSpec) -> std::io::Result<Child> {

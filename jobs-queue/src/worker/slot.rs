@@ -99,6 +99,13 @@ async fn work(
         Ok(Ok(produced)) => complete(worker, claimed, produced).await,
         Ok(Err(AttemptError::Retry(error))) => give_back(worker, claimed, Failure::Retry(error)).await,
         Ok(Err(AttemptError::Fatal(error))) => give_back(worker, claimed, Failure::Fatal(error)).await,
+        Ok(Err(AttemptError::Away(error))) => {
+            tracing::warn!(study.id = %claimed.study.id, task.id = %claimed.task.id, error, "attempt put off");
+            let given_back = give_back(worker, claimed, Failure::HandBack).await;
+            // It is there for others; this slot does not try again at once.
+            rest(shutdown).await;
+            given_back
+        }
         Err(Stop::TimeLimit) => {
             let limit = worker.settings.time_limit.as_secs();
             give_back(worker, claimed, Failure::Retry(format!("it took longer than {limit} s"))).await

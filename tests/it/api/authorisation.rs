@@ -18,7 +18,7 @@ fn operations() -> Vec<Operation> {
     for (path, item) in document["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
             let Ok(method) = Method::from_bytes(method.to_uppercase().as_bytes()) else { continue };
-            if !["GET", "POST", "PUT", "PATCH", "DELETE"].contains(&method.as_str()) {
+            if !["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"].contains(&method.as_str()) {
                 continue;
             }
             found.push(Operation { method, path: path.clone(), is_public: operation.get("security").is_none() });
@@ -32,7 +32,7 @@ fn role_below(operation: &Operation) -> Option<&'static str> {
     let administration = ["/v1/tokens", "/v1/audit", "/v1/webhooks"];
     let is_for_admins = administration.iter().any(|path| operation.path.starts_with(path))
         || (operation.path == "/v1/quotas" && operation.method == Method::PUT);
-    match (is_for_admins, operation.method == Method::GET) {
+    match (is_for_admins, operation.method.is_safe()) {
         (true, _) => Some("operator"),
         (false, true) => None,
         (false, false) => Some("viewer"),
@@ -41,7 +41,7 @@ fn role_below(operation: &Operation) -> Option<&'static str> {
 
 /// The scope that a route needs, by the same rule.
 fn scope_of(operation: &Operation) -> Scope {
-    let reads = operation.method == Method::GET || operation.method == Method::HEAD;
+    let reads = operation.method.is_safe();
     let group = operation.path.split('/').nth(2).unwrap();
     match (group, reads) {
         ("sites", true) => Scope::SitesRead,
@@ -132,6 +132,18 @@ fn call(
     request.send().unwrap()
 }
 
+/// The answer is this refusal; one to HEAD has no body to say so.
+fn assert_refused(operation: &Operation, answer: reqwest::blocking::Response, status: u16, code: &str, who: &str) {
+    let name = format!("{} {} {who}", operation.method, operation.path);
+    if operation.method == Method::HEAD {
+        assert_eq!(answer.status(), status, "{name}");
+        return;
+    }
+    let problem = expect(answer, status);
+    assert_eq!(problem["code"], code, "{name}");
+    assert_eq!(text_of(&problem, "trace_id").len(), 32, "{name}");
+}
+
 /// Administrators' tokens, each narrowed to one scope.
 pub(super) fn narrow_tokens(service: &Service) -> Vec<(Scope, String)> {
     let make = |scope: &Scope| {
@@ -150,10 +162,9 @@ fn every_route_refuses_whom_it_must() {
     let (mut n_routes, mut n_cases) = (0, 0);
     let narrow = narrow_tokens(&service);
     for operation in operations() {
-        let name = format!("{} {}", operation.method, operation.path);
         if operation.is_public {
-            assert!(["/healthz", "/readyz"].contains(&operation.path.as_str()), "{name} is public");
-            assert_eq!(call(&service, &operation, &things, None).status(), 200, "{name}");
+            assert!(["/healthz", "/readyz"].contains(&operation.path.as_str()), "{} is public", operation.path);
+            assert_eq!(call(&service, &operation, &things, None).status(), 200, "{}", operation.path);
             continue;
         }
         n_routes += 1;
@@ -164,24 +175,23 @@ fn every_route_refuses_whom_it_must() {
             (Some(jwt("ours", "admin", 3600)), "token_expired"),
         ];
         for (bearer, code) in refusals {
-            let problem = expect(call(&service, &operation, &things, bearer.as_deref()), 401);
-            assert_eq!(problem["code"], code, "{name} with {bearer:?}");
-            assert_eq!(text_of(&problem, "trace_id").len(), 32, "{name}");
+            let answer = call(&service, &operation, &things, bearer.as_deref());
+            assert_refused(&operation, answer, 401, code, &format!("with {bearer:?}"));
             n_cases += 1;
         }
         for (scope, secret) in narrow.iter().filter(|(scope, _)| !scope.includes(scope_of(&operation))) {
-            let problem = expect(call(&service, &operation, &things, Some(secret)), 403);
-            assert_eq!(problem["code"], "forbidden", "{name} with the scope {scope}");
+            let answer = call(&service, &operation, &things, Some(secret));
+            assert_refused(&operation, answer, 403, "forbidden", &format!("with the scope {scope}"));
             n_cases += 1;
         }
         if let Some(role) = role_below(&operation) {
-            let problem = expect(call(&service, &operation, &things, Some(&token("ours", role))), 403);
-            assert_eq!(problem["code"], "forbidden", "{name} as {role}");
+            let answer = call(&service, &operation, &things, Some(&token("ours", role)));
+            assert_refused(&operation, answer, 403, "forbidden", &format!("as {role}"));
             n_cases += 1;
         }
         if operation.path.contains('{') {
-            let problem = expect(call(&service, &operation, &things, Some(&token("theirs", "admin"))), 404);
-            assert_eq!(problem["code"], "not_found", "{name} as a stranger");
+            let answer = call(&service, &operation, &things, Some(&token("theirs", "admin")));
+            assert_refused(&operation, answer, 404, "not_found", "as a stranger");
             n_cases += 1;
         }
     }

@@ -84,15 +84,25 @@ fn another_tenants_files_cannot_be_studied() {
 }
 
 #[test]
-fn a_study_that_needs_too_much_to_be_prepared_is_refused_and_the_service_lives() {
-    let place = Place::embedded().with("FORESITE_TASK_MEMORY_BYTES", "1000000");
-    let service = place.serve();
+fn what_needs_too_much_to_be_read_is_refused_and_the_service_lives() {
+    let place = Place::embedded();
     let operator = token("t", "operator");
-    let document = service.example_study(&operator);
-    let problem = expect(service.post(&operator, "/v1/studies").json(&document).send().unwrap(), 413);
-    assert_eq!(problem["code"], "study_too_large", "{problem}");
-    assert!(text_of(&problem, "detail").contains("memory"), "{problem}");
+    let document = place.serve().example_study(&operator);
+    let mut strict = place.command(&["serve"]);
+    strict.env("FORESITE_TASK_MEMORY_BYTES", "1000000");
+    let service = Service::of(strict);
+    let refused = |answer, code: &str| {
+        let problem = expect(answer, 413);
+        assert_eq!(problem["code"], code, "{problem}");
+        assert!(text_of(&problem, "detail").contains("memory"), "{problem}");
+    };
+    refused(service.post(&operator, "/v1/studies").json(&document).send().unwrap(), "study_too_large");
+    let site = service.site(&operator);
+    refused(service.trace(&operator, &site, std::fs::read(example("sacct.txt")).unwrap()), "payload_too_large");
+    refused(service.config(&operator, &site), "payload_too_large");
     assert_eq!(count(&service, &operator, "/v1/studies"), 0);
+    assert_eq!(count(&service, &operator, &format!("/v1/sites/{site}/traces")), 0);
+    assert_eq!(count(&service, &operator, &format!("/v1/sites/{site}/configs")), 0);
 }
 
 #[test]

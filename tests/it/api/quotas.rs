@@ -97,6 +97,9 @@ fn an_administrator_lowers_limits_and_the_command_line_grants_them() {
     let problem = expect(set(&service, &admin, json!({"studies_active": 4})), 422);
     assert_eq!(problem["errors"][0]["pointer"], "/studies_active", "{problem}");
     assert_eq!(expect(set(&service, &admin, json!({"stored_bytes": -1})), 422)["code"], "invalid_field");
+    // Nobody could ever set it back.
+    let problem = expect(set(&service, &admin, json!({"requests_per_minute": 0})), 422);
+    assert_eq!(problem["errors"][0]["pointer"], "/requests_per_minute", "{problem}");
     expect(set(&service, &admin, json!({"studies_active": 2})), 200);
     let found = expect(service.get(&token("t", "viewer"), "/v1/quotas").send().unwrap(), 200);
     let shown = (&found["limits"]["studies_active"], &found["granted"]["studies_active"]);

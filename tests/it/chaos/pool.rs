@@ -80,40 +80,18 @@ impl Pool {
 
     /// Waits for the studies' ends and judges them.
     pub(crate) fn judge(&self, service: &Service, studies: &[String]) -> Verdict {
-        let mut verdict = Verdict { studies: studies.len(), ..Verdict::default() };
-        let begin = Instant::now();
-        for study in studies {
-            let state = loop {
-                let state = self.state(service, study);
-                let is_over =
-                    state.as_deref().is_some_and(|state| ["succeeded", "failed", "cancelled"].contains(&state));
-                if is_over || begin.elapsed() > PATIENCE {
-                    break state.unwrap_or_default();
-                }
-                std::thread::sleep(Duration::from_millis(100));
-            };
-            if state != "succeeded" {
-                eprintln!("study {study} is {state:?}");
-                verdict.lost += 1;
-            } else if service.comparison(&self.operator, study) != undisturbed() {
-                verdict.differing += 1;
-            }
+        judge_each(service, &self.operator, studies, |study| {
             let count = |what: &str| -> usize {
                 let asked = format!("SELECT {what} FROM replications WHERE study = '{study}'");
                 self.postgres.psql(self.name(), &asked).parse().unwrap()
             };
-            let (rows, distinct) = (count("count(*)"), count("count(DISTINCT (scenario, replication))"));
-            verdict.doubled += rows - distinct;
-            verdict.lost += usize::from(state == "succeeded" && distinct != ROWS_PER_STUDY);
-        }
-        verdict
+            (count("count(*)"), count("count(DISTINCT (scenario, replication))"))
+        })
     }
 
     /// Where a study stands, if that can be told now.
     pub(crate) fn state(&self, service: &Service, study: &str) -> Option<String> {
-        let answer = service.get(&self.operator, &format!("/v1/studies/{study}")).send().ok()?;
-        let found: Value = answer.json().ok()?;
-        found["state"].as_str().map(str::to_owned)
+        state(service, &self.operator, study)
     }
 
     /// Sends a study until somebody says that it is accepted; only refusals that ask for patience are put up with.
@@ -130,6 +108,44 @@ impl Pool {
             std::thread::sleep(Duration::from_millis(100));
         }
     }
+}
+
+/// Where a study stands, if that can be told now.
+pub(crate) fn state(service: &Service, operator: &str, study: &str) -> Option<String> {
+    let answer = service.get(operator, &format!("/v1/studies/{study}")).send().ok()?;
+    let found: Value = answer.json().ok()?;
+    found["state"].as_str().map(str::to_owned)
+}
+
+/// Waits for the studies' ends and judges them; `stored` counts the replications of a study in the database, and the distinct ones.
+pub(crate) fn judge_each(
+    service: &Service,
+    operator: &str,
+    studies: &[String],
+    stored: impl Fn(&str) -> (usize, usize),
+) -> Verdict {
+    let mut verdict = Verdict { studies: studies.len(), ..Verdict::default() };
+    let begin = Instant::now();
+    for study in studies {
+        let end = loop {
+            let now = state(service, operator, study);
+            let is_over = now.as_deref().is_some_and(|now| ["succeeded", "failed", "cancelled"].contains(&now));
+            if is_over || begin.elapsed() > PATIENCE {
+                break now.unwrap_or_default();
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        };
+        if end != "succeeded" {
+            eprintln!("study {study} is {end:?}");
+            verdict.lost += 1;
+        } else if service.comparison(operator, study) != undisturbed() {
+            verdict.differing += 1;
+        }
+        let (rows, distinct) = stored(study);
+        verdict.doubled += rows - distinct;
+        verdict.lost += usize::from(end == "succeeded" && distinct != ROWS_PER_STUDY);
+    }
+    verdict
 }
 
 /// The comparison of the same study in one process that nobody disturbs.

@@ -109,7 +109,6 @@ async fn a_study_succeeds_with_its_summary(db: Database) {
     let study = db.store.study(&tenant(), &study.id).await.unwrap().unwrap();
     assert_eq!((study.state, study.finished_at), (StudyState::Succeeded, Some(5_000)));
     assert_eq!(study.comparison_object, Some(comparison));
-    assert_eq!(db.store.succeeded_twin(&tenant(), "study").await.unwrap(), Some(study.clone()));
     let stored = db.store.replication(&tenant(), &study.id, 0, 0).await.unwrap().unwrap();
     assert_eq!(stored.schedule_object, ObjectHash::of(b"schedule"));
 }

@@ -10,7 +10,8 @@ use crate::app::quotas::QuotaStatus;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitsView {
-    /// Requests per minute, with as many at once; counted by each replica of the service for itself.
+    /// Requests per minute, with as many at once; counted by each replica of the service for itself. An administrator sets
+    /// at least 1.
     #[schema(minimum = 0)]
     pub requests_per_minute: Option<i64>,
     /// Uploads of configurations and traces per hour, counted likewise.

@@ -1,11 +1,11 @@
 //! Traces.
 
+use foresite_jobs_queue::understand::TraceSummary;
 use foresite_store::traces::Trace;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{DiagnosticView, diagnostics};
-use crate::app::understand::TraceSummary;
 use crate::clock::rfc3339;
 use crate::error::{ApiError, ApiResult};
 
@@ -22,6 +22,26 @@ pub struct TraceQuery {
     pub timezone: Option<String>,
 }
 
+/// What is in a trace.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = TraceSummary)]
+pub struct TraceSummaryView {
+    /// Jobs, array tasks and components.
+    pub jobs: u64,
+    /// First submission, Unix seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_submit: Option<i64>,
+    /// Last submission, Unix seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_submit: Option<i64>,
+}
+
+impl From<TraceSummary> for TraceSummaryView {
+    fn from(TraceSummary { jobs, first_submit, last_submit }: TraceSummary) -> Self {
+        Self { jobs, first_submit, last_submit }
+    }
+}
+
 /// A stored trace.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct TraceView {
@@ -36,7 +56,7 @@ pub struct TraceView {
     /// Bytes as sent.
     pub bytes: u64,
     /// What is in it.
-    pub summary: TraceSummary,
+    pub summary: TraceSummaryView,
     /// What the reader said: warnings, assumptions, what is not modelled.
     pub diagnostics: Vec<DiagnosticView>,
     /// Who uploaded it.
@@ -51,7 +71,7 @@ impl TryFrom<Trace> for TraceView {
 
     fn try_from(trace: Trace) -> ApiResult<Self> {
         Ok(Self {
-            summary: serde_json::from_str(&trace.summary).map_err(ApiError::internal)?,
+            summary: serde_json::from_str::<TraceSummary>(&trace.summary).map_err(ApiError::internal)?.into(),
             diagnostics: diagnostics(&trace.diagnostics)?,
             id: trace.id.into(),
             site: trace.site.into(),

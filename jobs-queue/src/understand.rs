@@ -1,4 +1,4 @@
-//! What the readers say about uploads, before anything is stored. Blocking.
+//! What the readers say about uploads, before anything is stored. Called in a child process ([`crate::check`]).
 
 use std::fs::File;
 use std::path::Path;
@@ -10,9 +10,8 @@ use foresite_formats::slurm_conf::SlurmConf;
 use foresite_formats::trace::{Trace, TraceOptions};
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use crate::error::{ApiError, ApiResult};
+use crate::task::TaskError;
 
 /// Where slurm.conf is looked for.
 pub const SLURM_CONF: &str = "slurm.conf";
@@ -28,7 +27,7 @@ pub const EVENTS: &str = "events.txt";
 pub const SDIAG: &str = "sdiag.txt";
 
 /// What is in a trace.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceSummary {
     /// Jobs, array tasks and components.
     pub jobs: u64,
@@ -66,24 +65,19 @@ pub fn config(files: &FileSet) -> Vec<Diagnostic> {
     diagnostics
 }
 
-fn zone(name: &str) -> ApiResult<TimeZone> {
-    TimeZone::get(name).map_err(|_| {
-        ApiError::field("/timezone", format!("there is no time zone {name}"), "write for example Europe/Berlin")
-    })
-}
-
 /// Reads a trace as a stream of at most `max_bytes` after unpacking; `name` is what diagnostics call it.
 ///
 /// # Errors
-/// 422 for an unknown time zone; 500 when the temporary file cannot be opened.
+/// For an unknown time zone, and when the file cannot be opened.
 pub fn trace(
     path: &Path,
     name: &str,
     timezone: Option<&str>,
     max_bytes: u64,
-) -> ApiResult<(TraceSummary, Vec<Diagnostic>)> {
-    let file = File::open(path).map_err(ApiError::internal)?;
-    let time_zone = timezone.map(zone).transpose()?;
+) -> Result<(TraceSummary, Vec<Diagnostic>), TaskError> {
+    let file = File::open(path).map_err(TaskError::file(path))?;
+    let unknown = |error: jiff::Error| TaskError::Input(error.to_string());
+    let time_zone = timezone.map(TimeZone::get).transpose().map_err(unknown)?;
     let options = TraceOptions { time_zone, max_bytes: Some(max_bytes), opens: None };
     let (trace, diagnostics) = Trace::read(name, file, &options);
     let submits = || trace.iter().flat_map(|trace| &trace.jobs).map(|job| job.submit);

@@ -1,0 +1,82 @@
+//! What the readers say about what comes from outside. Child processes read it, a few at a time: none can eat the service's memory.
+
+use std::path::Path;
+
+use foresite_formats::diagnostic::Diagnostic;
+use foresite_formats::file_set::FileSet;
+use foresite_jobs_queue::check::{CheckError, Judge};
+use foresite_jobs_queue::task::TaskFolder;
+use foresite_jobs_queue::understand::TraceSummary;
+use foresite_store::files::StoredFile;
+use jiff::tz::TimeZone;
+use tempfile::TempDir;
+
+use super::blocking;
+use crate::context::Context;
+use crate::error::{ApiError, ApiResult, Code};
+
+/// Prepares a study of stored files; `json` is its document with the files' names.
+pub(super) async fn study(context: &Context, json: String, inputs: &[StoredFile]) -> ApiResult<Vec<Diagnostic>> {
+    let _turn = context.checks.acquire().await.map_err(ApiError::internal)?;
+    let folder = folder()?;
+    for (number, input) in inputs.iter().enumerate() {
+        context.objects.fetch(&input.object, &TaskFolder(folder.path()).input(number)).await?;
+    }
+    let names = inputs.iter().map(|input| input.name.clone()).collect();
+    let said = judge(context, &folder).study(json, names).await;
+    said.map_err(|error| refusal(error, Code::StudyTooLarge, "ask for less: a shorter trace, fewer nodes, plain files"))
+}
+
+/// Reads a configuration's files.
+pub(super) async fn config(context: &Context, files: FileSet) -> ApiResult<(FileSet, Vec<Diagnostic>)> {
+    let _turn = context.readings.acquire().await.map_err(ApiError::internal)?;
+    let (files, folder, names) = blocking(move || {
+        let (folder, mut names) = (folder()?, Vec::new());
+        for (number, name) in files.names().enumerate() {
+            let bytes = files.get(name).unwrap_or_default();
+            std::fs::write(TaskFolder(folder.path()).input(number), bytes).map_err(ApiError::file)?;
+            names.push(name.to_owned());
+        }
+        Ok((files, folder, names))
+    })
+    .await?;
+    let said = judge(context, &folder).config(names).await;
+    let cure = "send fewer or smaller files";
+    Ok((files, said.map_err(|error| refusal(error, Code::PayloadTooLarge, cure))?))
+}
+
+/// Reads a trace, of which `file` is a temporary file.
+pub(super) async fn trace(
+    context: &Context,
+    file: &Path,
+    name: &str,
+    timezone: Option<&str>,
+) -> ApiResult<(TraceSummary, Vec<Diagnostic>)> {
+    if let Some(name) = timezone {
+        TimeZone::get(name).map_err(|_| {
+            ApiError::field("/timezone", format!("there is no time zone {name}"), "write for example Europe/Berlin")
+        })?;
+    }
+    let _turn = context.readings.acquire().await.map_err(ApiError::internal)?;
+    let folder = folder()?;
+    tokio::fs::hard_link(file, TaskFolder(folder.path()).input(0)).await.map_err(ApiError::file)?;
+    let limit = context.limits.trace_expanded_bytes;
+    let said = judge(context, &folder).trace(name.to_owned(), timezone.map(str::to_owned), limit).await;
+    said.map_err(|error| refusal(error, Code::PayloadTooLarge, "send a shorter period"))
+}
+
+fn folder() -> ApiResult<TempDir> {
+    tempfile::Builder::new().prefix("foresite-check-").tempdir().map_err(ApiError::file)
+}
+
+fn judge<'a>(context: &'a Context, folder: &'a TempDir) -> Judge<'a> {
+    Judge { settings: &context.checker, folder: folder.path() }
+}
+
+fn refusal(error: CheckError, code: Code, cure: &str) -> ApiError {
+    match error {
+        CheckError::File(error) => ApiError::file(error),
+        CheckError::Away(words) => ApiError::unavailable(words),
+        error => ApiError::new(code, format!("{error}; {cure}")),
+    }
+}
