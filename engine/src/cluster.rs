@@ -182,6 +182,10 @@ pub struct Partition {
     pub default_memory: Option<MemoryDefault>,
     /// `MaxMemPerCPU` or `MaxMemPerNode` of the partition.
     pub max_memory: Option<MemoryDefault>,
+    /// `DefCpuPerGPU` of the partition.
+    pub default_cpus_per_gpu: Option<u32>,
+    /// `DefMemPerGPU` of the partition [MB].
+    pub default_memory_per_gpu: Option<u64>,
     /// `AllowAccounts`; empty allows all.
     pub allow_accounts: Vec<String>,
     /// `DenyAccounts`.
@@ -222,6 +226,8 @@ impl Partition {
             least_loaded_nodes: false,
             default_memory: None,
             max_memory: None,
+            default_cpus_per_gpu: None,
+            default_memory_per_gpu: None,
             allow_accounts: Vec::new(),
             deny_accounts: Vec::new(),
             allow_qos: Vec::new(),

@@ -118,6 +118,8 @@ pub struct Request {
     pub cpus_per_task: u32,
     /// Least CPUs of the whole job.
     pub min_cpus: u32,
+    /// `--cpus-per-gpu`.
+    pub cpus_per_gpu: Option<u32>,
     /// `--ntasks-per-node`.
     pub ntasks_per_node: Option<u32>,
     /// `--ntasks-per-socket`.
@@ -170,6 +172,7 @@ impl Request {
             tasks: 1,
             cpus_per_task: 1,
             min_cpus: 1,
+            cpus_per_gpu: None,
             ntasks_per_node: None,
             ntasks_per_socket: None,
             ntasks_per_core: None,

@@ -206,6 +206,8 @@ pub struct PriorityPolicy {
     pub increase_only: bool,
     /// `PriorityFlags=MAX_TRES`.
     pub max_tres: bool,
+    /// `PriorityFlags=MAX_TRES_GRES` (25.05): as `max_tres`, but generic resources are added.
+    pub max_tres_gres: bool,
     /// `PriorityFlags=NO_NORMAL_ASSOC`.
     pub no_normal_assoc: bool,
     /// `PriorityFlags=NO_NORMAL_PART`.
@@ -250,8 +252,6 @@ pub struct SelectPolicy {
     pub one_task_per_core: bool,
     /// `CR_LLN`.
     pub least_loaded_nodes: bool,
-    /// `CR_Pack_Nodes`.
-    pub pack_nodes: bool,
     /// `CR_CORE_DEFAULT_DIST_BLOCK`.
     pub block_cores: bool,
     /// `pack_serial_at_end`.
@@ -264,6 +264,12 @@ pub struct SelectPolicy {
     pub default_memory: Option<MemoryDefault>,
     /// Global `MaxMemPerCPU` or `MaxMemPerNode`.
     pub max_memory: Option<MemoryDefault>,
+    /// Global `DefCpuPerGPU`.
+    pub default_cpus_per_gpu: Option<u32>,
+    /// Global `DefMemPerGPU` [MB].
+    pub default_memory_per_gpu: Option<u64>,
+    /// `max_switch_wait` [s], default 300: how long a job waits for one leaf switch at most.
+    pub max_switch_wait: u32,
 }
 
 /// What select/cons_* hands out.
@@ -497,6 +503,7 @@ impl Default for PriorityPolicy {
             no_fair_tree: false,
             increase_only: false,
             max_tres: false,
+            max_tres_gres: false,
             no_normal_assoc: false,
             no_normal_part: false,
             no_normal_qos: false,
@@ -514,13 +521,15 @@ impl Default for SelectPolicy {
             memory: false,
             one_task_per_core: false,
             least_loaded_nodes: false,
-            pack_nodes: false,
             block_cores: false,
             pack_serial_at_end: false,
             topology_tree: false,
             topology_optional: false,
             default_memory: None,
             max_memory: None,
+            default_cpus_per_gpu: None,
+            default_memory_per_gpu: None,
+            max_switch_wait: 300,
         }
     }
 }

@@ -143,6 +143,10 @@ pub(crate) fn cycle(controller: &mut Controller<'_>) {
     let mut backfill = std::mem::replace(&mut controller.backfill, Backfill::new(0));
     let cycle = match backfill.cycle.take() {
         Some(cycle) => resume(controller, &mut backfill, cycle),
+        None if controller.someone_completes() => {
+            controller.timers.backfill_waits(controller.now);
+            None
+        }
         None if controller.timers.backfill_due(controller.now) => {
             controller.discover_eligible();
             if repeat_idle(controller, &backfill) { None } else { Some(begin(controller, &mut backfill)) }

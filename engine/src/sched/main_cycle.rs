@@ -10,6 +10,7 @@
 //! 2. Nodes of a blocked partition serve no later record.
 
 use crate::ablation::{Rule, is_off};
+use crate::cluster::Partition;
 use crate::ids::{JobId, PartitionId};
 use crate::node_set::NodeSet;
 use crate::outcome::StartedBy;
@@ -77,6 +78,9 @@ enum Tried {
 
 /// One main scheduling cycle, over the full queue or to the default depth.
 pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
+    if controller.someone_completes() && !controller.scenario.policy.main.reduce_completing_frag {
+        return;
+    }
     controller.counters.main_cycles += 1;
     controller.discover_eligible();
     if controller.queue.is_empty() {
@@ -111,6 +115,9 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     controller.queue.tidy(|record| live.is_pending(record.job));
     controller.counters.queue_length_max = controller.counters.queue_length_max.max(controller.queue.len() as u64);
     scratch.available.copy_from(&controller.up);
+    if controller.someone_completes() {
+        block_completing(controller, &mut scratch);
+    }
     let n_partitions = controller.scenario.cluster.partitions.len();
     let mut depth: u64 = 0;
     let mut started: u32 = 0;
@@ -184,6 +191,18 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     controller.main_scratch = scratch;
 }
 
+/// `reduce_completing_frag`: partitions that overlap those of completing jobs are as good as blocked.
+fn block_completing(controller: &Controller<'_>, scratch: &mut MainScratch) {
+    let partitions = &controller.scenario.cluster.partitions;
+    let overlaps = |partition: &Partition| {
+        controller.partitions_completing().any(|other| partitions[other.index()].nodes.intersects(&partition.nodes))
+    };
+    for (index, partition) in partitions.iter().enumerate().filter(|(_, partition)| overlaps(partition)) {
+        scratch.blocked.push(PartitionId::new(index));
+        scratch.available.subtract(&partition.nodes);
+    }
+}
+
 /// The array a record's job is a task of, with the record's partition.
 fn array_of(controller: &Controller<'_>, record: Record) -> Option<(u64, PartitionId)> {
     let name = controller.scenario.workload.jobs[record.job.index()].name;
@@ -215,6 +234,7 @@ fn consider(
     let request = controller.scenario.workload.jobs[id.index()].request;
     let shapes = controller.take_shapes(request);
     let shape = &shapes[record.place as usize];
+    controller.wait_for_a_leaf(id, shape);
     let too_small = controller
         .bound_nodes(reservation)
         .is_some_and(|nodes| nodes.intersection_len(&partition.nodes) < shape.min_nodes as usize);

@@ -4,6 +4,7 @@ use crate::cluster::Cluster;
 use crate::ids::{NodeId, PartitionId};
 use crate::node_set::NodeSet;
 use crate::policy::{ConsumableUnit, SelectPolicy};
+use crate::select::rows::{Seat, Shared};
 
 /// Static geometry in the unit that is handed out.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub(crate) struct Geometry {
     pub(crate) n_gres: usize,
     /// For a typed GRES, the position of its name's total.
     pub(crate) gres_total: Vec<Option<usize>>,
+    /// Who shares cores on an empty machine: nobody, where cores may be shared.
+    pub(crate) shared: Shared,
     /// Partitions with `MaxCPUsPerNode`: their use of a node is counted apart.
     pub(crate) capped_partitions: Vec<PartitionId>,
 }
@@ -50,6 +53,7 @@ impl Geometry {
                     gres.kind.as_ref().and_then(|_| cluster.gres.iter().position(is_total))
                 })
                 .collect(),
+            shared: Shared::default(),
             capped_partitions: cluster
                 .partitions
                 .iter()
@@ -77,6 +81,7 @@ impl Geometry {
                 geometry.gres.push(node.gres.get(gres).copied().unwrap_or(0));
             }
         }
+        geometry.shared = Shared::new(cluster, geometry.socket_cores.len());
         geometry
     }
 
@@ -115,6 +120,8 @@ pub(crate) struct Free {
     pub(crate) capped_cpus: Vec<u32>,
     /// Nodes with a free unit: the others cannot serve any job.
     pub(crate) open: NodeSet,
+    /// Who shares cores.
+    pub(crate) shared: Shared,
     /// Nodes of which anything was given back since this was last cleared.
     pub(crate) freed: NodeSet,
     /// Nodes on which anything was taken or given back since [`Free::restore`].
@@ -154,6 +161,10 @@ pub(crate) struct Allocation {
     pub(crate) whole_nodes: bool,
     /// Position of its partition among the capped ones.
     pub(crate) cap: Option<u32>,
+    /// Its row, in a partition that has some.
+    pub(crate) seat: Option<Seat>,
+    /// It shares its cores.
+    pub(crate) shares_cores: bool,
 }
 
 impl Allocation {
@@ -177,6 +188,7 @@ impl Free {
             exclusive_user_jobs: vec![0; n_nodes],
             capped_cpus: vec![0; n_nodes * geometry.capped_partitions.len()],
             open: NodeSet::full(n_nodes),
+            shared: geometry.shared.clone(),
             freed: NodeSet::empty(n_nodes),
             changed: NodeSet::empty(n_nodes),
         }
@@ -193,6 +205,9 @@ impl Free {
         self.exclusive_user_jobs.clone_from(&other.exclusive_user_jobs);
         self.capped_cpus.clone_from(&other.capped_cpus);
         self.open.copy_from(&other.open);
+        if self.shared.any() {
+            self.shared.copy_from(&other.shared);
+        }
         self.changed = NodeSet::full(self.jobs.len());
     }
 
@@ -211,6 +226,9 @@ impl Free {
         let capped = geometry.capped_partitions.len();
         let caps = index * capped..(index + 1) * capped;
         self.capped_cpus[caps.clone()].copy_from_slice(&other.capped_cpus[caps]);
+        if self.shared.any() {
+            self.shared.copy_node(geometry, &other.shared, node);
+        }
         if other.open.contains(node) {
             self.open.insert(node);
         } else {
@@ -242,9 +260,19 @@ impl Free {
             for socket in geometry.sockets(share.node) {
                 let cores = allocation.socket_cores[socket_at];
                 socket_at += 1;
+                if self.shared.any() {
+                    let total = geometry.socket_cores[socket];
+                    let idle = self.shared.moved(socket, total, allocation.seat, cores, true);
+                    self.node_cores[node] -= self.cores[socket] - idle;
+                    self.cores[socket] = idle;
+                    continue;
+                }
                 assert!(self.cores[socket] >= cores, "a core is handed out once");
                 self.cores[socket] -= cores;
                 self.node_cores[node] -= cores;
+            }
+            if self.shared.any() {
+                self.shared.job_moved(share.node, allocation, true);
             }
             if self.node_cores[node] == 0 {
                 self.open.remove(share.node);
@@ -287,9 +315,18 @@ impl Free {
         let share = &allocation.shares[position];
         let node = share.node.index();
         self.changed.insert(share.node);
-        for (socket, cores) in geometry.sockets(share.node).zip(&allocation.socket_cores[socket_at..]) {
+        for (socket, &cores) in geometry.sockets(share.node).zip(&allocation.socket_cores[socket_at..]) {
+            let cores = if self.shared.any() {
+                let total = geometry.socket_cores[socket];
+                self.shared.moved(socket, total, allocation.seat, cores, false) - self.cores[socket]
+            } else {
+                cores
+            };
             self.cores[socket] += cores;
             self.node_cores[node] += cores;
+        }
+        if self.shared.any() {
+            self.shared.job_moved(share.node, allocation, false);
         }
         if self.node_cores[node] > 0 {
             self.open.insert(share.node);

@@ -21,6 +21,8 @@ pub(crate) fn lay_out(
         exclusive_user: shape.exclusive_user,
         whole_nodes: shape.whole_nodes,
         cap: shape.max_cpus_per_node.map(|(cap, _)| cap),
+        seat: None,
+        shares_cores: false,
     };
     let task_cpus = if shape.whole_nodes { Vec::new() } else { tasks_over_nodes(shape, chosen) };
     let needs_gres = !shape.gres.is_empty() || (shape.whole_nodes && geometry.n_gres > 0);
@@ -40,6 +42,11 @@ pub(crate) fn lay_out(
             cores_over_sockets(geometry, unit, free, shape, offer, cores, &mut allocation.socket_cores)
         };
         let cpus = if shape.whole_nodes { geometry.cpus[index] } else { cores * cpus_per_core };
+        if unit == ConsumableUnit::Memory && !shape.whole_nodes {
+            // CR_Memory hands out memory alone: the CPUs are charged, and stay free for others.
+            let begin = allocation.socket_cores.len() - geometry.sockets(offer.node).len();
+            allocation.socket_cores[begin..].fill(0);
+        }
         let memory = match shape.memory {
             MemoryNeed::NotConsumed(_) => 0,
             MemoryNeed::PerNode(mb) => mb,

@@ -8,6 +8,7 @@ pub(crate) mod layout;
 pub(crate) mod pick;
 pub(crate) mod predict;
 pub(crate) mod ready;
+pub(crate) mod rows;
 pub(crate) mod shape;
 pub(crate) mod tree;
 pub(crate) mod usable;
@@ -39,6 +40,10 @@ pub(crate) struct Selector {
     by_weight: bool,
     /// Whether a job may be charged more CPUs than it asked for without taking whole nodes.
     rounds_up: bool,
+    /// How the request last fitted: where other than on idle cores.
+    way: Option<rows::Way>,
+    /// Whether only nodes of one leaf switch will do: the job still waits for them (`--switches`).
+    pub(crate) one_leaf: bool,
     scratch: PickScratch,
     offers: Vec<Offer>,
     lighter: Vec<Offer>,
@@ -63,6 +68,8 @@ impl Selector {
             unit: policy.unit,
             linear: policy.linear,
             by_weight: false,
+            way: None,
+            one_leaf: false,
             rounds_up,
             scratch: PickScratch::new(Tree::new(cluster)),
             offers: Vec::new(),
@@ -89,6 +96,14 @@ impl Selector {
     }
 
     fn fits_by(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
+        if free.shared.any() {
+            return self.fits_sharing(free, shape, user, candidates);
+        }
+        self.fits_idle(free, shape, user, candidates)
+    }
+
+    /// Whether the request fits, on cores that nobody uses.
+    fn fits_idle(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.offers.clear();
         for node in candidates.iter_common(&free.open) {
             let cpus = usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node);
@@ -109,6 +124,10 @@ impl Selector {
 
     /// Whether the request fits into what is on offer.
     fn fits_offers(&mut self, shape: &Shape) -> bool {
+        self.fits_somewhere(shape) && !(self.one_leaf && self.scratch.leaves_of(&self.chosen) > 1)
+    }
+
+    fn fits_somewhere(&mut self, shape: &Shape) -> bool {
         if !shape.counted.is_empty() {
             return self.fits_counted(shape);
         }
@@ -200,6 +219,10 @@ impl Selector {
 
     /// The allocation on the nodes last chosen.
     pub(crate) fn allocate(&self, free: &Free, shape: &Shape) -> Allocation {
+        if free.shared.any() { self.allocate_shared(free, shape) } else { self.lay_out(free, shape) }
+    }
+
+    fn lay_out(&self, free: &Free, shape: &Shape) -> Allocation {
         layout::lay_out(&self.geometry, self.unit, free, shape, &self.chosen)
     }
 }

@@ -56,6 +56,12 @@ impl PickScratch {
     pub(crate) fn new(tree: Tree) -> Self {
         Self { tree, ..Self::default() }
     }
+
+    /// How many leaf switches the nodes hang on. O(nodes × leaves).
+    pub(crate) fn leaves_of(&self, chosen: &[Offer]) -> usize {
+        let leaves: std::collections::BTreeSet<_> = chosen.iter().map(|offer| self.tree.leaf(offer.node)).collect();
+        leaves.len()
+    }
 }
 
 impl Remaining {

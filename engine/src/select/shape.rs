@@ -3,9 +3,10 @@
 use crate::ablation::{Rule, is_off};
 use crate::cluster::{Cluster, MemoryDefault, Node, OverSubscribe, Partition};
 use crate::ids::{GresId, NodeId, PartitionId};
-use crate::job::{FeatureExpr, GresScope, Memory, Request, Sharing};
+use crate::job::{FeatureExpr, GresRequest, GresScope, Memory, Request, Sharing};
 use crate::node_set::NodeSet;
 use crate::policy::SelectPolicy;
+use crate::select::rows::{self, Rows};
 
 /// Memory a job takes on each of its nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,8 +66,14 @@ pub(crate) struct Shape {
     pub(crate) contiguous: bool,
     /// Which selection is used.
     pub(crate) strategy: Strategy,
+    /// The rows of its partition, where jobs may share cores there.
+    pub(crate) rows: Option<Rows>,
+    /// How many jobs may share its cores, itself included.
+    pub(crate) shared_by: u32,
     /// Fill a node's sockets one after the other.
     pub(crate) block_cores: bool,
+    /// How long it waits for nodes of one leaf switch [s] (`--switches=1@t`).
+    pub(crate) leaf_wait: Option<i64>,
     /// Alternatives of `[a|b]`: all nodes of one.
     pub(crate) alternatives: Vec<NodeSet>,
     /// Parts of `a*2&b*3`.
@@ -155,6 +162,18 @@ impl Shape {
         };
         let mut gres = per_node_gres(request, tasks, spread);
         gres.retain(|_| !is_off(Rule::Gres));
+        let gpus = gpus_per_node(cluster, &gres);
+        if let Some(cpus) = cpus_per_gpu(request, partition, select) {
+            min_cpus_per_node = min_cpus_per_node.max(cpus.saturating_mul(gpus));
+            min_cpus = min_cpus.max(cpus.saturating_mul(gpus_of_job(cluster, request, gpus, spread)));
+        }
+        if memory == Memory::Default
+            && gpus > 0
+            && let Some(mb) = partition.default_memory_per_gpu.or(select.default_memory_per_gpu)
+            && !select.linear
+        {
+            memory = Memory::PerGpu(mb);
+        }
         let too_much_memory = match (memory, limit) {
             (Memory::PerNode(asked), Some(MemoryDefault::PerNode(most))) => asked > most,
             (Memory::PerCpu(asked), Some(MemoryDefault::PerNode(most))) => {
@@ -176,7 +195,7 @@ impl Shape {
             cores_per_socket: request.cores_per_socket.unwrap_or(0),
             sockets_per_node: request.sockets_per_node.unwrap_or(0),
             min_cpus_per_node,
-            memory: memory_need(memory, gpus_per_node(cluster, &gres), partition, select),
+            memory: memory_need(memory, gpus.max(1), partition, select),
             gres,
             whole_nodes,
             exclusive_user: partition.exclusive_user || request.sharing == Sharing::ExclusiveUser,
@@ -187,7 +206,10 @@ impl Shape {
             required: request.required_nodes.clone(),
             contiguous: request.contiguous,
             strategy,
+            rows: rows::rows_of(cluster, partition_id),
+            shared_by: rows::shared_by(partition, request),
             block_cores: request.block_cores.unwrap_or(select.block_cores),
+            leaf_wait: leaf_wait(request, cluster, select),
             alternatives: Vec::new(),
             counted: Vec::new(),
             feasible: false,
@@ -249,7 +271,29 @@ fn per_node_gres(request: &Request, tasks: u32, min_nodes: u32) -> Vec<(GresId, 
         .collect()
 }
 
-/// GPUs needed on a node, at least one: a request names their total, their types, or both.
+/// How long a request for one leaf switch waits for it [s]. As slurmctld does, more switches than one are not waited for.
+fn leaf_wait(request: &Request, cluster: &Cluster, select: &SelectPolicy) -> Option<i64> {
+    let (count, wait) = request.switches?;
+    let most = select.max_switch_wait;
+    let has_tree = select.topology_tree && !cluster.switches.is_empty();
+    (has_tree && count == 1).then(|| i64::from(wait.map_or(most, |wait| wait.min(most))))
+}
+
+/// CPUs that come with each GPU: those asked for, or the default where no CPUs per task were asked for.
+fn cpus_per_gpu(request: &Request, partition: &Partition, select: &SelectPolicy) -> Option<u32> {
+    let default = || partition.default_cpus_per_gpu.or(select.default_cpus_per_gpu);
+    let cpus = request.cpus_per_gpu.or_else(|| default().filter(|_| request.cpus_per_task <= 1));
+    cpus.filter(|_| !select.linear)
+}
+
+/// GPUs of the whole job, given those of each of its nodes.
+fn gpus_of_job(cluster: &Cluster, request: &Request, on_node: u32, nodes: u32) -> u32 {
+    let is_gpu = |gres: &GresRequest| cluster.gres.get(gres.gres.index()).is_some_and(|kind| kind.name == "gpu");
+    let of_job = request.gres.iter().find(|gres| is_gpu(gres) && gres.scope == GresScope::PerJob);
+    of_job.map_or(on_node.saturating_mul(nodes), |gres| gres.count)
+}
+
+/// GPUs needed on a node: a request names their total, their types, or both.
 fn gpus_per_node(cluster: &Cluster, gres: &[(GresId, u32)]) -> u32 {
     let of = |typed: bool| {
         let gpus = gres.iter().filter(|(id, _)| {
@@ -257,7 +301,7 @@ fn gpus_per_node(cluster: &Cluster, gres: &[(GresId, u32)]) -> u32 {
         });
         gpus.fold(0, |sum: u32, &(_, count)| sum.saturating_add(count))
     };
-    of(false).max(of(true)).max(1)
+    of(false).max(of(true))
 }
 
 /// What the job takes of a node's memory, given defaults.

@@ -46,6 +46,8 @@ pub(crate) enum Event {
     },
     /// The main scheduler was asked to run at once.
     MainRequested,
+    /// A job has waited long enough for one leaf switch: the next cycle takes others too.
+    LeafWaitOver,
     /// The machine changes: a reservation, an outage.
     Calendar {
         /// Which change.

@@ -41,6 +41,8 @@ pub(crate) struct LiveJob {
     pub(crate) preempting_since: Option<i64>,
     /// The scheduling cycle in which that was.
     pub(crate) preempting_in: Option<u64>,
+    /// When it was first tried with a wish for one leaf switch [s].
+    pub(crate) leaf_since: Option<i64>,
     /// Priority per partition of its request.
     pub(crate) priority: u32,
     /// Limit in force [s]; 365 days where unlimited.

@@ -100,6 +100,7 @@ impl Controller<'_> {
             warned: false,
             preempting_since: None,
             preempting_in: None,
+            leaf_since: None,
             priority: 0,
             limit_seconds: i64::from(limit_minutes) * 60,
             start: 0,
@@ -322,8 +323,18 @@ impl Controller<'_> {
             }
             Tres::Billing | Tres::License(_) => 0.0,
         };
-        let weighted = weights.iter().map(|&(tres, weight)| weight * count(tres));
-        if self.scenario.policy.priority.max_tres { weighted.fold(0.0, f64::max) } else { weighted.sum() }
+        let weighted = |(tres, weight): &(Tres, f64)| weight * count(*tres);
+        let is_gres = |(tres, _): &&(Tres, f64)| matches!(tres, Tres::Gres(_));
+        let policy = &self.scenario.policy.priority;
+        if policy.max_tres_gres {
+            let gres: f64 = weights.iter().filter(is_gres).map(weighted).sum();
+            return gres + weights.iter().filter(|weight| !is_gres(weight)).map(weighted).fold(0.0, f64::max);
+        }
+        if policy.max_tres {
+            weights.iter().map(weighted).fold(0.0, f64::max)
+        } else {
+            weights.iter().map(weighted).sum()
+        }
     }
 
     /// The priority thread: decay, new usage, fair-share, then every pending job's priority.
@@ -360,6 +371,9 @@ impl Controller<'_> {
         }
         self.timers.priority_ran(self.now);
         self.counters.priority_steps += 1;
+        if self.scenario.policy.preempt.within {
+            self.reprioritise_within();
+        }
         if self.queue.is_empty() || is_off(Rule::PrioritySteps) {
             return;
         }
@@ -372,6 +386,24 @@ impl Controller<'_> {
         });
         self.queue = queue;
         self.touch();
+    }
+
+    /// The priorities that say who preempts whom within a QOS: those of waiting jobs, and with `CALCULATE_RUNNING` of running
+    /// ones. O(live jobs).
+    fn reprioritise_within(&mut self) {
+        let policy = &self.scenario.policy;
+        let (running, increase_only) = (policy.priority.calculate_running, policy.priority.increase_only);
+        let counts = |live: &&LiveJob| live.phase == Phase::Pending || (running && live.phase == Phase::Running);
+        let jobs: Vec<JobId> = self.live.all().filter(counts).map(|live| live.job).collect();
+        for id in jobs {
+            let Some(live) = self.live.get(id) else { continue };
+            let waits = live.phase == Phase::Pending;
+            let partition = self.partitions(id).first().copied().filter(|_| waits).unwrap_or(live.partition);
+            let (_, priority) = self.tier_and_priority(id, partition);
+            if let Some(live) = self.live.get_mut(id) {
+                live.priority = if increase_only { priority.max(live.priority) } else { priority };
+            }
+        }
     }
 
     /// The controller's tick runs the main scheduler.

@@ -9,9 +9,11 @@
 //! Time inside is milliseconds since the Unix epoch, because triggers are; what the schedulers compare and what leaves
 //! the engine is whole seconds, as in slurmctld.
 
+mod completing;
 pub(crate) mod ends;
 pub(crate) mod events;
 pub(crate) mod jobs;
+mod leaf_wait;
 pub(crate) mod lifecycle;
 pub(crate) mod opening;
 pub(crate) mod outages;
@@ -44,6 +46,7 @@ use crate::sched::queue::Queue;
 use crate::select::Selector;
 use crate::select::free::Free;
 use crate::select::ready::{NodeJobs, Ready};
+use crate::select::rows::shares_cores;
 use crate::select::shape::Shape;
 use crate::{Draws, plain};
 use events::{Event, Events};
@@ -185,7 +188,8 @@ impl<'a> Controller<'a> {
             arriving: 0,
             finished: 0,
             version: 0,
-            every_cycle,
+            // The shorter ways know nothing of waits for switches, and of cores used twice.
+            every_cycle: every_cycle || someone_waits_for_a_leaf(scenario) || shares_cores(cluster),
             sizes_vary: sizes_vary(scenario),
             timers,
             scenario,
@@ -261,6 +265,7 @@ impl<'a> Controller<'a> {
             Event::DeadlineMissed { job } => self.miss_deadline(job),
             Event::Released { job } => self.release(job),
             Event::MainRequested => self.main_immediate(),
+            Event::LeafWaitOver => self.timers.look_again(),
             Event::Calendar { index } => self.change_machine(index),
         }
     }
@@ -286,6 +291,7 @@ impl<'a> Controller<'a> {
             let (cluster, select) = (&self.scenario.cluster, &self.scenario.policy.select);
             let sizes_count = self.scenario.policy.priority.counts_sizes();
             let request = &self.scenario.workload.requests[request.index()];
+            self.selector.one_leaf = false;
             let mut shapes: Box<[Shape]> =
                 request.partitions.iter().map(|&partition| Shape::new(cluster, select, partition, request)).collect();
             for shape in &mut shapes {
@@ -344,6 +350,11 @@ pub(crate) fn dispatch(
         Scheduler::Conservative => plain::PlainAlgorithm::Conservative,
     };
     plain::simulate(scenario, algorithm, &plain::PlainOptions::default(), observer)
+}
+
+/// Whether a job could wait for nodes of one leaf switch.
+fn someone_waits_for_a_leaf(scenario: &Scenario) -> bool {
+    scenario.policy.select.topology_tree && scenario.workload.requests.iter().any(|request| request.switches.is_some())
 }
 
 /// Whether jobs that take whole nodes are charged more on some nodes than on others, and priorities heed it.

@@ -212,6 +212,17 @@ impl Timers {
         false
     }
 
+    /// Both schedulers will decide otherwise from now on, though nothing has changed.
+    pub(crate) fn look_again(&mut self) {
+        self.full_run_since_change = false;
+        self.backfill_since_change = false;
+    }
+
+    /// A job completes (`CompleteWait`): backfill looks again in a second.
+    pub(crate) fn backfill_waits(&mut self, now: i64) {
+        self.backfill_at = now + SECOND;
+    }
+
     /// A backfill cycle ended.
     pub(crate) fn backfill_ended(&mut self, now: i64) {
         self.backfill_end = now;

@@ -3,6 +3,7 @@
 //! ```text
 //! node n[1-4] cores=4 sockets=2 threads=1 memory=16000 weight=1 features=a,b gres=gpu:2   # in node order
 //! partition p nodes=n[1-2],n4 tier=1 max=60 default=30 over=exclusive      # without one: `p` over all nodes
+//! switch s1 nodes=n[1-2]                                                    # topology/tree: leaves, then `switch top over=s1,s2`
 //! license matlab:2
 //! set select=core memory bf_interval=30 ...                                # see `set`
 //! qos normal priority=10 max_jobs_per_user=1 grp_cpu=8                     # `normal` is always there
@@ -25,8 +26,10 @@ use std::sync::Arc;
 
 use foresite_engine::association::{Association, AssociationTree, Qos, Shares};
 use foresite_engine::calendar::Calendar;
-use foresite_engine::cluster::{Cluster, GresType, MemoryDefault, Node, OverSubscribe, Partition, PartitionState};
-use foresite_engine::ids::{FeatureId, NodeId, QosId};
+use foresite_engine::cluster::{
+    Cluster, GresType, MemoryDefault, Node, OverSubscribe, Partition, PartitionState, Switch, Tres,
+};
+use foresite_engine::ids::{FeatureId, GresId, NodeId, QosId};
 use foresite_engine::job::Workload;
 use foresite_engine::node_set::NodeSet;
 use foresite_engine::policy::{
@@ -81,6 +84,7 @@ pub(crate) fn parse(text: &str) -> Parsed {
         match kind {
             "node" => node(&line, &mut cluster),
             "partition" => partition(&line, &mut cluster, &qos),
+            "switch" => switch(&line, &mut cluster, &mut policy),
             "license" => {
                 let (name, count) = line.name.split_once(':').unwrap();
                 cluster.licenses.push((name.to_owned(), line.number(count)));
@@ -175,6 +179,36 @@ fn node(line: &Line<'_>, cluster: &mut Cluster) {
     cluster.nodes.extend(host_list(line.name).into_iter().map(|name| Node { name, ..node.clone() }));
 }
 
+/// `cpu:1`, `gpu:4`.
+fn billing(line: &Line<'_>, cluster: &Cluster, text: &str) -> (Tres, f64) {
+    let (name, weight) = text.split_once(':').unwrap();
+    let gres = cluster.gres.iter().position(|gres| gres.name == name).map(GresId::new);
+    (gres.map_or(Tres::Cpu, Tres::Gres), line.number(weight))
+}
+
+/// A leaf with its nodes, or one `over` others.
+fn switch(line: &Line<'_>, cluster: &mut Cluster, policy: &mut Policy) {
+    let nodes = NodeSet::empty(cluster.nodes.len());
+    let mut switch = Switch { name: line.name.to_owned(), nodes, level: 0, parent: None };
+    policy.select.topology_tree = true;
+    for &(key, value) in &line.options {
+        match key {
+            "nodes" => switch.nodes = NodeSet::from_nodes(cluster.nodes.len(), nodes_named(cluster, value)),
+            "over" => {
+                let top = cluster.switches.len();
+                for below in cluster.switches.iter_mut().filter(|below| value.split(',').any(|name| name == below.name))
+                {
+                    below.parent = Some(top);
+                    switch.level = below.level + 1;
+                    switch.nodes.union(&below.nodes);
+                }
+            }
+            other => line.unknown(other),
+        }
+    }
+    cluster.switches.push(switch);
+}
+
 fn partition(line: &Line<'_>, cluster: &mut Cluster, qos: &[Qos]) {
     let n_nodes = cluster.nodes.len();
     let mut partition = Partition::new(line.name, n_nodes);
@@ -195,13 +229,20 @@ fn partition(line: &Line<'_>, cluster: &mut Cluster, qos: &[Qos]) {
             "allow_accounts" => partition.allow_accounts = value.split(',').map(str::to_owned).collect(),
             "qos" => partition.qos = qos.iter().position(|qos| qos.name == value).map(QosId::new),
             "exclusive_user" => partition.exclusive_user = true,
+            "cpus_per_gpu" => partition.default_cpus_per_gpu = Some(line.number(value)),
+            "mem_per_gpu" => partition.default_memory_per_gpu = Some(line.number(value)),
             "down" => partition.state = PartitionState::Down,
             "preempt_mode" => partition.preempt_mode = Some(preempt_mode(line, value)),
+            "billing" => {
+                partition.billing_weights = value.split(',').map(|weight| billing(line, cluster, weight)).collect();
+            }
             "grace" => partition.grace_time = line.number(value),
             "over" => {
                 partition.over_subscribe = match value {
                     "exclusive" => OverSubscribe::Exclusive,
                     "no" => OverSubscribe::No,
+                    other if other.starts_with("yes:") => OverSubscribe::Yes(line.number(&other[4..])),
+                    other if other.starts_with("force:") => OverSubscribe::Force(line.number(&other[6..])),
                     other => line.unknown(other),
                 }
             }
@@ -222,6 +263,7 @@ fn set(line: &Line<'_>, policy: &mut Policy) {
                 "cpu" => policy.select.unit = ConsumableUnit::Cpu,
                 "core" => policy.select.unit = ConsumableUnit::Core,
                 "socket" => policy.select.unit = ConsumableUnit::Socket,
+                "memory" => policy.select.unit = ConsumableUnit::Memory,
                 other => line.unknown(other),
             },
             "memory" => policy.select.memory = true,
@@ -229,6 +271,15 @@ fn set(line: &Line<'_>, policy: &mut Policy) {
             "mem_per_cpu" => policy.select.default_memory = Some(MemoryDefault::PerCpu(line.number(value))),
             "mem_per_node" => policy.select.default_memory = Some(MemoryDefault::PerNode(line.number(value))),
             "epilog" => policy.epilog = true,
+            "epilog_seconds" => policy.epilog_seconds = line.number(value),
+            "complete_wait" => policy.complete_wait = line.number(value),
+            "reduce_completing_frag" => main.reduce_completing_frag = true,
+            "max_switch_wait" => policy.select.max_switch_wait = line.number(value),
+            "cpus_per_gpu" => policy.select.default_cpus_per_gpu = Some(line.number(value)),
+            "mem_per_gpu" => policy.select.default_memory_per_gpu = Some(line.number(value)),
+            "calculate_running" => priority.calculate_running = true,
+            "max_tres" => priority.max_tres = true,
+            "max_tres_gres" => priority.max_tres_gres = true,
             "resv_over_run" => policy.reservation_over_run = (!off).then(|| line.number(value)),
             "over_time_limit" => policy.over_time_limit = Some(line.number(value)),
             "enforce" => {

@@ -369,3 +369,21 @@ fn skipped_cycles_would_have_changed_nothing() {
         );
     }
 }
+
+/// Job 2 has aged when the priority step comes; job 1 keeps the priority of its start, unless running jobs' are computed too.
+#[test]
+fn with_calculate_running_a_running_job_ages_too() {
+    let scenario = |flag: &str| {
+        format!(
+            "node n1 cores=4
+             set preempt=qos preempt_mode=cancel multifactor weight_age=1000000000 within {flag}
+             job 1 n=4 run=2000 t=60
+             job 2 at=10 n=4 run=100 t=10"
+        )
+    };
+    expect(&scenario(""), "1  0  0..4  10..700  PREEMPTED  n1  *\n 2  10  1.end+0..64  +100  COMPLETED  n1  *");
+    expect(
+        &scenario("calculate_running"),
+        "1  0  0..4  +2000  COMPLETED  n1  *\n 2  10  1.end+0..4  +100  COMPLETED  n1  *",
+    );
+}

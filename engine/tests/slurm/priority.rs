@@ -208,3 +208,31 @@ fn an_arrays_limit_on_running_tasks_does_not_stop_their_age() {
          2    20  1_2.end+0..4  +100  COMPLETED  n1  *",
     );
 }
+
+/// Four CPUs and a GPU of weight 4: 4 by the greatest, 8 with generic resources added. User b holds six CPUs.
+#[test]
+fn with_max_tres_gres_generic_resources_are_added_to_the_greatest() {
+    let scenario = |flag: &str| {
+        format!(
+            "node n1 cores=10 gres=gpu:1
+             partition p billing=cpu:1,gpu:4
+             user a
+             user b
+             set multifactor weight_fairshare=100000 {flag}
+             job 1 user=a n=4 gres=gpu:1 run=900 t=20
+             job 2 user=b n=6 run=900 t=20
+             job 3 at=10 user=b n=10 run=100 t=10
+             job 4 at=20 user=a n=10 run=100 t=10"
+        )
+    };
+    let expected = |third: &str, fourth: &str| {
+        format!(
+            "1  0   0..4      +900  COMPLETED  n1  *
+             2  0   0..4      +900  COMPLETED  n1  *
+             3  10  {third}   +100  COMPLETED  n1  *
+             4  20  {fourth}  +100  COMPLETED  n1  *"
+        )
+    };
+    expect(&scenario("max_tres"), &expected("4.end+0..4", "900..908"));
+    expect(&scenario("max_tres_gres"), &expected("900..908", "3.end+0..4"));
+}

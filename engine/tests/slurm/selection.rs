@@ -1,7 +1,7 @@
 //! Node selection seen from outside (slurm-semantics 6).
 
 use crate::pins::{expect_pinned, fingerprint};
-use crate::schedule::{expect, rows, run};
+use crate::schedule::{expect, expect_equal_with_every_cycle, rows, run};
 
 /// The nodes each job gets when all start at once or wait, by seed 1.
 fn nodes(scenario: &str) -> Vec<String> {
@@ -281,4 +281,30 @@ fn a_partitions_cpus_on_a_node_are_capped_not_the_nodes() {
         "1  0  0..4        +100  COMPLETED  n1  *
          2  0  1.end+0..4  +200  COMPLETED  n1  *",
     );
+}
+
+#[test]
+fn with_cr_memory_alone_cpus_are_shared_without_limit() {
+    let scenario = |unit: &str| {
+        format!(
+            "node n1 cores=4 memory=1000
+             set select={unit} memory
+             job 1 n=4 mem=400 run=100 t=10
+             job 2 n=3 mem=400 run=100 t=10
+             job 3 n=1 mem=400 run=100 t=10"
+        )
+    };
+    expect(
+        &scenario("core"),
+        "1  0  0..4        +100  COMPLETED  n1  *
+         2  0  1.end+0..4  +100  COMPLETED  n1  *
+         3  0  1.end+0..4  +100  COMPLETED  n1  *",
+    );
+    expect(
+        &scenario("memory"),
+        "1  0  0..4        +100  COMPLETED  n1  *
+         2  0  0..4        +100  COMPLETED  n1  *
+         3  0  1.end+0..4  +100  COMPLETED  n1  *",
+    );
+    expect_equal_with_every_cycle(&scenario("memory"), 2);
 }

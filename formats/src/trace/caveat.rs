@@ -73,8 +73,6 @@ caveats! {
         "export with --duplicates, and a period that holds the later runs";
     /// `--prefer`.
     Prefer, NotModelled, "SubmitLine", "preferred node features with --prefer: the preference is ignored", "";
-    /// `--switches`.
-    Switches, NotModelled, "SubmitLine", "asked for few switches with --switches: no job waits for them", "";
     /// The same row twice.
     DuplicateRow, Warning, "JobID", "rows that repeat a row: read once", "export overlapping periods once";
     /// Job ids were used again.

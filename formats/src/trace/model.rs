@@ -150,6 +150,8 @@ pub struct TraceRequest {
     pub cpus_per_task: u32,
     /// Least CPUs of the whole job.
     pub min_cpus: u32,
+    /// `--cpus-per-gpu`.
+    pub cpus_per_gpu: Option<u32>,
     /// `--ntasks-per-node`.
     pub ntasks_per_node: Option<u32>,
     /// `--ntasks-per-socket`.
@@ -214,6 +216,7 @@ impl TraceRequest {
             max_nodes: None,
             tasks: cpus,
             cpus_per_task: 1,
+            cpus_per_gpu: None,
             min_cpus: cpus,
             ntasks_per_node: None,
             ntasks_per_socket: None,

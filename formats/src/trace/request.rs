@@ -63,6 +63,7 @@ impl RequestBuilder<'_> {
             tasks: shape.tasks,
             cpus_per_task: shape.cpus_per_task,
             min_cpus: shape.min_cpus,
+            cpus_per_gpu: options.cpus_per_gpu,
             ntasks_per_node: options.ntasks_per_node,
             ntasks_per_socket: options.ntasks_per_socket,
             ntasks_per_core: options.ntasks_per_core,

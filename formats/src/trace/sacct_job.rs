@@ -96,7 +96,9 @@ impl RowReader<'_> {
         if !request.reservation.is_empty() && !options.as_ref().is_some_and(|options| options.dependency_unknown) {
             release = submit;
         }
-        self.name_what_is_left_out(&request, options.as_ref());
+        if options.as_ref().is_some_and(|options| !options.prefer.is_empty()) {
+            self.log.caveat(CaveatKind::Prefer, self.line);
+        }
         if let Some(opens) = self.present.opens.filter(|&opens| submit < opens) {
             extra.before = self.before(row, state, &ending, end, opens)?;
             // What it waited for is over, or will be seen again.
@@ -126,19 +128,6 @@ impl RowReader<'_> {
             extra: (extra != TraceExtra::default()).then(|| Box::new(extra)),
         };
         Some((job, request))
-    }
-
-    /// What the job asked for that the engine does not look at.
-    fn name_what_is_left_out(&mut self, request: &TraceRequest, options: Option<&Options<'_>>) {
-        let of_options = |is_there: fn(&Options<'_>) -> bool| options.is_some_and(is_there);
-        for (is_there, kind) in [
-            (of_options(|options| !options.prefer.is_empty()), CaveatKind::Prefer),
-            (request.switches.is_some(), CaveatKind::Switches),
-        ] {
-            if is_there {
-                self.log.caveat(kind, self.line);
-            }
-        }
     }
 
     /// Takes what the command line says about when the job may start; true if that replaces the recorded Eligible.

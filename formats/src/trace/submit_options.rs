@@ -26,6 +26,7 @@ pub(crate) enum Opt {
     Constraint,
     Contiguous,
     CoresPerSocket,
+    CpusPerGpu,
     CpusPerTask,
     Deadline,
     Dependency,
@@ -100,7 +101,7 @@ const OPTIONS: &[OptionEntry] = &[
     ("cores-per-socket", 0, Value, Opt::CoresPerSocket),
     ("cpu-bind", 0, Value, No),
     ("cpu-freq", 0, Value, No),
-    ("cpus-per-gpu", 0, Value, NotModelled),
+    ("cpus-per-gpu", 0, Value, Opt::CpusPerGpu),
     ("cpus-per-task", b'c', Value, Opt::CpusPerTask),
     ("deadline", 0, Value, Opt::Deadline),
     ("debugger-test", 0, Flag, No),
@@ -235,7 +236,6 @@ pub(crate) fn options_by_standing() -> ByStanding {
             Irrelevant => by.harmless.push(name),
             NotModelled => by.left_out.push((format!("--{name}"), "counted, without effect")),
             Opt::Prefer => by.left_out.push((format!("--{name}"), CaveatKind::Prefer.text())),
-            Opt::Switches => by.left_out.push((format!("--{name}"), CaveatKind::Switches.text())),
             _ => by.modelled.push(name),
         }
     }

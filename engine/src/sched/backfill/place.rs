@@ -33,6 +33,7 @@ pub(super) fn place(
     let scenario = controller.scenario;
     let policy = &scenario.policy.backfill;
     let id = record.job;
+    controller.wait_for_a_leaf(id, shape);
     let now = seconds(controller.now);
     let partition = &scenario.cluster.partitions[record.partition.index()];
     let limit = controller.plan_seconds(id);

@@ -121,6 +121,11 @@ pub(super) fn add(
             }
             "n" => request.tasks = line.number(value),
             "c" => request.cpus_per_task = line.number(value),
+            "cpus_per_gpu" => request.cpus_per_gpu = Some(line.number(value)),
+            "switches" => {
+                let (count, wait) = value.split_once('@').unwrap_or((value, ""));
+                request.switches = Some((line.number(count), (!wait.is_empty()).then(|| line.number(wait))));
+            }
             "N" => {
                 let (min, max) = value.split_once('-').unwrap_or((value, value));
                 request.min_nodes = line.number(min);
@@ -138,6 +143,7 @@ pub(super) fn add(
                 request.gres.push(GresRequest { gres: GresId::new(gres), count, scope: GresScope::PerNode });
             }
             "exclusive" if value == "user" => request.sharing = Sharing::ExclusiveUser,
+            "oversubscribe" => request.sharing = Sharing::OverSubscribe,
             "exclusive" => request.sharing = Sharing::Exclusive,
             "w" => request.required_nodes = nodes_named(cluster, value),
             "x" => request.excluded_nodes = nodes_named(cluster, value),

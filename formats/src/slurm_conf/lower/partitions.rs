@@ -95,6 +95,8 @@ impl Lowering<'_> {
             least_loaded_nodes: values.flag("LLN"),
             default_memory: memory(&values, "DefMemPerCPU", "DefMemPerNode"),
             max_memory: memory(&values, "MaxMemPerCPU", "MaxMemPerNode"),
+            default_cpus_per_gpu: values.integer("DefCpuPerGPU"),
+            default_memory_per_gpu: values.megabytes("DefMemPerGPU"),
             // slurm.conf(5): a deny list is not looked at where there is an allow list.
             deny_accounts: if allow_accounts.is_empty() { names(&values, "DenyAccounts") } else { Vec::new() },
             deny_qos: if allow_qos.is_empty() { names(&values, "DenyQos") } else { Vec::new() },

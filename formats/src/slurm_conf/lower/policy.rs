@@ -36,7 +36,7 @@ impl Lowering<'_> {
             complete_wait: values.number("CompleteWait"),
             min_job_age: values.number("MinJobAge"),
             epilog: self.epilog(),
-            epilog_seconds: 0,
+            epilog_seconds: self.epilog_seconds(),
             job_requeue: values.number("JobRequeue") != 0,
             message_timeout: values.number("MessageTimeout"),
             kill_invalid_depend: self.scheduler_parameters().flag("kill_invalid_depend"),
@@ -47,14 +47,16 @@ impl Lowering<'_> {
     fn epilog(&mut self) -> bool {
         let path = self.globals().text("Epilog");
         let is_set = !["", "none", "(null)"].iter().any(|word| path.eq_ignore_ascii_case(word));
-        if is_set {
-            self.note(
-                Severity::Assumed,
-                "Epilog",
-                "the Epilog is taken to last no time; a job's end wakes the main scheduler at once",
-            );
+        if is_set && self.epilog_seconds() == 0 {
+            let message = "the Epilog is taken to last no time; a job's end wakes the main scheduler at once";
+            self.note(Severity::Assumed, "Epilog", message);
         }
         is_set
+    }
+
+    /// A setting of the simulator: slurm.conf does not say how long its Epilog takes.
+    fn epilog_seconds(&self) -> u32 {
+        Values::new(&self.conf.simulator, Scope::Simulator).number("EpilogSeconds")
     }
 
     fn preempt_policy(&mut self) -> PreemptPolicy {

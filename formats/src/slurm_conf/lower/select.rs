@@ -62,13 +62,15 @@ impl Lowering<'_> {
             memory: self.memory_is_consumed(),
             one_task_per_core: has("CR_ONE_TASK_PER_CORE"),
             least_loaded_nodes: has("CR_LLN"),
-            pack_nodes: has("CR_PACK_NODES"),
             block_cores: has("CR_CORE_DEFAULT_DIST_BLOCK"),
             pack_serial_at_end: self.scheduler_parameters().flag("pack_serial_at_end"),
             topology_tree: !no_switches,
             topology_optional: topology.has_word("TopologyParam", "TopoOptional"),
             default_memory: memory(&values, "DefMemPerCPU", "DefMemPerNode"),
             max_memory: memory(&values, "MaxMemPerCPU", "MaxMemPerNode"),
+            default_cpus_per_gpu: values.integer("DefCpuPerGPU"),
+            default_memory_per_gpu: values.megabytes("DefMemPerGPU"),
+            max_switch_wait: self.scheduler_parameters().number("max_switch_wait"),
         }
     }
 }

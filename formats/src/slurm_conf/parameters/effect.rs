@@ -15,7 +15,7 @@ impl Parameter {
 
     /// The words of a value that are not reproduced, each with what happens instead, in the table's order.
     pub(crate) fn left_out_words(&self, value: &str) -> Vec<(&'static str, &'static str)> {
-        let words: Vec<&str> = value.split(',').map(str::trim).filter(|word| !is_for_one(word)).collect();
+        let words: Vec<&str> = value.split(',').map(str::trim).collect();
         let is_there = |name: &str| {
             words.iter().any(|word| word.split(':').next().is_some_and(|word| word.eq_ignore_ascii_case(name)))
         };
@@ -35,9 +35,4 @@ impl Parameter {
         let to_default = self.kind.same(to, self.default);
         after.first().or_else(|| before.first().filter(|_| to_default)).copied()
     }
-}
-
-/// `FORCE:1` and `YES:1` share with nobody.
-fn is_for_one(word: &str) -> bool {
-    word.split_once(':').is_some_and(|(_, degree)| degree == "1")
 }

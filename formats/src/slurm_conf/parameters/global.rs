@@ -55,6 +55,13 @@ pub(super) static MODELLED: &[Parameter] = &[
         "0",
         "additional time of a record for every thousand nodes of the cluster",
     ),
+    cost(
+        "EpilogSeconds",
+        Kind::Integer { min: 0, max: 86_400 },
+        "s",
+        "0",
+        "how much longer nodes complete after a job's end: the time of an Epilog",
+    ),
     cost("CostModel.noise_percent", Kind::Integer { min: 0, max: 100 }, "%", "0", "how far the time of a cycle strays"),
     modelled("AccountingStorageEnforce", Kind::Text, "", "none", "which limits and associations are enforced"),
     modelled(
@@ -65,8 +72,15 @@ pub(super) static MODELLED: &[Parameter] = &[
         "without slurmdbd there is no fair share and no age factor",
     ),
     modelled("ClusterName", Kind::Text, "", "cluster", "the cluster's name"),
-    modelled("CompleteWait", U16, "s", "0", "how long completing jobs hold back scheduling")
-        .left_out("nodes leave COMPLETING within 0.05 s, so completing jobs hold nothing back"),
+    modelled("CompleteWait", U16, "s", "0", "how long completing jobs hold back scheduling"),
+    modelled(
+        "DefCpuPerGPU",
+        Kind::NATURAL,
+        "CPUs",
+        "",
+        "CPUs that come with each GPU of jobs that ask for no CPUs per task",
+    ),
+    modelled("DefMemPerGPU", Kind::Megabytes, "MB", "0", "memory per GPU of jobs that ask for none"),
     modelled(
         "DefMemPerCPU",
         Kind::Megabytes,
@@ -156,12 +170,7 @@ pub(super) static MODELLED: &[Parameter] = &[
         "",
         "variations of the priority's computation",
     )
-    .but_for(&[
-        ("CALCULATE_RUNNING", "priorities of running jobs are not computed"),
-        ("LEVEL_BASED", "an option of old releases"),
-        ("MAX_TRES_GRES", "taken as MAX_TRES"),
-        ("TICKET_BASED", "an option of old releases"),
-    ]),
+    .but_for(&[("LEVEL_BASED", "an option of old releases"), ("TICKET_BASED", "an option of old releases")]),
     modelled("PriorityMaxAge", Kind::Time, "min", "7-0", "age at which the age factor is 1"),
     modelled(
         "PriorityType",
@@ -227,7 +236,6 @@ pub(super) static MODELLED: &[Parameter] = &[
         "what cons_tres hands out",
     )
     .but_for(&[
-        ("CR_Pack_Nodes", "tasks are not packed on fewer nodes"),
         ("CR_NO_DIST_TOPO_BLOCK", "an option of old releases"),
         ("ENFORCE_BINDING_GRES", "generic resources are not bound to cores"),
         ("LL_SHARED_GRES", "generic resources are not shared"),
@@ -260,8 +268,6 @@ pub(super) static MODELLED: &[Parameter] = &[
 pub(super) static NOT_MODELLED: &[Parameter] = &[
     not_modelled("BurstBufferParameters", "", "burst buffers are not simulated"),
     not_modelled("BurstBufferType", "burst_buffer/none", "burst buffers are not simulated"),
-    not_modelled("DefCpuPerGPU", "0", "CPUs per GPU must be in the trace's requests"),
-    not_modelled("DefMemPerGPU", "0", "memory per GPU must be in the trace's requests"),
     not_modelled("DefMemPerTask", "0", "an option of old releases"),
     not_modelled("MaxMemPerTask", "0", "an option of old releases"),
     not_modelled("DependencyParameters", "", "dependencies follow the defaults"),

@@ -28,6 +28,8 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     modelled("DefaultTime", Kind::Time, "min", "NONE", "time limit of jobs that ask for none"),
     modelled("DefMemPerCPU", Kind::Megabytes, "MB", "0", "memory per CPU of jobs that ask for none"),
     modelled("DefMemPerNode", Kind::Megabytes, "MB", "0", "memory per node of jobs that ask for none"),
+    modelled("DefCpuPerGPU", Kind::NATURAL, "CPUs", "", "CPUs that come with each GPU; default is the cluster's"),
+    modelled("DefMemPerGPU", Kind::Megabytes, "MB", "0", "memory per GPU; 0 is the cluster's"),
     modelled("DenyAccounts", Kind::Text, "", "", "accounts that may not use it"),
     modelled("DenyQos", Kind::Text, "", "", "qualities of service that may not use it"),
     modelled("ExclusiveUser", Kind::YesNo, "", "NO", "whether nodes are shared only by jobs of one user"),
@@ -40,8 +42,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     modelled("MaxTime", Kind::Time, "min", "UNLIMITED", "greatest time limit"),
     modelled("MinNodes", Kind::Count, "nodes", "1", "least number of nodes of a job"),
     modelled("Nodes", Kind::Text, "", "", "nodes and node sets of the partition"),
-    modelled("OverSubscribe", SHARING, "", "NO", "how jobs share nodes: EXCLUSIVE, NO, YES[:n], FORCE[:n]")
-        .but_for(&[("YES", "cores are not shared: taken as NO"), ("FORCE", "cores are not shared: taken as NO")]),
+    modelled("OverSubscribe", SHARING, "", "NO", "how jobs share nodes: EXCLUSIVE, NO, YES[:n], FORCE[:n]"),
     modelled(
         "OverTimeLimit",
         Kind::Count,
@@ -73,8 +74,6 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     not_modelled("AllocNodes", "ALL", "jobs are not checked for the node they were submitted from"),
     not_modelled("AllowGroups", "ALL", "unix groups are not in traces: jobs that ran are taken as allowed"),
     not_modelled("Alternate", "", "jobs are not moved to an alternate partition"),
-    not_modelled("DefCpuPerGPU", "0", "CPUs per GPU must be in the trace's requests"),
-    not_modelled("DefMemPerGPU", "0", "memory per GPU must be in the trace's requests"),
     not_modelled("Exclusive", "NO", "nodes are shared as OverSubscribe says"),
     not_modelled("ExclusiveTopo", "NO", "topology blocks are shared"),
     not_modelled("MaxCPUsPerSocket", "UNLIMITED", "CPUs are not limited by socket"),

@@ -94,8 +94,8 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     range("preempt_reorder_count", 0, U32, "", "1", "attempts to find better victims"),
     flag("preempt_strict_order", "victims are found in strict order"),
     flag("preempt_youngest_first", "the youngest jobs are preempted first"),
-    flag("reduce_completing_frag", "CompleteWait holds back only the partitions concerned")
-        .left_out("completing jobs hold nothing back"),
+    flag("reduce_completing_frag", "CompleteWait holds back only the partitions concerned"),
+    range("max_switch_wait", 0, U32, "s", "300", "how long a job waits for few switches at most"),
     range("sched_interval", -1, U32, "s", "60", "period of the main scheduler's full runs; -1 is no main scheduler"),
     range("sched_max_job_start", 0, U32, "jobs", "0", "jobs started by a run of the main scheduler; 0 is unlimited"),
     range("sched_min_interval", 0, 1_000_000_000, "µs", "2", "least time between runs of the main scheduler"),
@@ -135,7 +135,6 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     not_modelled("max_rpc_count", "the load of remote calls is not simulated"),
     not_modelled("bf_yield_rpc_cnt", "the load of remote calls is not simulated"),
     not_modelled("bf_yield_rpc_count", "the load of remote calls is not simulated"),
-    not_modelled("max_switch_wait", "waiting for fewer switches is not simulated"),
     not_modelled("extra_constraints", "jobs' extra constraints are not in traces"),
     not_modelled("requeue_delay", "jobs queued again wait as by default"),
     not_modelled("time_min_as_soft_limit", "--time-min is a fixed limit"),

@@ -13,27 +13,16 @@ fn values_that_would_matter_are_named() {
         let (_, rest) = said.split_once("not modelled: ").unwrap_or_else(|| panic!("{line}: {said:?}"));
         rest.split(": ").next().unwrap().to_owned()
     };
-    for line in [
-        "CompleteWait=30",
-        "PriorityFlags=CALCULATE_RUNNING",
-        "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core,CR_Pack_Nodes",
-    ] {
+    for line in
+        ["PriorityFlags=LEVEL_BASED", "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core,LL_SHARED_GRES"]
+    {
         let name = line.rsplit('\n').next().unwrap().split('=').next().unwrap();
         assert_eq!(field(line), name);
     }
-    for option in [
-        "bf_continue",
-        "bf_max_time=10",
-        "bf_yield_interval=1000",
-        "bf_yield_sleep=1000",
-        "max_sched_time=4",
-        "reduce_completing_frag",
-    ] {
+    for option in ["bf_continue", "bf_max_time=10", "bf_yield_interval=1000", "bf_yield_sleep=1000", "max_sched_time=4"]
+    {
         let name = option.split('=').next().unwrap();
         assert_eq!(field(&format!("SchedulerParameters={option}")), format!("SchedulerParameters.{name}"));
-    }
-    for degree in ["YES", "FORCE:4"] {
-        assert_eq!(field(&format!("PartitionName=s Nodes=n1 Shared={degree}")), "partition.NAME.OverSubscribe");
     }
 }
 
@@ -63,22 +52,20 @@ fn a_value_left_out_must_still_be_a_value() {
 #[test]
 fn what_ifs_that_the_engine_would_not_see_are_refused() {
     let mut conf = read(&small(
-        "SchedulerParameters=bf_continue,bf_interval=30\nPriorityFlags=CALCULATE_RUNNING\nPartitionName=s Nodes=n1 OverSubscribe=YES:4",
+        "SchedulerParameters=bf_continue,bf_interval=30\nPriorityFlags=LEVEL_BASED\nPartitionName=s Nodes=n1 OverSubscribe=YES:4",
     ));
     assert_eq!(
-        fault(conf.set("CompleteWait", "30")),
-        "slurm.conf: error: CompleteWait: 'CompleteWait' is not modelled: nodes leave COMPLETING within 0.05 s, so completing jobs hold nothing back; leave it out: it would change nothing"
+        fault(conf.set("MaxJobCount", "30")),
+        "slurm.conf: error: MaxJobCount: 'MaxJobCount' is not modelled: submissions to a full queue are not refused; leave it out: it would change nothing"
     );
     for (key, value) in [
         ("SchedulerParameters.bf_continue", "true"),
-        ("SchedulerParameters", "bf_continue,reduce_completing_frag"),
+        ("SchedulerParameters", "bf_continue,max_sched_time=5"),
         ("SchedulerParameters", "bf_interval=30"),
         ("PriorityFlags", ""),
-        ("PriorityFlags", "CALCULATE_RUNNING,TICKET_BASED"),
-        ("SelectTypeParameters", "CR_Core,CR_Pack_Nodes"),
+        ("PriorityFlags", "LEVEL_BASED,TICKET_BASED"),
+        ("SelectTypeParameters", "CR_Core,LL_SHARED_GRES"),
         ("TopologyParam", "Dragonfly"),
-        ("partition.p.OverSubscribe", "FORCE:4"),
-        ("partition.s.OverSubscribe", "NO"),
     ] {
         let said = fault(conf.set(key, value));
         assert!(said.contains("is not modelled: "), "{key}={value}: {said}");
@@ -86,8 +73,9 @@ fn what_ifs_that_the_engine_would_not_see_are_refused() {
     assert!(fault(conf.scale("SchedulerParameters.bf_max_time", 2.0)).contains("'bf_max_time' is not modelled"));
     for (key, value) in [
         ("SchedulerParameters", "bf_continue=true,bf_interval=60"),
-        ("PriorityFlags", "CALCULATE_RUNNING,ACCRUE_ALWAYS"),
-        ("partition.s.OverSubscribe", "EXCLUSIVE"),
+        ("PriorityFlags", "LEVEL_BASED,ACCRUE_ALWAYS"),
+        ("partition.s.OverSubscribe", "FORCE:4"),
+        ("partition.s.OverSubscribe", "NO"),
     ] {
         conf.set(key, value).unwrap();
     }

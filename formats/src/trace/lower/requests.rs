@@ -45,6 +45,7 @@ impl<'s> RequestLowering<'s> {
             tasks: asked.tasks.max(1),
             cpus_per_task: asked.cpus_per_task.max(1),
             min_cpus: asked.min_cpus.max(1),
+            cpus_per_gpu: asked.cpus_per_gpu,
             ntasks_per_node: asked.ntasks_per_node,
             ntasks_per_socket: asked.ntasks_per_socket,
             ntasks_per_core: asked.ntasks_per_core,

@@ -132,9 +132,8 @@ fn what_a_job_asked_for_and_does_not_get_is_counted() {
             .filter(|kind| *kind != CaveatKind::ScriptOptions)
             .collect::<Vec<_>>()
     };
-    for (option, kind) in [("--prefer=fast", CaveatKind::Prefer), ("--switches=1@10", CaveatKind::Switches)] {
-        assert_eq!(count(&format!("sbatch -N 4 -n 48 --mem=24000 {option} job.sh")), [kind], "{option}");
-    }
+    assert_eq!(count("sbatch -N 4 -n 48 --mem=24000 --prefer=fast job.sh"), [CaveatKind::Prefer]);
+    assert_eq!(count("sbatch -N 4 -n 48 --mem=24000 --switches=1@10 job.sh"), []);
 }
 
 #[test]

@@ -1,0 +1,22 @@
+//! What completing jobs hold back. Source: slurm-semantics 1.3; slurm.conf(5) `CompleteWait`, `reduce_completing_frag`.
+
+use crate::ids::PartitionId;
+use crate::simulation::jobs::Phase;
+use crate::simulation::{Controller, seconds};
+
+impl Controller<'_> {
+    /// Whether `CompleteWait` holds back scheduling: a job that ended less long ago completes. O(1) without it.
+    pub(crate) fn someone_completes(&self) -> bool {
+        self.scenario.policy.complete_wait > 0 && self.partitions_completing().next().is_some()
+    }
+
+    /// The partitions of jobs that complete and ended at most `CompleteWait` ago. O(live jobs).
+    pub(crate) fn partitions_completing(&self) -> impl Iterator<Item = PartitionId> {
+        let since = seconds(self.now) - i64::from(self.scenario.policy.complete_wait);
+        let any = !self.completing.is_empty();
+        let completing = self.live.all().filter(move |live| any && live.phase == Phase::Completing);
+        completing
+            .filter(move |live| self.records[live.job.index()].end.is_some_and(|end| end >= since))
+            .map(|live| live.partition)
+    }
+}

@@ -1,0 +1,38 @@
+//! `CompleteWait` and `reduce_completing_frag` (slurm-semantics 1.3): an Epilog that takes time holds back everybody.
+
+use crate::schedule::expect;
+
+/// Job 1 ends at about 100 and completes for 40 s. Meanwhile jobs 2 and 3 come, for whom there is room on other nodes.
+fn scenario(settings: &str) -> String {
+    format!(
+        "node n[1-3] cores=4
+         partition p nodes=n1
+         partition q nodes=n[1-2]
+         partition r nodes=n3
+         set epilog epilog_seconds=40 {settings}
+         job 1 p=p n=4 run=100 t=10
+         job 2 p=q w=n2 at=110 run=50 t=5
+         job 3 p=r at=110 run=50 t=5"
+    )
+}
+
+fn expected(second: &str, third: &str) -> String {
+    format!(
+        "1  0    0..4      +100  COMPLETED  n1  *
+         2  110  {second}  +50   COMPLETED  n2  *
+         3  110  {third}   +50   COMPLETED  n3  *"
+    )
+}
+
+#[test]
+fn completing_jobs_hold_back_everybody_for_the_time_given() {
+    expect(&scenario(""), &expected("110..114", "110..114"));
+    expect(&scenario("complete_wait=60"), &expected("139..146", "139..146"));
+    // Who ended longer ago does not count.
+    expect(&scenario("complete_wait=20"), &expected("120..170", "120..170"));
+}
+
+#[test]
+fn with_reduce_completing_frag_partitions_that_do_not_overlap_go_on() {
+    expect(&scenario("complete_wait=60 reduce_completing_frag bf_interval=off"), &expected("139..146", "110..114"));
+}

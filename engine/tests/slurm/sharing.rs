@@ -1,0 +1,108 @@
+//! Jobs that share cores: `OverSubscribe=YES` and `FORCE` (slurm-semantics 6.3).
+
+use crate::schedule::{expect, expect_equal_with_every_cycle};
+
+/// Three jobs that each fill the only node.
+fn three(partition: &str, settings: &str, options: &str) -> String {
+    format!(
+        "node n1 cores=4
+         partition p over={partition}
+         set {settings}
+         job 1 n=4 run=200 t=10 {options}
+         job 2 n=4 run=200 t=10 {options}
+         job 3 n=4 run=200 t=10 {options}"
+    )
+}
+
+const ONE_BY_ONE: &str = "1  0  0..4        +200  *  n1  *
+                          2  0  1.end+0..4  +200  *  n1  *
+                          3  0  2.end+0..4  +200  *  n1  *";
+const TWO_AT_ONCE: &str = "1  0  0..4        +200  *  n1  *
+                           2  0  0..4        +200  *  n1  *
+                           3  0  1.end+0..4  +200  *  n1  *";
+
+#[test]
+fn forced_sharing_lets_so_many_jobs_use_a_core() {
+    for select in ["", "select=linear"] {
+        expect(&three("no", select, ""), ONE_BY_ONE);
+        expect(&three("force:1", select, ""), ONE_BY_ONE);
+        expect(&three("force:2", select, ""), TWO_AT_ONCE);
+        expect_equal_with_every_cycle(&three("force:2", select, ""), 3);
+    }
+}
+
+#[test]
+fn elsewhere_only_who_asks_for_it_shares() {
+    for select in ["", "select=linear"] {
+        expect(&three("yes:2", select, ""), ONE_BY_ONE);
+        expect(&three("yes:2", select, "oversubscribe"), TWO_AT_ONCE);
+    }
+    // In a partition that does not share, asking changes nothing.
+    expect(&three("no", "", "oversubscribe"), ONE_BY_ONE);
+}
+
+/// Idle cores first: job 2 goes to n2 though n1 has room in its second row.
+#[test]
+fn idle_cores_are_taken_before_cores_are_shared() {
+    expect(
+        "node n[1-2] cores=4
+         partition p over=force:2
+         job 1 n=4 run=200 t=10
+         job 2 n=4 run=200 t=10
+         job 3 n=2 run=200 t=10
+         job 4 n=2 run=200 t=10
+         job 5 N=2 n=4 run=200 t=10",
+        "1  0  0..4        +200  *  n1     *
+         2  0  0..4        +200  *  n2     *
+         3  0  0..4        +200  *  n1     *
+         4  0  0..4        +200  *  n1     *
+         5  0  1.end+0..4  +200  *  n1,n2  *",
+    );
+}
+
+/// Job 2 does not share, and is on n1: job 3, which would, takes n2 and waits for its end; job 4 shares n2 with it.
+#[test]
+fn jobs_that_share_and_jobs_that_do_not_keep_apart() {
+    expect(
+        "node n[1-2] cores=4
+         partition p over=yes:2
+         job 2 n=1 run=200 t=10
+         job 3 n=3 run=300 t=10 oversubscribe
+         job 4 n=4 run=200 t=10 oversubscribe
+         job 5 n=2 run=200 t=10 oversubscribe",
+        "2  0  0..4        +200  *  n1  *
+         3  0  0..4        +300  *  n2  *
+         4  0  0..4        +200  *  n2  *
+         5  0  2.end+0..4  +200  *  n1  *",
+    );
+}
+
+/// Memory is never shared, whoever shares cores.
+#[test]
+fn memory_is_handed_out_once_all_the_same() {
+    let scenario = |mem: u32| three("force:3", "memory", &format!("mem={mem}"));
+    expect(&scenario(8000), TWO_AT_ONCE);
+    expect(&scenario(9000), ONE_BY_ONE);
+}
+
+/// Job 3 is planned for the end of the first of two jobs that share, so job 4, longer than that, waits until then.
+#[test]
+fn plans_know_the_rows() {
+    let text = "node n1 cores=4
+                partition p over=force:2
+                set bf_interval=10
+                job 1 n=4 run=600 t=10
+                job 2 n=3 run=1200 t=20
+                job 3 n=4 run=100 t=10 at=10
+                job 4 n=1 run=900 t=15 at=20
+                job 5 n=1 run=300 t=5 at=20";
+    expect(
+        text,
+        "1  0   0..4         +600   *  n1  *
+         2  0   0..4         +1200  *  n1  *
+         3  10  1.end+0..14  +100   *  n1  *
+         4  20  1.end+0..14  +900   *  n1  *
+         5  20  20..34       +300   *  n1  backfill",
+    );
+    expect_equal_with_every_cycle(text, 4);
+}
