@@ -148,17 +148,18 @@ impl Selector {
         fits
     }
 
-    /// Chooses among all offers; select/linear adds weight classes one after the other.
+    /// Chooses among all offers; select/linear adds the nodes of one NodeName line and weight after the other.
     fn choose_from_offers(&mut self, shape: &Shape) -> bool {
         if !self.by_weight {
             return pick::choose(shape, &self.offers, self.linear, &mut self.scratch, &mut self.chosen);
         }
-        let mut weights: Vec<u64> = self.offers.iter().map(|offer| offer.weight).collect();
-        weights.sort_unstable();
-        weights.dedup();
-        weights.into_iter().any(|heaviest| {
+        let set = |offer: &Offer| (offer.weight, self.weights.record(offer.node));
+        let mut sets: Vec<(u64, u32)> = self.offers.iter().map(set).collect();
+        sets.sort_unstable();
+        sets.dedup();
+        sets.into_iter().any(|last| {
             self.lighter.clear();
-            self.lighter.extend(self.offers.iter().filter(|offer| offer.weight <= heaviest));
+            self.lighter.extend(self.offers.iter().filter(|offer| set(offer) <= last));
             pick::choose(shape, &self.lighter, true, &mut self.scratch, &mut self.chosen)
         })
     }

@@ -72,11 +72,11 @@ impl Remaining {
 
 /// Chooses nodes out of `offers` (node order) into `chosen` (node order, CPUs as given). False if it cannot be done.
 /// O(offers + runs²) for one attempt; failing attempts are repeated without the smallest nodes (at most as often as
-/// there are different CPU counts).
+/// there are different CPU counts). `linear` chooses as select/linear does: whatever the weights.
 pub(crate) fn choose(
     shape: &Shape,
     offers: &[Offer],
-    ignore_weight: bool,
+    linear: bool,
     scratch: &mut PickScratch,
     chosen: &mut Vec<Offer>,
 ) -> bool {
@@ -86,8 +86,11 @@ pub(crate) fn choose(
     {
         return false;
     }
-    if attempt(shape, offers, ignore_weight, scratch, chosen) {
+    if attempt(shape, offers, linear, scratch, chosen) {
         return true;
+    }
+    if linear {
+        return false;
     }
     // A knapsack may fail because of small nodes: drop those with few CPUs and try again.
     let most = offers.iter().map(|offer| offer.cpus).max().unwrap_or(0);
@@ -106,7 +109,7 @@ pub(crate) fn choose(
         if kept.len() == before {
             continue;
         }
-        if attempt(shape, &kept, ignore_weight, scratch, chosen) {
+        if attempt(shape, &kept, linear, scratch, chosen) {
             done = true;
             break;
         }
@@ -119,13 +122,7 @@ pub(crate) fn choose(
 }
 
 /// One attempt with the shape's strategy.
-fn attempt(
-    shape: &Shape,
-    offers: &[Offer],
-    ignore_weight: bool,
-    scratch: &mut PickScratch,
-    chosen: &mut Vec<Offer>,
-) -> bool {
+fn attempt(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickScratch, chosen: &mut Vec<Offer>) -> bool {
     chosen.clear();
     scratch.taken.clear();
     scratch.taken.resize(offers.len(), false);
@@ -150,7 +147,10 @@ fn attempt(
                 done
             }
             Strategy::Tree => by_leaves(shape, offers, &mut rest, scratch, chosen),
-            Strategy::Consecutive => consecutive(shape, offers, ignore_weight, &mut rest, scratch, chosen),
+            Strategy::Consecutive if linear && needs_large_nodes(offers, &rest) => {
+                largest_first(shape, offers, &mut rest, scratch, chosen)
+            }
+            Strategy::Consecutive => consecutive(shape, offers, linear, &mut rest, scratch, chosen),
             Strategy::Spread => ordered(shape, offers, &mut rest, scratch, chosen, |_| 0, true),
             Strategy::LeastLoaded => ordered(
                 shape,
@@ -207,12 +207,12 @@ fn take(
 fn consecutive(
     shape: &Shape,
     offers: &[Offer],
-    ignore_weight: bool,
+    linear: bool,
     rest: &mut Remaining,
     scratch: &mut PickScratch,
     chosen: &mut Vec<Offer>,
 ) -> bool {
-    find_runs(shape, offers, ignore_weight, scratch);
+    find_runs(shape, offers, linear, scratch);
     while rest.max_nodes > 0 {
         let Some(best) = best_run(shape, scratch, rest) else { return false };
         let run = scratch.runs.remove(best);
@@ -229,7 +229,7 @@ fn consecutive(
                 take(shape, offers, position, rest, scratch, chosen);
             }
         } else {
-            fill_from_run(shape, offers, run, rest, scratch, chosen);
+            fill_from_run(shape, offers, run, linear, rest, scratch, chosen);
         }
         if rest.satisfied() {
             return true;
@@ -238,14 +238,36 @@ fn consecutive(
     false
 }
 
+/// select/linear: whether the nodes are of unlike size, and as many of the smallest as are needed would not do.
+fn needs_large_nodes(offers: &[Offer], rest: &Remaining) -> bool {
+    let least = offers.iter().map(|offer| offer.cpus).min().unwrap_or(0);
+    offers.iter().any(|offer| offer.cpus != least) && rest.cpus > i64::from(least) * rest.nodes
+}
+
+/// select/linear, where size matters: the node with the most CPUs, the last of equals, again and again.
+fn largest_first(
+    shape: &Shape,
+    offers: &[Offer],
+    rest: &mut Remaining,
+    scratch: &mut PickScratch,
+    chosen: &mut Vec<Offer>,
+) -> bool {
+    while rest.max_nodes > 0 && !rest.satisfied() {
+        let left = (0..offers.len()).filter(|&position| !scratch.taken[position]);
+        let Some(largest) = left.max_by_key(|&position| offers[position].cpus) else { break };
+        take(shape, offers, largest, rest, scratch, chosen);
+    }
+    rest.satisfied()
+}
+
 /// Splits the offers into runs: an unusable node or a change of weight ends one.
-fn find_runs(shape: &Shape, offers: &[Offer], ignore_weight: bool, scratch: &mut PickScratch) {
+fn find_runs(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickScratch) {
     scratch.runs.clear();
     for (position, offer) in offers.iter().enumerate() {
         if scratch.taken[position] && !shape.required.contains(&offer.node) {
             continue;
         }
-        let weight = if shape.contiguous || ignore_weight { 0 } else { offer.weight };
+        let weight = if shape.contiguous || linear { 0 } else { offer.weight };
         let continues = scratch.runs.last().is_some_and(|run: &Run| {
             run.end == position && offers[position - 1].node.0 + 1 == offer.node.0 && run.weight == weight
         });
@@ -298,11 +320,12 @@ fn fill_from_run(
     shape: &Shape,
     offers: &[Offer],
     run: Run,
+    linear: bool,
     rest: &mut Remaining,
     scratch: &mut PickScratch,
     chosen: &mut Vec<Offer>,
 ) {
-    if rest.nodes <= 1 {
+    if rest.nodes <= 1 && !linear {
         // One node is enough: the one that leaves least over.
         let mut tightest: Option<usize> = None;
         for position in run.begin..run.end {

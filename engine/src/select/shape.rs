@@ -141,7 +141,8 @@ impl Shape {
         let asks_for_all =
             partition.over_subscribe == OverSubscribe::Exclusive || request.sharing == Sharing::Exclusive;
         let whole_nodes = select.linear || (asks_for_all && !is_off(Rule::Exclusive)) || is_off(Rule::Cores);
-        if request.ntasks_per_node.is_none() && max_nodes == 1 {
+        // select/linear looks at smaller nodes too, if only to see that they differ in size.
+        if request.ntasks_per_node.is_none() && max_nodes == 1 && !select.linear {
             min_cpus_per_node = min_cpus_per_node.max(min_cpus);
         }
         min_cpus = min_cpus.max(min_nodes);

@@ -41,6 +41,12 @@ impl Weights {
         self.in_force[node.index()]
     }
 
+    /// The NodeName line it came from.
+    #[inline]
+    pub(crate) fn record(&self, node: NodeId) -> u32 {
+        self.records[node.index()]
+    }
+
     /// Counts the changes.
     pub(crate) fn version(&self) -> u64 {
         self.version

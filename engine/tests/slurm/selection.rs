@@ -308,3 +308,35 @@ fn with_cr_memory_alone_cpus_are_shared_without_limit() {
     );
     expect_equal_with_every_cycle(&scenario("memory"), 2);
 }
+
+/// Where a node of the smallest size would not do, select/linear takes the largest nodes, the last of equals first; else the
+/// first ones.
+#[test]
+fn select_linear_takes_the_largest_nodes_where_size_matters() {
+    expect(
+        "node n[1-2] cores=4
+         node n[3-5] cores=8
+         set select=linear
+         job 1 n=6 N=1 run=500 t=10
+         job 2 at=10 n=12 run=500 t=10
+         job 3 at=20 n=2 N=1 run=500 t=10",
+        "1  0   0..4    +500  COMPLETED  n5     *
+         2  10  10..14  +500  COMPLETED  n3,n4  *
+         3  20  20..24  +500  COMPLETED  n1     *",
+    );
+}
+
+/// Each NodeName line is tried with those before it: job 1 gets no node of the third.
+#[test]
+fn select_linear_adds_one_line_of_nodes_after_the_other() {
+    expect(
+        "node n[1-2] cores=4
+         node n[3-4] cores=4
+         node n[5-6] cores=8
+         set select=linear
+         job 1 n=12 run=500 t=10
+         job 2 at=10 n=4 N=1 run=500 t=10",
+        "1  0   0..4    +500  COMPLETED  n1,n2,n3  *
+         2  10  10..14  +500  COMPLETED  n4        *",
+    );
+}
