@@ -2,6 +2,7 @@
 //! Defaults are those of Slurm 22.05 (slurm.conf(5)).
 
 use crate::cluster::{MemoryDefault, Tres};
+use crate::plain::PlainOptions;
 
 /// Everything slurm.conf says about scheduling that is not a node or a partition.
 #[derive(Clone, Debug)]
@@ -44,6 +45,8 @@ pub struct Policy {
     pub kill_invalid_depend: bool,
     /// The controllers' virtual run time.
     pub cost: CostModel,
+    /// What the literature leaves open about plain algorithms.
+    pub plain: PlainOptions,
 }
 
 /// A Slurm release whose differences are modelled.
@@ -415,6 +418,7 @@ impl Default for Policy {
             message_timeout: 10,
             kill_invalid_depend: false,
             cost: CostModel::default(),
+            plain: PlainOptions::default(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The summary file: one replication in figures, as JSON.
 
 use foresite_engine::outcome::SchedulerCounters;
+use foresite_engine::policy::{CostModel, Policy};
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::statistics::{mean, percentile, rounded, sorted};
@@ -30,7 +31,14 @@ pub struct Summary {
     pub engine: EngineFigures,
     /// What the schedulers did, in the shape of sdiag.
     pub scheduler: SchedulerFigures,
+    /// What to bear in mind.
+    #[serde(default)]
+    pub caveats: Vec<String>,
 }
+
+/// Of a controller that Slurm's schedulers cost no time.
+const IDEAL: &str =
+    "the controller is ideal: its cycles take no time (CostModel=default, or an sdiag, gives them theirs)";
 
 /// Figures of the waits [s].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -80,6 +88,12 @@ pub struct SchedulerFigures {
     pub queue_length_max: u64,
     /// Priority recalculations.
     pub priority_steps: u64,
+    /// Jobs preempted, each as often as it was.
+    #[serde(default)]
+    pub preempted_jobs: u64,
+    /// Jobs that went back to the queue, each as often as it did.
+    #[serde(default)]
+    pub requeued_jobs: u64,
 }
 
 /// "Main schedule statistics".
@@ -193,7 +207,17 @@ impl Summary {
                 ..EngineFigures::default()
             },
             scheduler: SchedulerFigures::of(counters),
+            caveats: Vec::new(),
         }
+    }
+
+    /// Notes what the policy leaves out of the figures.
+    #[must_use]
+    pub fn under(mut self, policy: &Policy) -> Self {
+        if !policy.scheduler.is_plain() && policy.cost == CostModel::default() {
+            self.caveats.push(IDEAL.to_owned());
+        }
+        self
     }
 
     /// Fills in the engine's speed over `jobs` simulated jobs.
@@ -246,6 +270,8 @@ impl SchedulerFigures {
             },
             queue_length_max: counters.queue_length_max,
             priority_steps: counters.priority_steps,
+            preempted_jobs: counters.preempted,
+            requeued_jobs: counters.requeued,
         }
     }
 }

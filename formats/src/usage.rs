@@ -160,7 +160,10 @@ fn row(name: &str, columns: &Columns, line: &str, number: u64) -> Result<Row, Di
         return Err(fault.field("RawUsage").cure("hand over the file as sshare printed it"));
     };
     if account.trim().is_empty() {
-        return Err(Diagnostic::error(name, "the row names no account").at(number).field("Account"));
+        return Err(Diagnostic::error(name, "the row names no account")
+            .at(number)
+            .field("Account")
+            .cure("hand over the file as sshare printed it"));
     }
     Ok(Row {
         line: number,

@@ -226,7 +226,8 @@ fn words(summary: &Summary) -> String {
     format!(
         "jobs               {} ({} started)\nwait               mean {:.1} s, median {:.1} s, p95 {:.1} s, max {:.0} s\n\
          bounded slowdown   mean {:.2}\nresponse time      mean {:.1} s\nutilisation        {:.1} %\nmakespan           {} s\n\
-         engine             {:.3} s for {} s simulated: {:.0} jobs/s, {:.0} times real time\n",
+         preempted          {}, back to the queue {}\n\
+         engine             {:.3} s for {} s simulated: {:.0} jobs/s, {:.0} times real time\n{}",
         summary.jobs,
         summary.jobs_started,
         wait.mean,
@@ -237,9 +238,12 @@ fn words(summary: &Summary) -> String {
         summary.response_seconds.mean,
         summary.utilization * 100.0,
         summary.makespan_seconds,
+        summary.scheduler.preempted_jobs,
+        summary.scheduler.requeued_jobs,
         engine.wall_seconds,
         engine.simulated_seconds,
         engine.jobs_per_second,
         engine.speedup,
+        summary.caveats.iter().map(|caveat| format!("note               {caveat}\n")).collect::<String>(),
     )
 }

@@ -349,7 +349,7 @@ pub(crate) fn dispatch(
         Scheduler::Easy => plain::PlainAlgorithm::Easy,
         Scheduler::Conservative => plain::PlainAlgorithm::Conservative,
     };
-    plain::simulate(scenario, algorithm, &plain::PlainOptions::default(), observer)
+    plain::simulate(scenario, algorithm, &scenario.policy.plain, observer)
 }
 
 /// Whether a job could wait for nodes of one leaf switch.

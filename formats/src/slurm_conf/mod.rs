@@ -7,6 +7,7 @@ mod lower;
 pub(crate) mod near;
 mod pairs;
 mod parameters;
+pub(crate) mod plain;
 mod read;
 mod records;
 mod set;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::happenings::Happenings;
 use crate::diagnostic::Diagnostic;
 use crate::sacctmgr::Sacctmgr;
-use crate::slurm_conf::SlurmConf;
+use crate::slurm_conf::{SlurmConf, plain};
 use crate::study_document::change::{NodeSharing, NodesChange, SchedulerName, SeparateControllers, SharingMode};
 use crate::study_document::units::Setting;
 use crate::study_document::workload::WorkloadChange;
@@ -42,6 +42,8 @@ pub(super) struct Edited {
     pub(super) accounts: Option<Sacctmgr>,
     /// Reservations and node events.
     pub(super) happenings: Happenings,
+    /// Settings of plain algorithms where there is no slurm.conf.
+    pub(super) plain: BTreeMap<&'static str, String>,
 }
 
 /// Applies changes in order. `pointer` names the list of changes in the document.
@@ -139,6 +141,15 @@ impl Edit {
             fault.cure(format!("name it as `{option}` under `site:`"))
         };
         let accounts = edited.accounts.as_mut().ok_or_else(|| missing("a sacctmgr dump", "accounts"));
+        let own = match &self.action {
+            Action::Set(key, value) if edited.conf.is_none() => plain::setting(key).map(|setting| (setting, value)),
+            _ => None,
+        };
+        if let Some((setting, value)) = own {
+            plain::check(setting, value).map_err(|fault| fault.field(&field))?;
+            edited.plain.insert(setting.name, value.clone());
+            return Ok(());
+        }
         let conf = edited.conf.as_mut().ok_or_else(|| missing("a slurm.conf", "slurm_conf"));
         let result = match &self.action {
             Action::Set(key, value) => conf?.set(key, value),

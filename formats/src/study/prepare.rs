@@ -1,9 +1,13 @@
 //! Documents and files to a study: read once, lowered per scenario, every fault at once.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use foresite_engine::cluster::Cluster;
 use foresite_engine::job::Workload;
-use foresite_engine::scenario::Scenario;
+use foresite_engine::plain::PlainOptions;
+use foresite_engine::policy::SelectPolicy;
+use foresite_engine::scenario::{Scenario, ScenarioError};
 use jiff::tz::TimeZone;
 
 use super::apply::{Beyond, Consumed, Edited, apply};
@@ -19,7 +23,7 @@ use crate::hostlist::NodeNames;
 use crate::sacctmgr::Sacctmgr;
 use crate::sdiag::Sdiag;
 use crate::site::Site;
-use crate::slurm_conf::SlurmConf;
+use crate::slurm_conf::{SlurmConf, plain};
 use crate::study_document::{BASELINE, Change, DOCUMENT, SiteSource, StudyDocument};
 use crate::summary_file::Horizon;
 use crate::trace::{self, Trace, TraceOptions};
@@ -57,9 +61,16 @@ impl Study {
     pub fn prepare_on(document: &StudyDocument, files: &FileSet, machine: Machine) -> (Option<Self>, Vec<Diagnostic>) {
         let mut diagnostics = Vec::new();
         let sources = Sources::read(document, files, machine, &mut diagnostics);
-        let Some(sources) = sources.filter(|_| !any_error(&diagnostics)) else { return (None, diagnostics) };
+        let Some(sources) = sources else { return (None, diagnostics) };
         let window = Window::of(&document.trace);
-        let Some(baseline) = sources.baseline(window, &mut diagnostics) else { return (None, diagnostics) };
+        let baseline = match any_error(&diagnostics) {
+            true => None,
+            false => sources.baseline(window, &mut diagnostics),
+        };
+        let Some(baseline) = baseline else {
+            sources.check_changes(document, &mut diagnostics);
+            return (None, diagnostics);
+        };
         let mut plan = Plan {
             inputs: inputs::inputs(document, files, window.counted),
             caveats: caveats::of_study(&diagnostics, window, &baseline.site.workload),
@@ -220,6 +231,32 @@ impl Sources {
         prepared(BASELINE, site, workload, window, diagnostics)
     }
 
+    /// The faults of all changes, where something else is wrong too: the site must be right for that.
+    fn check_changes(&self, document: &StudyDocument, diagnostics: &mut Vec<Diagnostic>) {
+        let (Some(site), _) = self.lower(self.conf.as_ref(), self.accounts.as_ref(), &self.happenings) else { return };
+        for (index, changed) in document.scenarios.iter().enumerate() {
+            let pointer = format!("/scenarios/{index}/changes");
+            let (.., faults) = self.edited(&changed.changes, &pointer, &site.cluster, &site.policy.select);
+            diagnostics.extend(faults);
+        }
+    }
+
+    /// The files as a scenario's changes leave them.
+    fn edited<'c>(
+        &self,
+        changes: &'c [Change],
+        pointer: &str,
+        cluster: &Cluster,
+        select: &SelectPolicy,
+    ) -> (Edited, Beyond<'c>, Vec<Diagnostic>) {
+        let (conf, accounts, happenings) = (self.conf.clone(), self.accounts.clone(), self.happenings.clone());
+        let mut edited = Edited { conf, accounts, happenings, plain: BTreeMap::new() };
+        let partitions: Vec<String> = cluster.partitions.iter().map(|partition| partition.name.clone()).collect();
+        let consumed = Consumed { linear: select.linear, memory: select.memory, n_partitions: partitions.len() };
+        let (beyond, faults) = apply(changes, pointer, &mut edited, &partitions, consumed);
+        (edited, beyond, faults)
+    }
+
     fn scenario(
         &self,
         name: &str,
@@ -229,13 +266,8 @@ impl Sources {
         baseline: &Prepared,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<Prepared> {
-        let (conf, accounts, happenings) = (self.conf.clone(), self.accounts.clone(), self.happenings.clone());
-        let mut edited = Edited { conf, accounts, happenings };
-        let partitions: Vec<String> =
-            baseline.site.cluster.partitions.iter().map(|partition| partition.name.clone()).collect();
-        let select = &baseline.site.policy.select;
-        let consumed = Consumed { linear: select.linear, memory: select.memory, n_partitions: partitions.len() };
-        let (beyond, faults) = apply(changes, pointer, &mut edited, &partitions, consumed);
+        let (edited, beyond, faults) =
+            self.edited(changes, pointer, &baseline.site.cluster, &baseline.site.policy.select);
         let is_faulty = any_error(&faults);
         diagnostics.extend(faults);
         if is_faulty {
@@ -265,6 +297,14 @@ impl Sources {
         let mut site = site?;
         if let Some(scheduler) = beyond.scheduler {
             site.policy.scheduler = scheduler.algorithm(site.policy.scheduler);
+        }
+        if edited.conf.is_none() {
+            site.policy.plain = plain::options(|name| edited.plain.get(name).map(String::as_str));
+        }
+        if site.policy.plain != PlainOptions::default() && !site.policy.scheduler.is_plain() {
+            let message = "Plain options have no effect on Slurm's schedulers";
+            let fault = Diagnostic::new(Severity::Warning, DOCUMENT, message);
+            diagnostics.push(fault.cure("choose the scheduler fcfs, sjf, easy or conservative"));
         }
         let (workload, found) = self.jobs(&mut site);
         diagnostics.extend(found);
@@ -345,7 +385,9 @@ fn prepared(
     let names = NodeNames::of(&cluster);
     let scenario = Scenario { cluster, associations, qos, policy, calendar, workload };
     if let Err(errors) = scenario.validate() {
-        diagnostics.extend(errors.into_iter().map(|error| Diagnostic::error(DOCUMENT, error.to_string())));
+        let fault = |error: ScenarioError| Diagnostic::error(DOCUMENT, error.to_string());
+        let cure = "correct what it names, in the site's files or in the changes";
+        diagnostics.extend(errors.into_iter().map(|error| fault(error).cure(cure)));
         return None;
     }
     Some(Prepared { name: name.to_owned(), site: Arc::new(scenario), names, split: None, edits: None, horizon })

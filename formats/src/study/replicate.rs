@@ -86,7 +86,7 @@ impl Study {
             }
         };
         let summary = Summary::of(&run.schedule, prepared.horizon, &run.counters, run.simulated_seconds);
-        Ok(Replicated { schedule: run.schedule, summary })
+        Ok(Replicated { schedule: run.schedule, summary: summary.under(&prepared.site.policy) })
     }
 }
 

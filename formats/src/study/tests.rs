@@ -336,3 +336,64 @@ fn hashes_name_files_by_their_role_and_not_by_their_path() {
         ["a.conf", "b.conf"]
     );
 }
+
+#[test]
+fn a_fault_elsewhere_does_not_hide_those_of_changes() {
+    let text = "name: test\nsite: {slurm_conf: site/slurm.conf}\ntrace: {file: trace.txt, timezone: UTC}\nreplications: 1\n\
+                scenarios: [{name: x, changes: [{set: {PriorityWeightAgee: 10}}, {set: {CompleteWait: soon}}]}]";
+    let (document, _) = study_document::read("study.yaml", text.as_bytes());
+    // As `foresite simulate --timezone` makes it, without the checks of a document that was written.
+    let mut document = document.unwrap();
+    document.trace.timezone = Some("Mars/Base".to_owned());
+    let (study, diagnostics) = Study::prepare(&document, &files());
+    assert!(study.is_none());
+    let said = shown(&diagnostics);
+    for part in ["unknown time zone `Mars/Base`", "there is no parameter 'PriorityWeightAgee'", "'soon' is not a whole"]
+    {
+        assert!(said.contains(part), "{part} in {said}");
+    }
+    let errors = diagnostics.iter().filter(|it| it.is_error());
+    assert!(errors.clone().count() == 3 && errors.into_iter().all(|it| !it.cure.is_empty()), "{said}");
+}
+
+/// Ten processors. Job 3 could end in the very second in which job 2, the head, is to start.
+const SWF: &str = "; MaxProcs: 10
+1 0 -1 100 6 -1 -1 6 100 -1 1 1 1 1 1 1 -1 -1
+2 1 -1 10 10 -1 -1 10 10 -1 1 1 1 1 1 1 -1 -1
+3 2 -1 98 4 -1 -1 4 98 -1 1 1 1 1 1 1 -1 -1
+";
+
+/// When the jobs of [`SWF`] start under EASY.
+fn easy_starts(with_conf: bool, changes: &str) -> Result<Vec<Option<i64>>, String> {
+    let mut files = FileSet::default();
+    files.insert("log.swf", SWF.as_bytes());
+    files.insert(
+        "slurm.conf",
+        "ClusterName=c\nNodeName=n[1-10] CPUs=1\nPartitionName=1 Nodes=ALL Default=YES\n".as_bytes(),
+    );
+    let text = format!(
+        "name: test\nsite: {{slurm_conf: slurm.conf}}\ntrace: {{file: log.swf}}\nreplications: 1\nscenarios: [{{name: x, changes: [{changes}]}}]"
+    );
+    let (document, diagnostics) = study_document::read("study.yaml", text.as_bytes());
+    let mut document = document.unwrap_or_else(|| panic!("{diagnostics:?}"));
+    if !with_conf {
+        document.site.slurm_conf = None;
+    }
+    let (study, diagnostics) = Study::prepare(&document, &files);
+    let Some(study) = study else { return Err(shown(&diagnostics)) };
+    let replicated = study.replicate(1, 0, &mut Unobserved).unwrap();
+    let text = replicated.schedule_csv();
+    let (schedule, _) = schedule_file::read("s.csv", &text);
+    Ok(schedule.unwrap().rows.iter().map(|row| row.start).collect())
+}
+
+#[test]
+fn plain_algorithms_take_their_options_with_a_slurm_conf_and_without() {
+    for site in [false, true] {
+        assert_eq!(easy_starts(site, "{scheduler: easy}"), Ok(vec![Some(0), Some(100), Some(2)]), "{site}");
+        let before = "{scheduler: easy}, {set: {Plain.shadow_bound: before}}";
+        assert_eq!(easy_starts(site, before), Ok(vec![Some(0), Some(100), Some(110)]), "{site}");
+        let wrong = easy_starts(site, "{scheduler: easy}, {set: {Plain.shadow_bound: sometime}}").unwrap_err();
+        assert!(wrong.contains("Plain.shadow_bound") && wrong.contains("'sometime' is unknown"), "{wrong}");
+    }
+}

@@ -8,7 +8,14 @@ use crate::schedule_file::{COLUMNS, read};
 
 fn summary(rows: &str, window: Option<(i64, i64)>) -> Summary {
     let schedule = read("s.csv", format!("{}\n{rows}", COLUMNS.join(",")).as_bytes()).0.unwrap();
-    let counters = SchedulerCounters { main_cycles: 4, main_depth: 10, backfill_started: 3, ..Default::default() };
+    let counters = SchedulerCounters {
+        main_cycles: 4,
+        main_depth: 10,
+        backfill_started: 3,
+        preempted: 2,
+        requeued: 5,
+        ..Default::default()
+    };
     Summary::of(&schedule, Horizon { window, cpus: 10 }, &counters, 500)
 }
 
@@ -72,4 +79,16 @@ fn the_fields_are_those_of_the_design() {
     ] {
         assert!(json.pointer(pointer).is_some(), "{pointer}");
     }
+}
+
+#[test]
+fn victims_and_returns_are_counted_and_an_ideal_controller_is_named() {
+    use foresite_engine::policy::{CostModel, Policy, Scheduler};
+
+    let figures = summary(ROWS, None).scheduler;
+    assert_eq!((figures.preempted_jobs, figures.requeued_jobs), (2, 5));
+    let caveats = |policy: Policy| summary(ROWS, None).under(&policy).caveats.len();
+    assert_eq!(caveats(Policy::default()), 1);
+    assert_eq!(caveats(Policy { cost: CostModel::PUBLISHED, ..Policy::default() }), 0);
+    assert_eq!(caveats(Policy { scheduler: Scheduler::Easy, ..Policy::default() }), 0);
 }

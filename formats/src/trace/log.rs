@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use super::caveat::{Caveat, CaveatKind};
 use crate::diagnostic::{Diagnostic, Severity, any_error};
 
+/// What to do about a value in a row that is none.
+pub(crate) const ROW_CURE: &str = "correct the value, or remove the row";
 /// Diagnostics kept of one kind; the rest is counted.
 const KEPT: u64 = 100;
 /// Option names remembered by [`Log::option`].

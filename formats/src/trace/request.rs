@@ -4,7 +4,7 @@ use foresite_engine::job::{GresScope, Memory, Sharing};
 
 use super::caveat::CaveatKind;
 use super::column::Column;
-use super::log::Log;
+use super::log::{Log, ROW_CURE};
 use super::model::{TraceGres, TraceRequest};
 use super::row::Row;
 use super::strings::{Strings, Symbol};
@@ -129,7 +129,7 @@ impl RequestBuilder<'_> {
 
     fn tres<'a>(&mut self, text: &'a [u8], field: &'static str) -> TresCounts<'a> {
         tres(text).unwrap_or_else(|| {
-            self.log.error(self.line, field, "no list of TRES counts", "", || {
+            self.log.error(self.line, field, "no list of TRES counts", ROW_CURE, || {
                 format!("'{}' is no list of TRES counts such as cpu=4,mem=8G,node=1", shown(text))
             });
             TresCounts::default()
@@ -142,7 +142,7 @@ impl RequestBuilder<'_> {
             return 0;
         }
         count(text).unwrap_or_else(|| {
-            self.log.error(self.line, field, "no count", "", || format!("'{}' is no count", shown(text)));
+            self.log.error(self.line, field, "no count", ROW_CURE, || format!("'{}' is no count", shown(text)));
             0
         })
     }
@@ -211,7 +211,7 @@ impl RequestBuilder<'_> {
             Some(RecordedMemory::Total(total)) => total,
             Some(RecordedMemory::NotSaid) => recorded.requested.memory_mb.unwrap_or(0),
             None => {
-                self.log.error(self.line, "ReqMem", "no amount of memory", "", || {
+                self.log.error(self.line, "ReqMem", "no amount of memory", ROW_CURE, || {
                     format!("'{}' is no amount of memory such as 4000M, 2Gc or 64Gn", shown(text))
                 });
                 0

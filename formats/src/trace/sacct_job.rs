@@ -4,7 +4,7 @@ use super::begin::begin;
 use super::caveat::CaveatKind;
 use super::column::Column;
 use super::job_id::{JobId, number};
-use super::log::Log;
+use super::log::{Log, ROW_CURE};
 use super::model::{TraceBefore, TraceExtra, TraceJob, TraceRequest};
 use super::request::{RequestBuilder, shown};
 use super::row::Row;
@@ -172,7 +172,7 @@ impl RowReader<'_> {
         let text = row.get(column);
         let moment = self.clock.parse(text);
         if moment.is_none() {
-            self.log.error(self.line, field, "no time", "", || {
+            self.log.error(self.line, field, "no time", ROW_CURE, || {
                 format!("'{}' is no time such as 2024-01-31T12:34:56 or Unknown", shown(text))
             });
         }
@@ -181,7 +181,7 @@ impl RowReader<'_> {
 
     fn state(&mut self, text: &[u8]) -> Option<TraceState> {
         if text.is_empty() {
-            self.log.error(self.line, "State", "no state", "", || "the job has no state".to_owned());
+            self.log.error(self.line, "State", "no state", ROW_CURE, || "the job has no state".to_owned());
             return None;
         }
         Some(TraceState::parse(text).unwrap_or_else(|| {
@@ -201,7 +201,7 @@ impl RowReader<'_> {
             limit => limit,
         };
         if limit.is_none() {
-            self.log.error(self.line, "TimelimitRaw", "no time limit", "", || {
+            self.log.error(self.line, "TimelimitRaw", "no time limit", ROW_CURE, || {
                 format!("'{}' is no time limit", shown(if raw.is_empty() { text } else { raw }))
             });
         }
@@ -216,7 +216,7 @@ impl RowReader<'_> {
         }
         let seconds = if raw.is_empty() { elapsed(text) } else { None };
         if seconds.is_none() {
-            self.log.error(self.line, "Elapsed", "no duration", "", || {
+            self.log.error(self.line, "Elapsed", "no duration", ROW_CURE, || {
                 format!("'{}' is no duration such as 1-02:03:04", shown(if raw.is_empty() { text } else { raw }))
             });
         }

@@ -9,7 +9,7 @@ use super::caveat::CaveatKind;
 use super::dependency::dependencies;
 use super::job_id::number;
 use super::lines::Lines;
-use super::log::Log;
+use super::log::{Log, ROW_CURE};
 use super::maps::{Map, Set};
 use super::model::{Trace, TraceExtra, TraceFormat, TraceJob, TraceRequest};
 use super::request::shown;
@@ -128,7 +128,7 @@ impl Reader<'_> {
         let text = fields.get(index).copied().unwrap_or_default();
         let value = if text.is_empty() { Some(-1.0) } else { real(text) };
         if value.is_none() {
-            self.log.error(self.line, name, "no number", "", || format!("'{}' is no number", shown(text)));
+            self.log.error(self.line, name, "no number", ROW_CURE, || format!("'{}' is no number", shown(text)));
         }
         value
     }
@@ -157,7 +157,7 @@ impl Reader<'_> {
         }
         let [_, submit, wait, run, allocated, _, _, requested, time, memory, status] = values;
         let Some(id) = fields.first().and_then(|text| number(text)) else {
-            self.log.error(self.line, "job number", "no job number", "", || {
+            self.log.error(self.line, "job number", "no job number", ROW_CURE, || {
                 format!("'{}' is no job number", shown(fields.first().copied().unwrap_or_default()))
             });
             return;

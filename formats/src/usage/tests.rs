@@ -85,7 +85,7 @@ fn what_is_wrong_is_named_with_its_line() {
         faults("Account|User|RawUsage\nroot||many\n acct1|user1\n||3\n acct1|user1|-5\n"),
         "u:2: error: RawUsage: 'many' is no usage in seconds; hand over the file as sshare printed it\n\
          u:3: error: the row has 2 columns, the header 3; hand over the file as sshare printed it\n\
-         u:4: error: Account: the row names no account\n\
+         u:4: error: Account: the row names no account; hand over the file as sshare printed it\n\
          u:5: error: RawUsage: '-5' is no usage in seconds; hand over the file as sshare printed it"
     );
     assert!(faults("Account|User|RawUsage\n").contains("the file holds no association"));

@@ -8,6 +8,7 @@ use super::{Lowering, Values};
 use crate::diagnostic::Severity;
 use crate::slurm_conf::Scope;
 use crate::slurm_conf::near::did_you_mean;
+use crate::slurm_conf::plain;
 use crate::slurm_conf::value::Span;
 
 /// Words of `AccountingStorageEnforce`.
@@ -41,6 +42,7 @@ impl Lowering<'_> {
             message_timeout: values.number("MessageTimeout"),
             kill_invalid_depend: self.scheduler_parameters().flag("kill_invalid_depend"),
             cost: self.conf.cost(),
+            plain: plain::options(|name| self.conf.simulator.get(name).map(|setting| setting.value.as_str())),
         }
     }
 

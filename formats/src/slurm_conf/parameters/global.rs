@@ -14,6 +14,11 @@ const fn modelled(
     Parameter::modelled(Scope::Global, name, kind, unit, default, meaning)
 }
 
+/// What the literature leaves open about a plain algorithm: a setting of the simulator, the default first.
+const fn plain(name: &'static str, words: &'static [&'static str], meaning: &'static str) -> Parameter {
+    Parameter::modelled(Scope::Simulator, name, Kind::OneOf(words), "", words[0], meaning)
+}
+
 /// The run time of the controller's own work: a setting of the simulator.
 const fn cost(
     name: &'static str,
@@ -63,6 +68,28 @@ pub(super) static MODELLED: &[Parameter] = &[
         "how much longer nodes complete after a job's end: the time of an Epilog",
     ),
     cost("CostModel.noise_percent", Kind::Integer { min: 0, max: 100 }, "%", "0", "how far the time of a cycle strays"),
+    plain(
+        "Plain.batching",
+        &["per_timestamp", "per_event"],
+        "plain algorithms: one pass a second, or one after every event",
+    ),
+    plain(
+        "Plain.shadow_bound",
+        &["at_or_before", "before"],
+        "EASY: a backfilled job ends by the head's planned start, or before it",
+    ),
+    plain(
+        "Plain.extra_processors",
+        &["consumed", "unused"],
+        "EASY: whether longer jobs may take processors that the head leaves",
+    ),
+    plain("Plain.shadow_refresh", &["every_pass", "once_per_head"], "EASY: when the head's planned start is computed"),
+    plain(
+        "Plain.compression",
+        &["every_completion", "never"],
+        "conservative: what becomes of planned starts at an early end",
+    ),
+    plain("Plain.overrun", &["raise_estimate", "kill"], "plain algorithms: jobs that run longer than they asked for"),
     modelled("AccountingStorageEnforce", Kind::Text, "", "none", "which limits and associations are enforced"),
     modelled(
         "AccountingStorageType",
