@@ -59,6 +59,8 @@ pub struct ReservationFlags {
     pub flex: bool,
     /// `OVERLAP`: its jobs may use nodes of other reservations that are not `MAINT`.
     pub overlap: bool,
+    /// `MAGNETIC`: while it lasts, jobs that it lets in are tried in it though they do not name it.
+    pub magnetic: bool,
     /// `NO_HOLD_JOBS_AFTER_END`: jobs that still wait at its end run as any other; else they are held.
     pub no_hold_jobs_after: bool,
 }

@@ -149,7 +149,13 @@ pub(crate) fn cycle(controller: &mut Controller<'_>) {
         }
         None if controller.timers.backfill_due(controller.now) => {
             controller.discover_eligible();
-            if repeat_idle(controller, &backfill) { None } else { Some(begin(controller, &mut backfill)) }
+            if repeat_idle(controller, &backfill) {
+                None
+            } else {
+                let mut cycle = begin(controller, &mut backfill);
+                draw(controller, &mut backfill, &mut cycle);
+                Some(cycle)
+            }
         }
         None => None,
     };
@@ -335,6 +341,35 @@ fn finish(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycl
     controller.timers.backfill_ended(controller.now);
 }
 
+/// Tries jobs in MAGNETIC reservations: they may start now, are never planned, and count for nothing.
+fn draw(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut Cycle) {
+    if !controller.reservations.draws() {
+        return;
+    }
+    let tested = cycle.tested;
+    let mut walk = Walk::default();
+    walk.begin(controller);
+    while let Some(record) = walk.next(controller) {
+        let id = record.job;
+        for reservation in controller.drawn_by(id) {
+            controller.draw(id, reservation);
+            if controller.limits_allow_test(id, record.partition)
+                && controller.partition_allows(id, record.partition)
+                && controller.licenses_free(id)
+            {
+                let shapes = controller.take_shapes(record.request);
+                place(controller, backfill, cycle, record, &shapes[record.place as usize], true);
+                controller.put_shapes(record.request, shapes);
+            }
+            if controller.live.is_running(id) {
+                break;
+            }
+            controller.let_go(id);
+        }
+    }
+    cycle.tested = tested;
+}
+
 /// One record: skip it, start it, or plan it.
 fn consider(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut Cycle, record: Record) -> Next {
     let scenario = controller.scenario;
@@ -357,6 +392,17 @@ fn consider(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mu
         || !(scenario.policy.backfill.licenses || controller.licenses_free(id))
     {
         return Next::Record;
+    }
+    if controller.every_cycle && controller.prefers(id) {
+        // The record with preferred features: it may start now, and is never planned.
+        cycle.depth += 1;
+        let shapes = controller.take_preferred(id);
+        let shape = &shapes[record.place as usize];
+        let next = if shape.feasible { place(controller, backfill, cycle, record, shape, true) } else { Next::Record };
+        controller.put_preferred(id, shapes);
+        if !controller.live.is_pending(id) || matches!(next, Next::End(_)) {
+            return next;
+        }
     }
     let request = record.request;
     let shapes = controller.take_shapes(request);

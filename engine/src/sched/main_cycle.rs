@@ -123,7 +123,9 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     let mut started: u32 = 0;
     let mut per_partition = vec![0; if policy.partition_job_depth > 0 { n_partitions } else { 0 }];
     scratch.walk.begin(controller);
-    while let Some(record) = scratch.walk.next(controller) {
+    started += draw(controller, &mut scratch, &mut depth);
+    let mut own_turn = None;
+    while let Some((record, prefers)) = next_record(controller, &mut scratch.walk, &mut own_turn) {
         if policy.sched_max_job_start > 0 && started >= policy.sched_max_job_start {
             break;
         }
@@ -158,7 +160,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
             }
             continue;
         }
-        match consider(controller, &mut scratch, record, reservation) {
+        match consider(controller, &mut scratch, record, reservation, prefers) {
             Tried::Started => {
                 started += 1;
                 if let Some(array) = array {
@@ -191,6 +193,42 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     controller.main_scratch = scratch;
 }
 
+/// The next record, and whether it is the one with the job's preferred features, which comes just before its own.
+fn next_record(controller: &Controller<'_>, walk: &mut Walk, own_turn: &mut Option<Record>) -> Option<(Record, bool)> {
+    if let Some(record) = own_turn.take().filter(|record| controller.live.is_pending(record.job)) {
+        return Some((record, false));
+    }
+    let record = walk.next(controller)?;
+    let prefers = controller.every_cycle && controller.prefers(record.job);
+    *own_turn = prefers.then_some(record);
+    Some((record, prefers))
+}
+
+/// Tries jobs in MAGNETIC reservations, whose records come before all others. Says how many started.
+fn draw(controller: &mut Controller<'_>, scratch: &mut MainScratch, depth: &mut u64) -> u32 {
+    let mut started = 0;
+    if !controller.reservations.draws() {
+        return started;
+    }
+    let mut walk = Walk::default();
+    walk.begin(controller);
+    while let Some(record) = walk.next(controller) {
+        for reservation in controller.drawn_by(record.job) {
+            if scratch.failed_reservations.contains(&reservation) {
+                continue;
+            }
+            *depth += 1;
+            controller.draw(record.job, reservation);
+            if matches!(consider(controller, scratch, record, Some(reservation), false), Tried::Started) {
+                started += 1;
+                break;
+            }
+            controller.let_go(record.job);
+        }
+    }
+    started
+}
+
 /// `reduce_completing_frag`: partitions that overlap those of completing jobs are as good as blocked.
 fn block_completing(controller: &Controller<'_>, scratch: &mut MainScratch) {
     let partitions = &controller.scenario.cluster.partitions;
@@ -215,6 +253,7 @@ fn consider(
     scratch: &mut MainScratch,
     record: Record,
     reservation: Option<usize>,
+    prefers: bool,
 ) -> Tried {
     let id = record.job;
     if is_component(controller, id) {
@@ -232,13 +271,13 @@ fn consider(
     }
     let partition = &controller.scenario.cluster.partitions[record.partition.index()];
     let request = controller.scenario.workload.jobs[id.index()].request;
-    let shapes = controller.take_shapes(request);
+    let shapes = if prefers { controller.take_preferred(id) } else { controller.take_shapes(request) };
     let shape = &shapes[record.place as usize];
     controller.wait_for_a_leaf(id, shape);
     let too_small = controller
         .bound_nodes(reservation)
         .is_some_and(|nodes| nodes.intersection_len(&partition.nodes) < shape.min_nodes as usize);
-    let tried = if too_small {
+    let tried = if too_small || (prefers && !shape.feasible) {
         Tried::Passes
     } else if scratch.available.intersection_len(&partition.nodes) < shape.min_nodes as usize {
         Tried::Blocks
@@ -301,7 +340,11 @@ fn consider(
             Tried::Blocks
         }
     };
-    controller.put_shapes(request, shapes);
+    if prefers {
+        controller.put_preferred(id, shapes);
+    } else {
+        controller.put_shapes(request, shapes);
+    }
     tried
 }
 

@@ -92,6 +92,7 @@ impl Controller<'_> {
         let epilog = i64::from(self.scenario.policy.epilog_seconds) * SECOND;
         let spread = if n_nodes > 64 { 2 * n_nodes } else { 0 };
         self.events.push(self.now + COMPLETING_MS + epilog + spread, Event::NodesFree { job: id });
+        self.let_go(id);
         self.touch();
         if how == RunEnded::TimeLimit {
             self.events.push(self.now + KILL_TO_MAIN_MS, Event::MainRequested);

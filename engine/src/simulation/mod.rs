@@ -10,6 +10,7 @@
 //! the engine is whole seconds, as in slurmctld.
 
 mod completing;
+pub(crate) mod drawn;
 pub(crate) mod ends;
 pub(crate) mod events;
 pub(crate) mod jobs;
@@ -17,6 +18,7 @@ mod leaf_wait;
 pub(crate) mod lifecycle;
 pub(crate) mod opening;
 pub(crate) mod outages;
+pub(crate) mod preference;
 pub(crate) mod requeue;
 pub(crate) mod reservations;
 pub(crate) mod running;
@@ -25,10 +27,12 @@ mod time_min;
 pub(crate) mod timers;
 pub(crate) mod waiting;
 
+use std::collections::BTreeMap;
+
 use crate::ablation::{Rule, is_off};
 use crate::cluster::{OverSubscribe, Partition};
 use crate::ids::{JobId, NodeId, RequestId};
-use crate::job::Sharing;
+use crate::job::{Job, Request, Sharing};
 use crate::limits::usage::LimitUsage;
 use crate::node_set::NodeSet;
 use crate::observer::{Interrupted, Observer};
@@ -99,6 +103,8 @@ pub(crate) struct Controller<'a> {
     pub(crate) completing_jobs: Vec<u32>,
     /// Shapes by (request, position of the partition in it), made when first needed.
     shapes: Vec<Option<Box<[Shape]>>>,
+    /// Shapes of jobs that prefer features.
+    pub(crate) preferred: BTreeMap<JobId, Box<[Shape]>>,
     /// Free licences, by [`crate::ids::LicenseId`].
     pub(crate) free_licenses: Vec<u32>,
     pub(crate) usage: Usage,
@@ -174,6 +180,7 @@ impl<'a> Controller<'a> {
             completing: NodeSet::empty(n_nodes),
             completing_jobs: vec![0; n_nodes],
             shapes: vec![None; scenario.workload.requests.len()],
+            preferred: BTreeMap::new(),
             free_licenses: cluster.licenses.iter().map(|&(_, total)| total).collect(),
             usage,
             limits: LimitUsage::new(scenario),
@@ -188,8 +195,7 @@ impl<'a> Controller<'a> {
             arriving: 0,
             finished: 0,
             version: 0,
-            // The shorter ways know nothing of waits for switches, and of cores used twice.
-            every_cycle: every_cycle || someone_waits_for_a_leaf(scenario) || shares_cores(cluster),
+            every_cycle: every_cycle || needs_every_cycle(scenario),
             sizes_vary: sizes_vary(scenario),
             timers,
             scenario,
@@ -286,23 +292,27 @@ impl<'a> Controller<'a> {
 
     /// The shape of a request in one of its partitions; made once. O(1) after the first call.
     pub(crate) fn shape_ready(&mut self, request: RequestId) {
-        let slot = &mut self.shapes[request.index()];
-        if slot.is_none() {
-            let (cluster, select) = (&self.scenario.cluster, &self.scenario.policy.select);
-            let sizes_count = self.scenario.policy.priority.counts_sizes();
-            let request = &self.scenario.workload.requests[request.index()];
-            self.selector.one_leaf = false;
-            let mut shapes: Box<[Shape]> =
-                request.partitions.iter().map(|&partition| Shape::new(cluster, select, partition, request)).collect();
-            for shape in &mut shapes {
-                let user = 0;
-                shape.feasible = self.selector.fits_in_plan(&self.empty, shape, user, &shape.eligible);
-                if shape.feasible && sizes_count {
-                    shape.charged_alone = self.selector.charged_cpus(&self.empty, shape);
-                }
-            }
-            *slot = Some(shapes);
+        if self.shapes[request.index()].is_none() {
+            let scenario = self.scenario;
+            self.shapes[request.index()] = Some(self.shapes_of(&scenario.workload.requests[request.index()]));
         }
+    }
+
+    /// Makes the shapes of a request, one a partition. O(nodes × partitions).
+    fn shapes_of(&mut self, request: &Request) -> Box<[Shape]> {
+        let (cluster, select) = (&self.scenario.cluster, &self.scenario.policy.select);
+        let sizes_count = self.scenario.policy.priority.counts_sizes();
+        self.selector.one_leaf = false;
+        let mut shapes: Box<[Shape]> =
+            request.partitions.iter().map(|&partition| Shape::new(cluster, select, partition, request)).collect();
+        for shape in &mut shapes {
+            let user = 0;
+            shape.feasible = self.selector.fits_in_plan(&self.empty, shape, user, &shape.eligible);
+            if shape.feasible && sizes_count {
+                shape.charged_alone = self.selector.charged_cpus(&self.empty, shape);
+            }
+        }
+        shapes
     }
 
     /// Takes the shape out of the cache so that the state can be changed while it is read; give it back with
@@ -352,9 +362,15 @@ pub(crate) fn dispatch(
     plain::simulate(scenario, algorithm, &scenario.policy.plain, observer)
 }
 
-/// Whether a job could wait for nodes of one leaf switch.
-fn someone_waits_for_a_leaf(scenario: &Scenario) -> bool {
-    scenario.policy.select.topology_tree && scenario.workload.requests.iter().any(|request| request.switches.is_some())
+/// Whether the scenario has what the shorter ways know nothing of: cores used twice, waits for switches, preferred features,
+/// reservations that draw jobs.
+fn needs_every_cycle(scenario: &Scenario) -> bool {
+    let workload = &scenario.workload;
+    let prefers = |job: &Job| job.extra.as_ref().is_some_and(|extra| extra.prefer.is_some());
+    shares_cores(&scenario.cluster)
+        || (scenario.policy.select.topology_tree && workload.requests.iter().any(|request| request.switches.is_some()))
+        || scenario.calendar.reservations.iter().any(|reservation| reservation.flags.magnetic)
+        || workload.jobs.iter().any(prefers)
 }
 
 /// Whether jobs that take whole nodes are charged more on some nodes than on others, and priorities heed it.

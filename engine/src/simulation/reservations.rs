@@ -1,7 +1,7 @@
 //! Advance reservations as the schedulers meet them: who may use which nodes when, and what begins and ends.
 //! Source: slurm-semantics 7.2; observed: oracle case features (sweep, end + 1 s, kill at the limit scan).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::jobs::Phase;
 use super::{Controller, SECOND, seconds};
@@ -35,6 +35,10 @@ pub(crate) struct Reservations {
     named: Vec<Option<usize>>,
     /// Jobs that may run anywhere because theirs has ended.
     freed: BTreeSet<JobId>,
+    /// Whether there are MAGNETIC ones.
+    pub(super) draw: bool,
+    /// Jobs that run, or are being tried, in a MAGNETIC one.
+    pub(super) drawn: BTreeMap<JobId, usize>,
 }
 
 /// What reservations leave to a job at some time.
@@ -74,13 +78,19 @@ impl Reservations {
         }
         let index = |name: &String| reservations.iter().position(|reservation| reservation.name == *name);
         let named = scenario.workload.requests.iter().map(|request| request.reservation.as_ref().and_then(index));
-        Self { named: named.collect(), ..Self::default() }
+        let draw = reservations.iter().any(|reservation| reservation.flags.magnetic);
+        Self { named: named.collect(), draw, ..Self::default() }
     }
 
     /// Whether any reservation exists now: without one no job's nodes are narrowed.
     #[inline]
     pub(crate) fn any(&self) -> bool {
         !self.existing.is_empty() && !is_off(Rule::Reservations)
+    }
+
+    /// Whether a MAGNETIC one may exist now.
+    pub(crate) fn draws(&self) -> bool {
+        self.draw && self.any()
     }
 
     /// How many exist now.
@@ -109,6 +119,11 @@ impl Controller<'_> {
         if self.reservations.named.is_empty() || self.reservations.freed.contains(&id) {
             return None;
         }
+        if self.reservations.draw
+            && let Some(&drawn) = self.reservations.drawn.get(&id)
+        {
+            return Some(drawn);
+        }
         self.reservations.named[self.scenario.workload.jobs[id.index()].request.index()]
     }
 
@@ -116,15 +131,27 @@ impl Controller<'_> {
     pub(super) fn reservation_admits(&self, id: JobId) -> bool {
         let Some(index) = self.reservation_of(id) else { return true };
         let reservation = self.reservation(index);
+        reservation.windows.last().is_some_and(|&(_, end)| end > seconds(self.now)) && self.lets_in(id, index)
+    }
+
+    /// Whether the job's user and account may use a reservation. O(depth of the tree).
+    pub(super) fn lets_in(&self, id: JobId, index: usize) -> bool {
+        let reservation = self.reservation(index);
         let job = &self.scenario.workload.jobs[id.index()];
-        let lasts = reservation.windows.last().is_some_and(|&(_, end)| end > seconds(self.now));
         let user = &self.scenario.workload.users[job.user.index()];
         let by_user = reservation.users.is_empty() || reservation.users.contains(user) != reservation.users_denied;
         let tree = &self.scenario.associations;
         let account_listed =
             accounts_above(tree, job.association).any(|account| reservation.accounts.contains(account));
         let by_account = reservation.accounts.is_empty() || account_listed != reservation.accounts_denied;
-        lasts && by_user && by_account
+        by_user && by_account
+    }
+
+    /// The MAGNETIC reservations that last now, with their starts.
+    pub(super) fn magnets_now(&self) -> impl Iterator<Item = (i64, usize)> {
+        let now = seconds(self.now);
+        let lasting = self.reservations.existing.iter().filter(move |it| (it.start..it.end).contains(&now));
+        lasting.filter(|it| self.reservation(it.reservation).flags.magnetic).map(|it| (it.start, it.reservation))
     }
 
     /// Whether the job waits for its reservation to begin.

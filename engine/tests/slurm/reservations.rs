@@ -176,6 +176,41 @@ fn jobs_that_run_where_a_reservation_begins_go_on() {
     );
 }
 
+/// n1 is reserved for bob. His second job does not name the reservation, and is drawn into it; a job of another user is not.
+#[test]
+fn a_magnetic_reservation_draws_jobs_that_do_not_name_it() {
+    let scenario = |flag: &str| {
+        format!(
+            "node n[1-2] cores=4
+             reservation r nodes=n1 at=600 for=3600 users=bob {flag}
+             job 1 n=4 w=n2 run=3000 t=60
+             job 2 at=700 n=4 user=bob run=100 t=10
+             job 3 at=700 n=4 user=ann run=100 t=10"
+        )
+    };
+    let expected = |second: &str, third: &str, node: &str| {
+        format!(
+            "1  0    0..4      +3000  COMPLETED  n2      *
+             2  700  {second}  +100   COMPLETED  {node}  *
+             3  700  {third}   +100   COMPLETED  n2      *"
+        )
+    };
+    expect(&scenario(""), &expected("1.end+0..4", "2.end+0..4", "n2"));
+    expect(&scenario("magnetic"), &expected("700..705", "1.end+0..4", "n1"));
+    expect_equal_with_every_cycle(&scenario("magnetic"), 2);
+}
+
+/// Drawn in, a job is bound as if it had named the reservation: it ends with it.
+#[test]
+fn who_was_drawn_in_ends_with_the_reservation() {
+    expect(
+        "node n1 cores=4
+         reservation r at=600 for=600 users=bob magnetic
+         job 1 at=700 n=4 user=bob run=5000 t=100",
+        "1  700  700..705  1200..1232  TIMEOUT  n1  *",
+    );
+}
+
 #[test]
 fn nobody_minds_a_reservation_before_it_is_created() {
     expect(

@@ -340,3 +340,31 @@ fn select_linear_adds_one_line_of_nodes_after_the_other() {
          2  10  10..14  +500  COMPLETED  n4        *",
     );
 }
+
+/// Job 2 would like a fast node and takes n1 only if none is free. Its first record blocks the partition for the main scheduler;
+/// backfill tries the other one too.
+#[test]
+fn preferred_features_are_tried_first_and_not_waited_for() {
+    let scenario = |first: &str, wish: &str| {
+        format!(
+            "node n1 cores=4
+             node n2 cores=4 features=fast
+             set bf_interval=10
+             job 1 n=4 w={first} run=600 t=20
+             job 2 at=20 n=1 run=100 t=10 {wish}"
+        )
+    };
+    let expected = |first: &str, second: &str, by: &str| {
+        format!(
+            "1  0   0..4    +600  COMPLETED  {first}   *
+             2  20  20..34  +100  COMPLETED  {second}  {by}"
+        )
+    };
+    expect(&scenario("n2", ""), &expected("n2", "n1", "*"));
+    expect(&scenario("n2", "prefer=fast"), &expected("n2", "n1", "backfill"));
+    expect(&scenario("n1", "prefer=fast"), &expected("n1", "n2", "*"));
+    let idle = |wish: &str| format!("node n1 cores=4\nnode n2 cores=4 features=fast\njob 1 n=1 run=100 t=10 {wish}");
+    expect(&idle(""), "1  0  0..4  +100  COMPLETED  n1  *");
+    expect(&idle("prefer=fast"), "1  0  0..4  +100  COMPLETED  n2  *");
+    expect_equal_with_every_cycle(&scenario("n2", "prefer=fast"), 2);
+}

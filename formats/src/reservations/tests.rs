@@ -68,12 +68,12 @@ fn the_form_of_several_lines_reads_the_same() {
 #[test]
 fn what_is_left_out_is_named() {
     let text = one(
-        "Nodes=m1 Flags=MAINT,MAGNETIC,PURGE_COMP=00:05:00,SPEC_NODES,FANCY Licenses=matlab:2 NodeName=m1 CoreIDs=0-3",
+        "Nodes=m1 Flags=MAINT,REPLACE,PURGE_COMP=00:05:00,SPEC_NODES,FANCY Licenses=matlab:2 NodeName=m1 CoreIDs=0-3",
     );
     let (facts, found) = facts(&text);
     assert_eq!(
         found,
-        "resv:1: not modelled: Flags: MAGNETIC of r: it draws no job that does not name it\n\
+        "resv:1: not modelled: Flags: REPLACE of r: nodes in use are not replaced by others\n\
          resv:1: not modelled: Flags: PURGE_COMP=00:05:00 of r: it lasts until its end, also when idle\n\
          resv:1: warning: Flags: 'FANCY' of r is no flag that is known; left out; see scontrol(1)\n\
          resv:1: not modelled: CoreIDs: r reserves some cores of its nodes: the whole nodes are taken\n\

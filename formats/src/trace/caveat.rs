@@ -71,8 +71,6 @@ caveats! {
     /// The run after a requeue is not in the trace.
     RequeuedLast, Assumed, "State", "were requeued, but no later run is in the trace: taken as ended without success",
         "export with --duplicates, and a period that holds the later runs";
-    /// `--prefer`.
-    Prefer, NotModelled, "SubmitLine", "preferred node features with --prefer: the preference is ignored", "";
     /// The same row twice.
     DuplicateRow, Warning, "JobID", "rows that repeat a row: read once", "export overlapping periods once";
     /// Job ids were used again.

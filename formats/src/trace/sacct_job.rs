@@ -96,9 +96,6 @@ impl RowReader<'_> {
         if !request.reservation.is_empty() && !options.as_ref().is_some_and(|options| options.dependency_unknown) {
             release = submit;
         }
-        if options.as_ref().is_some_and(|options| !options.prefer.is_empty()) {
-            self.log.caveat(CaveatKind::Prefer, self.line);
-        }
         if let Some(opens) = self.present.opens.filter(|&opens| submit < opens) {
             extra.before = self.before(row, state, &ending, end, opens)?;
             // What it waited for is over, or will be seen again.

@@ -1,6 +1,5 @@
 //! The options of sbatch, salloc and srun: which exist, which take a value, which matter here. Source: their manual pages, 22.05 to 24.05.
 
-use super::caveat::CaveatKind;
 use crate::fidelity::ByStanding;
 
 /// Whether an option takes a value.
@@ -235,7 +234,6 @@ pub(crate) fn options_by_standing() -> ByStanding {
         match option {
             Irrelevant => by.harmless.push(name),
             NotModelled => by.left_out.push((format!("--{name}"), "counted, without effect")),
-            Opt::Prefer => by.left_out.push((format!("--{name}"), CaveatKind::Prefer.text())),
             _ => by.modelled.push(name),
         }
     }

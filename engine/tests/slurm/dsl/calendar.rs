@@ -38,6 +38,7 @@ pub(super) fn reservation(line: &Line<'_>, cluster: &Cluster) -> Reservation {
             "all_nodes" => reservation.flags.all_nodes = true,
             "part_nodes" => reservation.flags.part_nodes = true,
             "flex" => reservation.flags.flex = true,
+            "magnetic" => reservation.flags.magnetic = true,
             "overlap" => reservation.flags.overlap = true,
             "no_hold" => reservation.flags.no_hold_jobs_after = true,
             other => line.unknown(other),

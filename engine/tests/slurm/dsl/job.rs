@@ -135,6 +135,7 @@ pub(super) fn add(
             "mem" if value == "0" => request.memory = Memory::WholeNode,
             "mem" => request.memory = Memory::PerNode(line.number(value)),
             "mem_per_cpu" => request.memory = Memory::PerCpu(line.number(value)),
+            "prefer" => extra.prefer = Some(features(cluster, value)),
             "C" => request.features = features(cluster, value),
             "gres" => {
                 let (name, count) = value.split_once(':').unwrap();

@@ -123,7 +123,7 @@ fn a_requeue_without_a_later_row_is_named() {
 }
 
 #[test]
-fn what_a_job_asked_for_and_does_not_get_is_counted() {
+fn preferred_features_and_switches_are_kept_and_no_caveat() {
     let count = |line: &str| {
         let trace = trace(&with(&[("SubmitLine", line)]));
         caveats(&trace)
@@ -132,8 +132,7 @@ fn what_a_job_asked_for_and_does_not_get_is_counted() {
             .filter(|kind| *kind != CaveatKind::ScriptOptions)
             .collect::<Vec<_>>()
     };
-    assert_eq!(count("sbatch -N 4 -n 48 --mem=24000 --prefer=fast job.sh"), [CaveatKind::Prefer]);
-    assert_eq!(count("sbatch -N 4 -n 48 --mem=24000 --switches=1@10 job.sh"), []);
+    assert_eq!(count("sbatch -N 4 -n 48 --mem=24000 --prefer=fast --switches=1@10 job.sh"), []);
 }
 
 #[test]
