@@ -24,6 +24,11 @@ openapi:
 helm:
     bash tests/helm.sh
 
+# Ten thousand queued tasks, drained by two workers (docs/RELIABILITY.md).
+drain:
+    cargo build --release -p foresite
+    python3 tests/measure/drain.py target/release/foresite
+
 # Follows docs/OPERATIONS.md literally.
 drill:
     bash tests/drill.sh

@@ -29,7 +29,8 @@ impl Row {
     }
 
     fn assert(&self) {
-        println!("{}", self.line());
+        // On a line of its own: the harness has written the test's name, or a dot.
+        println!("\n{}", self.line());
         assert_eq!((self.lost, self.doubled, self.differing), (0, 0, 0), "{}", self.line());
         assert!(self.disturbances > 0 && self.studies > 0, "nothing was disturbed: {}", self.line());
     }

@@ -17,12 +17,16 @@ use foresite_formats::{compression, schedule_file};
 pub(crate) type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub(crate) const TARGETS: [Target; 8] = [
+pub(crate) const TARGETS: [Target; 12] = [
     ("slurm_conf", slurm_conf),
     ("hostlist", hostlist),
     ("sacct", trace_file),
     ("swf", trace_file),
     ("sacctmgr", sacctmgr),
+    ("reservations", reservations),
+    ("events", events),
+    ("usage", usage),
+    ("sdiag", sdiag),
     ("study_document", study),
     ("schedule_file", schedule),
     ("compression", unpack),
@@ -90,16 +94,55 @@ pub(crate) fn sacctmgr(bytes: &[u8]) {
     let _ = micro().lower(Some(&accounts));
 }
 
+/// `scontrol show reservation`, down to the example's calendar.
+pub(crate) fn reservations(bytes: &[u8]) {
+    beside("reservations", bytes);
+}
+
+/// `sacctmgr show event`, likewise.
+pub(crate) fn events(bytes: &[u8]) {
+    beside("events", bytes);
+}
+
+/// `sshare`, to the initial usage of the example's associations.
+pub(crate) fn usage(bytes: &[u8]) {
+    beside("usage", bytes);
+}
+
+/// `sdiag`, to the example's cost model.
+pub(crate) fn sdiag(bytes: &[u8]) {
+    beside("sdiag", bytes);
+}
+
+/// The example with one more file of its site.
+fn beside(kind: &str, bytes: &[u8]) {
+    let text = format!(
+        "name: x\nsite: {{slurm_conf: slurm.conf, accounts: sacctmgr.cfg, {kind}: more}}\ntrace: {{file: sacct.txt}}\n"
+    );
+    let (document, found) = study_document::read("study.yaml", text.as_bytes());
+    assert!(found.is_empty(), "{found:?}");
+    let mut files = example();
+    files.insert("more", bytes);
+    if let Some(document) = document {
+        let _ = Study::prepare(&document, &files);
+    }
+}
+
+/// The example's files.
+fn example() -> FileSet {
+    let mut files = files(CONF.as_bytes());
+    files.insert("sacctmgr.cfg", ACCOUNTS.as_bytes());
+    files.insert("sacct.txt", SACCT.as_bytes());
+    files
+}
+
 /// A study document, and whatever it changes on the example.
 pub(crate) fn study(bytes: &[u8]) {
     let (document, mut found) = study_document::read("study.yaml", bytes);
     study_document::locate(&mut found, "study.yaml", bytes);
     let Some(document) = document else { return };
     let _ = document.canonical_json();
-    let mut files = files(CONF.as_bytes());
-    files.insert("sacctmgr.cfg", ACCOUNTS.as_bytes());
-    files.insert("sacct.txt", SACCT.as_bytes());
-    let _ = Study::prepare(&document, &files);
+    let _ = Study::prepare(&document, &example());
 }
 
 /// A schedule file.

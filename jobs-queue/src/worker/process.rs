@@ -15,9 +15,8 @@ const WORDS_MAX: usize = 8 << 10;
 
 /// Runs an order to its end. Dropping the future kills the child.
 pub(crate) async fn run(settings: &WorkerSettings, spec: &TaskSpec) -> Result<(), AttemptError> {
-    let mut child = start(settings, spec).map_err(|error| {
-        AttemptError::Retry(format!("{} could not be started: {error}", settings.program.display()))
-    })?;
+    let mut child = start(settings, spec)
+        .map_err(|error| AttemptError::Away(format!("{} could not be started: {error}", settings.program.display())))?;
     let mut order = serde_json::to_vec(spec).map_err(|error| AttemptError::Fatal(error.to_string()))?;
     order.push(b'\n');
     // Kept open until the child has ended: it ends itself when this closes.
