@@ -40,10 +40,20 @@ impl Lowering<'_> {
             epilog_seconds: self.epilog_seconds(),
             job_requeue: values.number("JobRequeue") != 0,
             message_timeout: values.number("MessageTimeout"),
-            kill_invalid_depend: self.scheduler_parameters().flag("kill_invalid_depend"),
+            kill_invalid_depend: self.kill_invalid_depend(),
             cost: self.conf.cost(),
             plain: plain::options(|name| self.conf.simulator.get(name).map(|setting| setting.value.as_str())),
         }
+    }
+
+    /// Where 20.02 moved it; slurmctld looks nowhere else.
+    fn kill_invalid_depend(&mut self) -> bool {
+        if self.scheduler_parameters().setting("kill_invalid_depend").is_some() {
+            let message = "slurmctld ignores kill_invalid_depend here since 20.02, and so does this";
+            let remark = self.place_of("SchedulerParameters").remark(Severity::Warning, "SchedulerParameters", message);
+            self.diagnostics.push(remark.cure("write DependencyParameters=kill_invalid_depend"));
+        }
+        self.globals().has_word("DependencyParameters", "kill_invalid_depend")
     }
 
     fn epilog(&mut self) -> bool {

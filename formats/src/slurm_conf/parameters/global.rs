@@ -123,6 +123,14 @@ pub(super) static MODELLED: &[Parameter] = &[
         "memory per node of jobs that ask for none; 0 is all of the node",
     ),
     modelled(
+        "DependencyParameters",
+        Kind::Text,
+        "",
+        "",
+        "kill_invalid_depend cancels jobs whose dependency cannot hold",
+    )
+    .but_for(&[("disable_remote_singleton", "federations are not simulated")]),
+    modelled(
         "EnforcePartLimits",
         Kind::OneOf(&["NO", "YES", "ANY", "ALL", "TRUE", "FALSE"]),
         "",
@@ -297,7 +305,6 @@ pub(super) static NOT_MODELLED: &[Parameter] = &[
     not_modelled("BurstBufferType", "burst_buffer/none", "burst buffers are not simulated"),
     not_modelled("DefMemPerTask", "0", "an option of old releases"),
     not_modelled("MaxMemPerTask", "0", "an option of old releases"),
-    not_modelled("DependencyParameters", "", "dependencies follow the defaults"),
     not_modelled("EpilogMsgTime", "2000", "nodes of large jobs are released at once"),
     not_modelled("EpilogSlurmctld", "", "the controller's epilog takes no time"),
     not_modelled("FederationParameters", "", "federations are not simulated"),

@@ -79,7 +79,6 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         .left_out("a backfill cycle takes no time, so it neither yields nor is cut off"),
     range("default_queue_depth", 0, U32, "jobs", "100", "jobs tested by a run of the main scheduler"),
     flag("defer", "no start at submission, fewer runs of the main scheduler"),
-    flag("kill_invalid_depend", "jobs whose dependency cannot be fulfilled are cancelled"),
     range("max_sched_time", 1, U32, "s", "2", "time after which a run of the main scheduler ends")
         .left_out("a main scheduling cycle takes no time"),
     flag("pack_serial_at_end", "one-CPU jobs are placed on the last nodes"),
@@ -153,6 +152,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     harmless("ignore_constraint_validation"),
     harmless("ignore_prefer_validation"),
     harmless("inventory_interval"),
+    Parameter::harmless(SchedulerParameters, "kill_invalid_depend", "it has moved to DependencyParameters in 20.02"),
     harmless("max_array_tasks"),
     harmless("max_depend_depth"),
     harmless("max_script_size"),

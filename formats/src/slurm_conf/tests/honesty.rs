@@ -118,7 +118,7 @@ const FEEDS: &[(&str, &str, &str)] = &[
     ("SchedulerParameters.bf_licenses", "true", "licenses"),
     ("SchedulerParameters.bf_one_resv_per_job", "true", "one_resv_per_job"),
     ("SchedulerParameters.bf_running_job_reserve", "true", "running_job_reserve"),
-    ("SchedulerParameters.kill_invalid_depend", "true", "kill_invalid_depend"),
+    ("DependencyParameters", "kill_invalid_depend", "kill_invalid_depend"),
     ("SchedulerParameters.sched_min_interval", "9000", "sched_min_interval_us"),
     ("SchedulerParameters.bf_job_part_count_reserve", "9", "job_part_count_reserve"),
     ("SchedulerParameters.bf_max_job_array_resv", "9", "max_job_array_resv"),

@@ -80,3 +80,30 @@ fn what_ifs_that_the_engine_would_not_see_are_refused() {
         conf.set(key, value).unwrap();
     }
 }
+
+#[test]
+fn wrong_values_of_what_is_modelled_are_refused_by_name() {
+    let mut conf = read(&small("PartitionName=s Nodes=n1"));
+    for (key, value, said) in [
+        ("CompleteWait", "soon", "'soon' is not a whole number"),
+        ("EpilogSeconds", "-1", "-1 is not between 0 and 86400"),
+        ("DefCpuPerGPU", "many", "'many' is not a whole number"),
+        ("DefMemPerGPU", "lots", "'lots' is not a memory size"),
+        ("partition.s.DefCpuPerGPU", "-2", "-2 is not between"),
+        ("partition.s.DefMemPerGPU", "big", "'big' is not a memory size"),
+        ("partition.s.OverSubscribe", "SOMETIMES", "'SOMETIMES' is unknown"),
+        ("PriorityFlags", "CALCULATE_WALKING", "'CALCULATE_WALKING' is unknown"),
+        ("SchedulerParameters.max_switch_wait", "-5", "-5 is not between"),
+        ("SchedulerParameters.reduce_completing_frag", "maybe", "'maybe' is not true or false"),
+        ("SchedulerParameters.kill_invalid_depend", "true", "it has moved to DependencyParameters"),
+        ("DependencyParameters", "disable_remote_singleton", "is not modelled"),
+        ("Plain.overrun", "forgive", "'forgive' is unknown"),
+    ] {
+        let fault = fault(conf.set(key, value));
+        assert!(fault.contains(said) && fault.contains("; "), "{key}={value}: {fault}");
+    }
+    conf.set("partition.s.OverSubscribe", "FORCE:0").unwrap();
+    assert!(conf.lower(None).1.iter().any(|it| it.is_error() && it.message.contains("between 1 and 32768")));
+    let said = remarks("SchedulerParameters=kill_invalid_depend");
+    assert!(said.contains("warning: SchedulerParameters: slurmctld ignores kill_invalid_depend"), "{said}");
+}

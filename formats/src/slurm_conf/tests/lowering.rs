@@ -66,7 +66,7 @@ fn later_releases_have_other_defaults() {
 fn scheduler_parameters_reach_both_schedulers() {
     let policy = site(&small(
         "SchedulerType=sched/backfill\nSchedulerParameters=max_job_bf=50,interval=45,bf_max_job_user=15,bf_max_time=20,sched_interval=-1,\
-         default_queue_depth=7,defer,bf_licenses,sched_min_interval=2000000,bf_yield_sleep=1000,kill_invalid_depend\nMessageTimeout=60",
+         default_queue_depth=7,defer,bf_licenses,sched_min_interval=2000000,bf_yield_sleep=1000\nDependencyParameters=max_depend_depth=5,kill_invalid_depend\nMessageTimeout=60",
     ))
     .policy;
     let backfill = &policy.backfill;
