@@ -85,7 +85,7 @@ fn whole_node(geometry: &Geometry, free: &Free, shape: &Shape, index: usize) -> 
         MemoryNeed::PerNode(mb) => mb <= free.memory[index],
         // --mem-per-cpu is charged for every CPU of the node.
         MemoryNeed::PerCpu(mb) => mb.saturating_mul(u64::from(cpus)) <= free.memory[index],
-        MemoryNeed::Whole => true,
+        MemoryNeed::Whole => free.memory[index] == geometry.memory[index],
     };
     if enough_memory { cpus } else { 0 }
 }

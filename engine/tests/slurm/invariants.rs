@@ -238,6 +238,36 @@ fn check(text: &str, seed: u64) {
     }
 }
 
+/// The same where jobs of partition p share cores by two, and those of q by three if they ask for it.
+fn with_sharing(text: &str) -> String {
+    text.replace("partition p\npartition q tier=2", "partition p over=force:2\npartition q tier=2 over=yes:3")
+        .replace("gres=gpu:1", "gres=gpu:1 oversubscribe")
+        .replace("dep=singleton", "oversubscribe dep=singleton")
+}
+
+/// Cores may be used so often; memory and GPUs once.
+fn check_sharing(text: &str, seed: u64) {
+    let (scenario, outcome) = run(text, seed);
+    for index in 0..outcome.records.len() {
+        check_job(&scenario, &outcome, index);
+    }
+    for at in outcome.records.iter().filter_map(|record| record.start) {
+        let running = running(&outcome, at);
+        for node in 0..scenario.cluster.nodes.len() {
+            let is_here = |index: &usize| outcome.nodes(JobId::new(*index)).any(|other| other.index() == node);
+            let here: Vec<usize> = running.iter().copied().filter(is_here).collect();
+            let shares: Vec<_> = here.iter().map(|&index| share(&scenario, &outcome, index)).collect();
+            assert!(shares.iter().map(|share| share.0).sum::<u64>() <= 4 * 5, "CPUs at {at}: {here:?}");
+            assert!(shares.iter().map(|share| share.1).sum::<u64>() <= MEMORY, "memory at {at}: {here:?}");
+            let asked = |index: &usize| {
+                let request = &scenario.workload.requests[scenario.workload.jobs[*index].request.index()];
+                request.gres.first().map_or(0, |gres| gres.count)
+            };
+            assert!(here.iter().map(asked).sum::<u32>() <= 2, "GPUs at {at}: {here:?}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -272,6 +302,17 @@ proptest! {
     #[test]
     fn preemption_hands_out_nothing_twice(text in preempting(), seed in 0u64..1000) {
         check(&text, seed);
+    }
+
+    #[test]
+    fn sharing_cores_hands_out_no_memory_and_no_gpu_twice(text in scenario(&["", "array=1-6%2"]), seed in 0u64..1000) {
+        check_sharing(&with_sharing(&text), seed);
+    }
+
+    #[test]
+    fn sharing_cores_and_preemption_hold_together(text in preempting(), seed in 0u64..1000) {
+        let text = text.replace("\npartition p ", "\npartition p over=force:2 ").replace("\npartition q ", "\npartition q over=yes:3 ");
+        check_sharing(&text, seed);
     }
 
     #[test]
