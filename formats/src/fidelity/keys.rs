@@ -27,7 +27,7 @@ pub fn keys() -> String {
         let modelled = names(&|parameter| parameter.is_modelled());
         let harmless = names(&|parameter| parameter.status == Status::Harmless);
         let whole = of_scope().filter_map(|parameter| match parameter.status {
-            Status::NotModelled(reason) => Some((parameter.name.to_owned(), reason)),
+            Status::NotModelled(reason) | Status::WithTime(reason) => Some((parameter.name.to_owned(), reason)),
             _ => None,
         });
         let words = of_scope().flat_map(|parameter| {

@@ -85,9 +85,6 @@ fn what_counts_as_modelled_is_tested() {
     assert!(untested.is_empty(), "{}", untested.join("\n"));
 }
 
-/// Modelled where a cycle takes time, which the readers look after themselves (`slurm_conf/cost.rs`).
-const WITH_TIME: [&str; 4] = ["bf_continue", "bf_max_time", "bf_yield_interval", "bf_yield_sleep"];
-
 /// What the readers take as modelled stands in a rule that is not left out; what they name as not modelled in no modelled rule.
 #[test]
 fn every_parameter_stands_in_a_rule_of_its_standing() {
@@ -101,7 +98,8 @@ fn every_parameter_stands_in_a_rule_of_its_standing() {
             // Names the cluster.
             Status::Modelled if parameter.name == "ClusterName" => true,
             Status::Modelled => is_modelled || standings.contains(&Standing::Approximated),
-            Status::NotModelled(_) => !is_modelled || WITH_TIME.contains(&parameter.name) || is_elsewhere(parameter),
+            Status::WithTime(_) => is_modelled,
+            Status::NotModelled(_) => !is_modelled || is_elsewhere(parameter),
         };
         if !fits {
             wrong.push(parameter.key());

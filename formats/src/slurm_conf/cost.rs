@@ -37,6 +37,11 @@ impl SlurmConf {
         }
     }
 
+    /// Whether backfill cycles take time.
+    pub(super) fn cycles_take_time(&self) -> bool {
+        self.cost() != CostModel::default()
+    }
+
     /// The figures in force.
     pub(super) fn cost(&self) -> CostModel {
         let figure = |name| {

@@ -146,7 +146,7 @@ impl SlurmConf {
         let before = self.options(scope);
         let named = before.iter().chain(options.iter()).map(|setting| setting.parameter.canonical());
         for parameter in named {
-            let Status::NotModelled(reason) = parameter.status else { continue };
+            let Some(reason) = parameter.why_not(self.cycles_take_time()) else { continue };
             if !parameter.kind.same(&before.current(parameter), &options.current(parameter)) {
                 return Err(self.edit_error(
                     key,
@@ -215,14 +215,16 @@ impl SlurmConf {
             let shown: String = name.chars().take(60).collect();
             return Err(self.edit_error(key, format!("there is no parameter '{shown}'"), &cure));
         };
+        if let Some(reason) = parameter.why_not(self.cycles_take_time()) {
+            let cure = match parameter.status {
+                Status::WithTime(_) => "set CostModel=default before, or leave it out: it would change nothing",
+                _ => "leave it out: it would change nothing",
+            };
+            return Err(self.edit_error(key, format!("'{}' is not modelled: {reason}", parameter.name), cure));
+        }
         match (parameter.status, parameter.alias_of) {
             (Status::Modelled, Some(canonical)) => Ok(find_parameter(scope, canonical).unwrap_or(parameter)),
-            (Status::Modelled, None) => Ok(parameter),
-            (Status::NotModelled(reason), _) => Err(self.edit_error(
-                key,
-                format!("'{}' is not modelled: {reason}", parameter.name),
-                "leave it out: it would change nothing",
-            )),
+            (Status::Modelled | Status::NotModelled(_) | Status::WithTime(_), _) => Ok(parameter),
             (Status::Harmless, _) => {
                 let message = format!("'{}' has no effect on scheduling ({})", parameter.name, parameter.meaning);
                 Err(self.edit_error(key, message, "leave it out: it would change nothing"))

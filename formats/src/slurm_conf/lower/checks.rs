@@ -13,13 +13,14 @@ impl Lowering<'_> {
     pub(super) fn check_values(&mut self) {
         let conf = self.conf;
         let preempts = self.preempts();
+        let takes_time = conf.cycles_take_time();
         let mut seen = BTreeSet::new();
         let mut all: Vec<Diagnostic> = Vec::new();
         let mut check = |settings: &Settings| {
             for setting in settings.iter() {
                 all.extend(fault(setting, &mut seen));
                 if preempts || !is_about_preemption(setting.parameter) {
-                    all.extend(left_out(setting, settings, &mut seen));
+                    all.extend(left_out(setting, settings, takes_time, &mut seen));
                 }
             }
         };
@@ -62,7 +63,7 @@ fn fault(setting: &Setting, seen: &mut Seen) -> Option<Diagnostic> {
 }
 
 /// What a setting says without effect here.
-fn left_out(setting: &Setting, settings: &Settings, seen: &mut Seen) -> Vec<Diagnostic> {
+fn left_out(setting: &Setting, settings: &Settings, takes_time: bool, seen: &mut Seen) -> Vec<Diagnostic> {
     let parameter = setting.parameter.canonical();
     let remark = |message: String| setting.place.remark(Severity::NotModelled, parameter.key(), message);
     if setting.parameter != parameter && settings.get(parameter.name).is_some() {
@@ -72,7 +73,8 @@ fn left_out(setting: &Setting, settings: &Settings, seen: &mut Seen) -> Vec<Diag
         Status::Harmless => Vec::new(),
         // Its options are judged one by one.
         Status::NotModelled(_) if parameter.name == "PreemptParameters" => Vec::new(),
-        Status::NotModelled(reason) => {
+        Status::WithTime(_) if takes_time => Vec::new(),
+        Status::NotModelled(reason) | Status::WithTime(reason) => {
             let is_void = parameter.is_void(&setting.value, &settings.default_of(parameter));
             let is_new = !is_void && seen.insert((parameter.scope, parameter.name, None));
             is_new.then(|| remark(reason.to_owned())).into_iter().collect()

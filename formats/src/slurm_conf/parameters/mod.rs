@@ -38,6 +38,8 @@ pub enum Status {
     Harmless,
     /// It has one, which is not reproduced, for this reason.
     NotModelled(&'static str),
+    /// Its effect is reproduced where backfill cycles take time (`CostModel`); elsewhere not, for this reason.
+    WithTime(&'static str),
 }
 
 /// One parameter of slurm.conf.
@@ -133,6 +135,22 @@ impl Parameter {
     /// Read and checked like a modelled one, but nothing in the engine looks at it, for this reason.
     const fn left_out(self, reason: &'static str) -> Self {
         Self { status: Status::NotModelled(reason), ..self }
+    }
+
+    /// Looked at by the engine only where backfill cycles take time.
+    const fn with_time(self) -> Self {
+        let reason =
+            "a backfill cycle takes no time, so it neither yields nor is cut off, unless CostModel gives it some";
+        Self { status: Status::WithTime(reason), ..self }
+    }
+
+    /// Why it has no effect, where it has one in Slurm.
+    pub(crate) fn why_not(&self, cycles_take_time: bool) -> Option<&'static str> {
+        match self.status {
+            Status::NotModelled(reason) => Some(reason),
+            Status::WithTime(reason) if !cycles_take_time => Some(reason),
+            Status::WithTime(_) | Status::Modelled | Status::Harmless => None,
+        }
     }
 
     /// Modelled but for these words of its value.

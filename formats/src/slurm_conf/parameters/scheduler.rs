@@ -37,8 +37,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     flag("assoc_limit_stop", "jobs blocked by limits block those behind them"),
     range("batch_sched_delay", 0, U32, "s", "3", "least time between runs of the main scheduler after submissions"),
     flag("bf_busy_nodes", "plans prefer nodes already in use"),
-    flag("bf_continue", "a backfill cycle goes on after yielding although jobs or nodes changed")
-        .left_out("a backfill cycle takes no time, so it neither yields nor is cut off"),
+    flag("bf_continue", "a backfill cycle goes on after yielding although jobs or nodes changed").with_time(),
     range("bf_interval", -1, 10_800, "s", "30", "pause between backfill cycles; -1 is no backfill"),
     range(
         "bf_job_part_count_reserve",
@@ -63,8 +62,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         "0",
         "jobs of a user in a partition tested in a backfill cycle; 0 is unlimited",
     ),
-    range("bf_max_time", 1, 3600, "s", "=bf_interval", "time after which a backfill cycle ends")
-        .left_out("a backfill cycle takes no time, so it neither yields nor is cut off"),
+    range("bf_max_time", 1, 3600, "s", "=bf_interval", "time after which a backfill cycle ends").with_time(),
     range("bf_min_age_reserve", 0, 2_592_000, "s", "0", "age from which jobs get planned starts"),
     range("bf_min_prio_reserve", 0, U32, "", "0", "priority from which jobs get planned starts"),
     range("bf_node_space_size", 2, 2_000_000, "records", "=bf_max_job_test", "slots of the backfill plan"),
@@ -74,9 +72,8 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     range("bf_window", 1, 43_200, "min", "1440", "how far backfill plans ahead"),
     range("bf_window_linear", 0, U32, "s", "0", "linear steps of the end times tested; 0 doubles them"),
     range("bf_yield_interval", 1, 10_000_000, "µs", "2000000", "work between two yields of a backfill cycle")
-        .left_out("a backfill cycle takes no time, so it neither yields nor is cut off"),
-    range("bf_yield_sleep", 1, 10_000_000, "µs", "500000", "length of a yield")
-        .left_out("a backfill cycle takes no time, so it neither yields nor is cut off"),
+        .with_time(),
+    range("bf_yield_sleep", 1, 10_000_000, "µs", "500000", "length of a yield").with_time(),
     range("default_queue_depth", 0, U32, "jobs", "100", "jobs tested by a run of the main scheduler"),
     flag("defer", "no start at submission, fewer runs of the main scheduler"),
     range("max_sched_time", 1, U32, "s", "2", "time after which a run of the main scheduler ends")

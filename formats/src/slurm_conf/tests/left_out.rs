@@ -107,3 +107,22 @@ fn wrong_values_of_what_is_modelled_are_refused_by_name() {
     let said = remarks("SchedulerParameters=kill_invalid_depend");
     assert!(said.contains("warning: SchedulerParameters: slurmctld ignores kill_invalid_depend"), "{said}");
 }
+
+#[test]
+fn what_a_cycles_time_decides_can_be_set_where_cycles_take_time() {
+    let mut conf = read(&small("SchedulerParameters=bf_max_time=20\nPartitionName=s Nodes=n1"));
+    assert!(fault(conf.set("SchedulerParameters.bf_max_time", "10")).contains("set CostModel=default before"));
+    conf.set("CostModel", "default").unwrap();
+    for (key, value) in
+        [("bf_max_time", "10"), ("bf_continue", "true"), ("bf_yield_interval", "9"), ("bf_yield_sleep", "8")]
+    {
+        conf.set(&format!("SchedulerParameters.{key}"), value).unwrap();
+    }
+    conf.scale("SchedulerParameters.bf_max_time", 3.0).unwrap();
+    let (site, diagnostics) = conf.lower(None);
+    let backfill = site.unwrap().policy.backfill;
+    assert_eq!((backfill.max_time, backfill.continue_after_yield), (Some(30), true));
+    assert_eq!((backfill.yield_interval_us, backfill.yield_sleep_us), (9, 8));
+    assert!(!said(&diagnostics).contains("bf_max_time"), "{}", said(&diagnostics));
+    assert!(fault(conf.set("SchedulerParameters.max_sched_time", "3")).contains("is not modelled"));
+}
