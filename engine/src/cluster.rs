@@ -65,6 +65,8 @@ pub struct Node {
     pub features: Vec<FeatureId>,
     /// Count of each generic resource, by [`GresId`]; a typed unit counts under its type and under its name.
     pub gres: Vec<u32>,
+    /// Of them, units near each socket (gres.conf `Cores`), by [`GresId`] and socket; empty where all are near all sockets.
+    pub gres_near: Vec<Vec<u32>>,
     /// Which NodeName line the node came from: nodes of one record form one node set.
     pub config_record: u32,
     /// Whether it can be scheduled (false for DOWN, DRAIN, FAIL, FUTURE).

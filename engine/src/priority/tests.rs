@@ -133,6 +133,7 @@ fn machine() -> Cluster {
         weight: 1,
         features: Vec::new(),
         gres: Vec::new(),
+        gres_near: Vec::new(),
         config_record: 0,
         schedulable: true,
     };

@@ -25,6 +25,8 @@ pub(crate) struct Geometry {
     pub(crate) gres: Vec<u32>,
     /// Number of GRES types.
     pub(crate) n_gres: usize,
+    /// GRES near each socket, `n_gres` a socket; empty where none is bound to sockets.
+    pub(crate) near: Vec<u32>,
     /// For a typed GRES, the position of its name's total.
     pub(crate) gres_total: Vec<Option<usize>>,
     /// Who shares cores on an empty machine: nobody, where cores may be shared.
@@ -45,6 +47,7 @@ impl Geometry {
             memory: Vec::new(),
             gres: Vec::new(),
             n_gres: cluster.gres.len(),
+            near: Vec::new(),
             gres_total: cluster
                 .gres
                 .iter()
@@ -82,6 +85,14 @@ impl Geometry {
             }
         }
         geometry.shared = Shared::new(cluster, geometry.socket_cores.len());
+        if cluster.nodes.iter().any(|node| !node.gres_near.is_empty()) {
+            for (node, sockets) in cluster.nodes.iter().zip(geometry.socket_begin.windows(2)) {
+                for socket in 0..(sockets[1] - sockets[0]) as usize {
+                    let near = |gres: usize| node.gres_near.get(gres).and_then(|units| units.get(socket));
+                    geometry.near.extend((0..geometry.n_gres).map(|gres| near(gres).copied().unwrap_or(0)));
+                }
+            }
+        }
         geometry
     }
 
@@ -110,6 +121,8 @@ pub(crate) struct Free {
     pub(crate) memory: Vec<u64>,
     /// Free GRES, `n_gres` a node.
     pub(crate) gres: Vec<u32>,
+    /// Of them near each socket, `n_gres` a socket; empty where none is bound to sockets.
+    pub(crate) near: Vec<u32>,
     /// Jobs on each node.
     pub(crate) jobs: Vec<u32>,
     /// The user of the jobs on the node, where they are all of one (`u32::MAX` none, `u32::MAX - 1` several).
@@ -155,6 +168,8 @@ pub(crate) struct Allocation {
     pub(crate) socket_cores: Vec<u32>,
     /// GRES held, `n_gres` a node, in the order of `shares`; empty if none.
     pub(crate) gres: Vec<u32>,
+    /// Of them near each socket, `n_gres` a socket, in the order of `socket_cores`; empty where none is bound to sockets.
+    pub(crate) near: Vec<u32>,
     /// Other users may not join.
     pub(crate) exclusive_user: bool,
     /// Whole nodes.
@@ -183,6 +198,7 @@ impl Free {
             node_cores: geometry.cores.clone(),
             memory: geometry.memory.clone(),
             gres: geometry.gres.clone(),
+            near: geometry.near.clone(),
             jobs: vec![0; n_nodes],
             user: vec![NO_USER; n_nodes],
             exclusive_user_jobs: vec![0; n_nodes],
@@ -200,6 +216,7 @@ impl Free {
         self.node_cores.clone_from(&other.node_cores);
         self.memory.clone_from(&other.memory);
         self.gres.clone_from(&other.gres);
+        self.near.clone_from(&other.near);
         self.jobs.clone_from(&other.jobs);
         self.user.clone_from(&other.user);
         self.exclusive_user_jobs.clone_from(&other.exclusive_user_jobs);
@@ -215,6 +232,10 @@ impl Free {
     pub(crate) fn copy_node(&mut self, geometry: &Geometry, other: &Self, node: NodeId) {
         let index = node.index();
         let sockets = geometry.sockets(node);
+        if !self.near.is_empty() {
+            let near = sockets.start * geometry.n_gres..sockets.end * geometry.n_gres;
+            self.near[near.clone()].copy_from_slice(&other.near[near]);
+        }
         self.cores[sockets.clone()].copy_from_slice(&other.cores[sockets]);
         self.node_cores[index] = other.node_cores[index];
         self.memory[index] = other.memory[index];
@@ -257,6 +278,7 @@ impl Free {
         for (position, share) in allocation.shares.iter().enumerate() {
             let node = share.node.index();
             self.changed.insert(share.node);
+            self.move_near(geometry, allocation, share.node, socket_at, |free, held| free - held);
             for socket in geometry.sockets(share.node) {
                 let cores = allocation.socket_cores[socket_at];
                 socket_at += 1;
@@ -315,6 +337,7 @@ impl Free {
         let share = &allocation.shares[position];
         let node = share.node.index();
         self.changed.insert(share.node);
+        self.move_near(geometry, allocation, share.node, socket_at, |free, held| free + held);
         for (socket, &cores) in geometry.sockets(share.node).zip(&allocation.socket_cores[socket_at..]) {
             let cores = if self.shared.any() {
                 let total = geometry.socket_cores[socket];
@@ -358,6 +381,25 @@ impl Free {
         for gres in 0..geometry.n_gres {
             let held = allocation.gres[position * geometry.n_gres + gres];
             let free = &mut self.gres[node * geometry.n_gres + gres];
+            *free = change(*free, held);
+        }
+    }
+
+    /// Moves the GRES near the sockets of one node of an allocation, whose sockets begin at `socket_at` in it.
+    fn move_near(
+        &mut self,
+        geometry: &Geometry,
+        allocation: &Allocation,
+        node: NodeId,
+        socket_at: usize,
+        change: impl Fn(u32, u32) -> u32,
+    ) {
+        if allocation.near.is_empty() {
+            return;
+        }
+        let (sockets, n_gres) = (geometry.sockets(node), geometry.n_gres);
+        let held = &allocation.near[socket_at * n_gres..];
+        for (free, &held) in self.near[sockets.start * n_gres..sockets.end * n_gres].iter_mut().zip(held) {
             *free = change(*free, held);
         }
     }

@@ -2,9 +2,11 @@
 //! Source: slurm-semantics 6.5 (last paragraph), 6.4, 6.9.
 
 use crate::policy::ConsumableUnit;
-use crate::select::free::{Allocation, Free, Geometry, Share};
+use crate::select::free::{ANY_USER, Allocation, Free, Geometry, Share};
+use crate::select::near::{NearCores, take_near, usable_cores};
 use crate::select::pick::Offer;
 use crate::select::shape::{MemoryNeed, Shape};
+use crate::select::usable::usable_cpus;
 
 /// Lays a job out on its chosen nodes. O(nodes of the job × sockets).
 pub(crate) fn lay_out(
@@ -12,12 +14,13 @@ pub(crate) fn lay_out(
     unit: ConsumableUnit,
     free: &Free,
     shape: &Shape,
-    chosen: &[Offer],
+    (chosen, near): (&[Offer], bool),
 ) -> Allocation {
     let mut allocation = Allocation {
         shares: Vec::with_capacity(chosen.len()),
         socket_cores: Vec::new(),
         gres: Vec::new(),
+        near: Vec::new(),
         exclusive_user: shape.exclusive_user,
         whole_nodes: shape.whole_nodes,
         cap: shape.max_cpus_per_node.map(|(cap, _)| cap),
@@ -26,7 +29,10 @@ pub(crate) fn lay_out(
     };
     let task_cpus = if shape.whole_nodes { Vec::new() } else { tasks_over_nodes(shape, chosen) };
     let needs_gres = !shape.gres.is_empty() || (shape.whole_nodes && geometry.n_gres > 0);
+    let binds = geometry.binds_for(shape);
+    let mut near_cores = NearCores::default();
     for (position, offer) in chosen.iter().enumerate() {
+        let first_socket = allocation.socket_cores.len();
         let index = offer.node.index();
         let cpus_per_core = geometry.cpus_per_core[index];
         let cores = if shape.whole_nodes {
@@ -39,7 +45,12 @@ pub(crate) fn lay_out(
             }
             let wanted = task_cpus[position].div_ceil(threads);
             let cores = (wanted, shape.cpus_per_task.div_ceil(threads));
-            cores_over_sockets(geometry, unit, free, shape, offer, cores, &mut allocation.socket_cores)
+            if binds {
+                let all = usable_cpus(geometry, unit, free, shape, ANY_USER, offer.node);
+                near_cores.find((geometry, unit, free), shape, (offer.node, all), near);
+            }
+            let near = binds.then_some(near_cores.cores.as_slice());
+            cores_over_sockets(geometry, unit, free, shape, (offer, near), cores, &mut allocation.socket_cores)
         };
         let cpus = if shape.whole_nodes { geometry.cpus[index] } else { cores * cpus_per_core };
         if unit == ConsumableUnit::Memory && !shape.whole_nodes {
@@ -56,6 +67,10 @@ pub(crate) fn lay_out(
         allocation.shares.push(Share { node: offer.node, cpus, memory });
         if needs_gres {
             take_gres(geometry, free, shape, index, &mut allocation.gres);
+        }
+        if needs_gres && !geometry.near.is_empty() {
+            let cores = &allocation.socket_cores[first_socket..];
+            take_near(geometry, free, shape, offer.node, cores, &mut allocation.near);
         }
     }
     allocation
@@ -94,7 +109,7 @@ fn cores_over_sockets(
     unit: ConsumableUnit,
     free: &Free,
     shape: &Shape,
-    offer: &Offer,
+    (offer, near): (&Offer, Option<&[u32]>),
     (wanted, task_cores): (u32, u32),
     out: &mut Vec<u32>,
 ) -> u32 {
@@ -102,9 +117,8 @@ fn cores_over_sockets(
     let begin = out.len();
     out.resize(begin + sockets.len(), 0);
     let usable = |socket: usize| {
-        let cores = free.cores[socket];
-        let broken = unit == ConsumableUnit::Socket && cores < geometry.socket_cores[socket];
-        if broken || cores < shape.cores_per_socket { 0 } else { cores }
+        let cores = usable_cores(geometry, unit, free, shape, socket);
+        near.map_or(cores, |near| cores.min(near[socket - sockets.start]))
     };
     let mut left = wanted;
     if unit == ConsumableUnit::Socket {

@@ -5,6 +5,7 @@
 pub(crate) mod free;
 pub(crate) mod gathered;
 pub(crate) mod layout;
+pub(crate) mod near;
 pub(crate) mod pick;
 pub(crate) mod predict;
 pub(crate) mod ready;
@@ -22,6 +23,7 @@ use crate::cluster::Cluster;
 use crate::node_set::NodeSet;
 use crate::policy::{ConsumableUnit, SelectPolicy};
 use free::{Allocation, Free, Geometry};
+use near::NearCores;
 use pick::{Offer, PickScratch};
 use shape::Shape;
 use tree::Tree;
@@ -46,6 +48,11 @@ pub(crate) struct Selector {
     pub(crate) one_leaf: bool,
     scratch: PickScratch,
     offers: Vec<Offer>,
+    /// CPUs of each offer near the GRES that are asked for; empty where none is bound to sockets.
+    near: Vec<u32>,
+    near_cores: NearCores,
+    /// Whether the chosen nodes give cores near their GRES.
+    chosen_near: bool,
     lighter: Vec<Offer>,
     part: Vec<Offer>,
     /// CPUs each node offered in which round of [`Selector::gather`].
@@ -73,6 +80,9 @@ impl Selector {
             rounds_up,
             scratch: PickScratch::new(Tree::new(cluster)),
             offers: Vec::new(),
+            near: Vec::new(),
+            near_cores: NearCores::default(),
+            chosen_near: false,
             lighter: Vec::new(),
             part: Vec::new(),
             offered: vec![(0, 0); cluster.nodes.len()],
@@ -105,10 +115,15 @@ impl Selector {
     /// Whether the request fits, on cores that nobody uses.
     fn fits_idle(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.offers.clear();
+        self.near.clear();
+        let binds = self.geometry.binds_for(shape);
         for node in candidates.iter_common(&free.open) {
             let cpus = usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node);
             if cpus > 0 {
                 self.offer(node, cpus);
+                if binds {
+                    self.offer_near(free, shape, node, cpus);
+                }
             }
         }
         self.fits_offers(shape)
@@ -122,12 +137,24 @@ impl Selector {
         self.offers.push(Offer { node, cpus, weight, total_cpus, kept });
     }
 
+    /// Says what the node last offered has near the GRES that are asked for; of nodes that weigh the same, those are
+    /// preferred that have more of them near usable cores.
+    fn offer_near(&mut self, free: &Free, shape: &Shape, node: crate::ids::NodeId, cpus: u32) {
+        self.near_cores.find((&self.geometry, self.unit, free), shape, (node, cpus), true);
+        self.near.push(self.near_cores.cpus);
+        if let Some(offer) = self.offers.last_mut() {
+            let units = near::near_units(&self.geometry, self.unit, free, shape, node);
+            offer.weight = (offer.weight << 8) + 255 - u64::from(units.min(255));
+        }
+    }
+
     /// Whether the request fits into what is on offer.
     fn fits_offers(&mut self, shape: &Shape) -> bool {
         self.fits_somewhere(shape) && !(self.one_leaf && self.scratch.leaves_of(&self.chosen) > 1)
     }
 
     fn fits_somewhere(&mut self, shape: &Shape) -> bool {
+        self.chosen_near = false;
         if !shape.counted.is_empty() {
             return self.fits_counted(shape);
         }
@@ -150,6 +177,16 @@ impl Selector {
 
     /// Chooses among all offers; select/linear adds the nodes of one NodeName line and weight after the other.
     fn choose_from_offers(&mut self, shape: &Shape) -> bool {
+        self.chosen_near = false;
+        if self.near.len() == self.offers.len() && !self.near.is_empty() {
+            self.part.clear();
+            let near = self.offers.iter().zip(&self.near).filter(|(_, cpus)| **cpus > 0);
+            self.part.extend(near.map(|(offer, &cpus)| Offer { cpus, ..*offer }));
+            if pick::choose_at_once(shape, &self.part, &mut self.scratch, &mut self.chosen) {
+                self.chosen_near = true;
+                return true;
+            }
+        }
         if !self.by_weight {
             return pick::choose(shape, &self.offers, self.linear, &mut self.scratch, &mut self.chosen);
         }
@@ -224,6 +261,6 @@ impl Selector {
     }
 
     fn lay_out(&self, free: &Free, shape: &Shape) -> Allocation {
-        layout::lay_out(&self.geometry, self.unit, free, shape, &self.chosen)
+        layout::lay_out(&self.geometry, self.unit, free, shape, (&self.chosen, self.chosen_near))
     }
 }

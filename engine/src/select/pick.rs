@@ -121,6 +121,18 @@ pub(crate) fn choose(
     done
 }
 
+/// As [`choose`], in one attempt.
+pub(crate) fn choose_at_once(
+    shape: &Shape,
+    offers: &[Offer],
+    scratch: &mut PickScratch,
+    chosen: &mut Vec<Offer>,
+) -> bool {
+    offers.len() >= shape.min_nodes as usize
+        && shape.max_nodes >= shape.min_nodes
+        && attempt(shape, offers, false, scratch, chosen)
+}
+
 /// One attempt with the shape's strategy.
 fn attempt(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickScratch, chosen: &mut Vec<Offer>) -> bool {
     chosen.clear();

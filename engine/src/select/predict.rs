@@ -27,6 +27,7 @@ impl Selector {
         (now, later): (i64, Option<i64>),
     ) -> Option<i64> {
         self.by_weight = false;
+        let binds = self.geometry.binds_for(shape);
         let mut groups = Groups::new(running, policy);
         let mut last = (i64::MIN, JobId(0));
         let mut ripe = std::mem::take(&mut self.ripe);
@@ -55,11 +56,12 @@ impl Selector {
                 ripe.insert(node);
             }
             self.offers.clear();
+            self.near.clear();
             for node in ripe.iter_common(usable) {
                 let ready = ready.node(node);
                 let known = (ready.time < last.0 || ready.time == i64::MIN)
                     && ready.next_end > last.0
-                    && !shape.exclusive_user
+                    && !(shape.exclusive_user || binds)
                     && free.exclusive_user_jobs[node.index()] == 0;
                 let cpus = if known {
                     ready.cpus
@@ -70,6 +72,9 @@ impl Selector {
                 };
                 if cpus > 0 {
                     self.offer(node, cpus);
+                    if binds {
+                        self.offer_near(future, shape, node, cpus);
+                    }
                 }
             }
             if self.fits_offers(shape) {

@@ -26,6 +26,7 @@ fn cluster(cores: &[u32]) -> Cluster {
             weight: 1,
             features: Vec::new(),
             gres: Vec::new(),
+            gres_near: Vec::new(),
             config_record: 0,
             schedulable: true,
         });

@@ -59,6 +59,7 @@ fn node(index: usize, cpus: u32) -> Node {
         weight: 1,
         features: Vec::new(),
         gres: Vec::new(),
+        gres_near: Vec::new(),
         config_record: 0,
         schedulable: true,
     }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! node n[1-4] cores=4 sockets=2 threads=1 memory=16000 weight=1 features=a,b gres=gpu:2   # in node order
+//! node n5 sockets=2 cores=4 gres=gpu:4 near=2,2                             # units of the first GRES near each socket
 //! partition p nodes=n[1-2],n4 tier=1 max=60 default=30 over=exclusive      # without one: `p` over all nodes
 //! switch s1 nodes=n[1-2]                                                    # topology/tree: leaves, then `switch top over=s1,s2`
 //! license matlab:2
@@ -147,6 +148,7 @@ fn node(line: &Line<'_>, cluster: &mut Cluster) {
         weight: 1,
         features: Vec::new(),
         gres: Vec::new(),
+        gres_near: Vec::new(),
         config_record: cluster.nodes.len() as u32,
         schedulable: true,
     };
@@ -170,6 +172,7 @@ fn node(line: &Line<'_>, cluster: &mut Cluster) {
                 node.gres.resize(gres + 1, 0);
                 node.gres[gres] = line.number(count);
             }
+            "near" => node.gres_near = vec![value.split(',').map(|units| line.number(units)).collect()],
             other => line.unknown(other),
         }
     }

@@ -47,3 +47,46 @@ fn gpus_bring_memory_by_default() {
 fn select_linear_knows_no_defaults_of_gpus() {
     expect(&two_jobs("set select=linear cpus_per_gpu=9", ""), APART);
 }
+
+/// What real Slurm did with these jobs on four nodes of two sockets, two GPUs near each. Jobs of one node offer just their
+/// tasks' CPUs wherever they fit near a GPU, so the first such node gets them: job 2 the GPU that job 1 left, job 7 not
+/// the one on g2, whose socket job 5 has filled.
+#[test]
+fn cores_near_gpus_go_with_them() {
+    expect(
+        "node g[1-4] cores=12 sockets=2 gres=gpu:4 near=2,2
+         job 1 at=0 n=6 N=1 gres=gpu:3 run=900 t=20
+         job 2 at=20 n=4 N=1 gres=gpu:1 run=900 t=20
+         job 3 at=40 n=1 N=1 gres=gpu:2 run=900 t=20
+         job 4 at=60 n=11 N=1 gres=gpu:3 run=900 t=20
+         job 5 at=80 n=8 N=2 gres=gpu:1 run=900 t=20
+         job 7 at=120 n=4 N=1 gres=gpu:1 run=900 t=20
+         job 8 at=140 n=2 N=1 gres=gpu:1 run=900 t=20",
+        "1  0    0..4      +900  COMPLETED  g1     *
+         2  20   20..24    +900  COMPLETED  g1     *
+         3  40   40..44    +900  COMPLETED  g2     *
+         4  60   60..64    +900  COMPLETED  g3     *
+         5  80   80..84    +900  COMPLETED  g2,g4  *
+         7  120  120..124  +900  COMPLETED  g4     *
+         8  140  140..144  +900  COMPLETED  g4     *",
+    );
+}
+
+/// Job 2 has three cores near the GPU that is left, and takes one of the other socket; or none, and starts all the same.
+#[test]
+fn cores_far_from_gpus_serve_where_near_ones_do_not_suffice() {
+    expect(
+        "node g1 cores=6 sockets=2 gres=gpu:2 near=1,1
+         job 1 at=0 n=2 N=1 gres=gpu:1 run=900 t=20
+         job 2 at=20 n=4 N=1 gres=gpu:1 run=900 t=20",
+        "1  0   0..4    +900  COMPLETED  g1  *
+         2  20  20..24  +900  COMPLETED  g1  *",
+    );
+    expect(
+        "node g1 cores=2 sockets=2 gres=gpu:2 near=2,0
+         job 1 at=0 n=1 run=900 t=20
+         job 2 at=20 n=1 gres=gpu:1 run=900 t=20",
+        "1  0   0..4    +900  COMPLETED  g1  *
+         2  20  20..24  +900  COMPLETED  g1  *",
+    );
+}

@@ -14,6 +14,7 @@ fn cluster(cpus: &[u32], down: &[usize]) -> Cluster {
         weight: 1,
         features: Vec::new(),
         gres: Vec::new(),
+        gres_near: Vec::new(),
         config_record: 0,
         schedulable: !down.contains(&index),
     };

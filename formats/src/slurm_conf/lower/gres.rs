@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use foresite_engine::cluster::GresType;
+
 use super::Lowering;
 use crate::diagnostic::Severity;
 use crate::hostlist;
@@ -97,6 +99,44 @@ impl Lowering<'_> {
         gpus
     }
 
+    /// Which units of a node are near which of its sockets: what gres.conf binds to cores of one socket (`Cores=`). By
+    /// [`foresite_engine::ids::GresId`] and socket; empty where nothing is bound, or select/cons_tres does not look at it.
+    pub(super) fn gres_near(&self, name: &str, sockets: u32, cores_per_socket: u32) -> Vec<Vec<u32>> {
+        let mut near: Vec<Vec<u32>> = Vec::new();
+        if !self.looks_at_sockets_of_gres() || sockets < 2 {
+            return near;
+        }
+        for line in &self.conf.gres {
+            let here = |list: &str| {
+                hostlist::expand(list, MAX_NODES).is_ok_and(|nodes| nodes.iter().any(|node| node.as_str() == name))
+            };
+            let (Some(gres), Some(cores)) = (line.get("Name"), line.get("Cores")) else { continue };
+            if !line.get("NodeName").is_none_or(here) {
+                continue;
+            }
+            let mut of_line: Vec<u32> = core_numbers(cores).iter().map(|core| core / cores_per_socket.max(1)).collect();
+            of_line.dedup();
+            let (&[socket], Some(units)) = (of_line.as_slice(), device_count(line)) else { continue };
+            let units = u32::try_from(units).unwrap_or(u32::MAX);
+            let kind = line.get("Type");
+            let counts = |known: &GresType| {
+                known.name.eq_ignore_ascii_case(gres) && (known.kind.is_none() || known.kind.as_deref() == kind)
+            };
+            for id in self.tres.gres.iter().enumerate().filter(|(_, known)| counts(known)).map(|(id, _)| id) {
+                if near.len() <= id {
+                    near.resize(id + 1, Vec::new());
+                }
+                if let Some(sockets_of) = near.get_mut(id) {
+                    sockets_of.resize(sockets as usize, 0);
+                    if let Some(slot) = sockets_of.get_mut(socket as usize) {
+                        *slot = slot.saturating_add(units);
+                    }
+                }
+            }
+        }
+        near
+    }
+
     /// Fewer devices than slurm.conf promises would drain the node.
     pub(super) fn check_gres_conf(&mut self, record: &NodeRecord, listed: &BTreeMap<String, u64>) {
         let Some(setting) = record.settings.get("Gres") else { return };
@@ -139,6 +179,19 @@ impl Lowering<'_> {
 fn device_count(line: &PlainRecord) -> Option<u64> {
     let files = line.get("File").and_then(|list| hostlist::expand(list, 10_000).ok()).map(|files| files.len() as u64);
     files.or_else(|| line.get("Count").and_then(value::count))
+}
+
+/// The numbers of a list such as `0-5,12`; none if it is not one.
+fn core_numbers(list: &str) -> Vec<u32> {
+    let number = |text: &str| text.trim().parse::<u32>().ok().filter(|&core| core < 100_000);
+    let ranges: Option<Vec<(u32, u32)>> = list
+        .split(',')
+        .map(|range| match range.split_once('-') {
+            Some((first, last)) => Some((number(first)?, number(last)?)),
+            None => number(range).map(|core| (core, core)),
+        })
+        .collect();
+    ranges.unwrap_or_default().into_iter().flat_map(|(first, last)| first..=last).collect()
 }
 
 /// The entries of a `Gres` list: commas inside `(S:0,1)` do not separate.

@@ -40,7 +40,11 @@ impl Lowering<'_> {
                     continue;
                 }
                 let schedulable = template.schedulable && !down.contains(name);
-                cluster.nodes.push(Node { name: name.clone(), schedulable, ..template.clone() });
+                let gres_near = match template.gres.is_empty() {
+                    true => Vec::new(),
+                    false => self.gres_near(name, template.sockets, template.cores_per_socket),
+                };
+                cluster.nodes.push(Node { name: name.clone(), schedulable, gres_near, ..template.clone() });
             }
             if !twice.is_empty() {
                 let (nodes, are) = if twice.len() == 1 { ("node", "is") } else { ("nodes", "are") };
@@ -103,6 +107,7 @@ impl Lowering<'_> {
             weight: values.number("Weight"),
             features,
             gres,
+            gres_near: Vec::new(),
             config_record,
             schedulable: self.is_schedulable(record, values.text("State")),
         }

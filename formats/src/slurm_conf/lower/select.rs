@@ -22,6 +22,17 @@ impl Lowering<'_> {
         }
     }
 
+    /// Whether GRES are given with cores near them: select/cons_tres does that.
+    pub(super) fn looks_at_sockets_of_gres(&self) -> bool {
+        match self.globals().setting("SelectType").map(|setting| setting.value.to_ascii_lowercase()) {
+            None => self.version >= SlurmVersion::V23_11,
+            Some(plugin) if plugin == "select/cray_aries" => {
+                self.select_words().iter().any(|word| word == "OTHER_CONS_TRES")
+            }
+            Some(plugin) => plugin == "select/cons_tres",
+        }
+    }
+
     /// Whether memory is handed out. select/linear does so only where CR_Memory asks for it; cons_res and cons_tres do where no
     /// unit is named.
     pub(super) fn memory_is_consumed(&self) -> bool {

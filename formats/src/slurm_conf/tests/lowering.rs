@@ -146,7 +146,23 @@ fn states_features_and_generic_resources_of_nodes() {
 }
 
 #[test]
-fn gres_conf_is_only_compared() {
+fn gres_conf_binds_units_to_sockets() {
+    let lines = "NodeName=g1 Name=gpu Type=a File=/dev/nvidia[0-1] Cores=0-3\nName=gpu Type=a File=/dev/nvidia2 Cores=4,5\n\
+                 NodeName=g1 Name=gpu Type=a File=/dev/nvidia3 Cores=3-4\nNodeName=g2 Name=gpu File=/dev/nvidia4 Cores=x\n";
+    let near = |select: &str| {
+        let text = "GresTypes=gpu\nNodeName=g[1-2] Gres=gpu:a:4 Sockets=2 CoresPerSocket=4";
+        let conf = format!("SelectType=select/{select}\n{}", small(text));
+        let (site, _) = read_and_lower(&[("slurm.conf", &conf), ("gres.conf", lines)], None);
+        let nodes = site.unwrap().cluster.nodes;
+        nodes.iter().take(2).map(|node| node.gres_near.clone()).collect::<Vec<_>>()
+    };
+    // By name and by type; what lies near two sockets is bound to none.
+    assert_eq!(near("cons_tres"), [vec![vec![2, 1]; 2], vec![vec![0, 1]; 2]]);
+    assert_eq!(near("cons_res"), [vec![], Vec::<Vec<u32>>::new()]);
+}
+
+#[test]
+fn the_counts_of_gres_conf_are_only_compared() {
     let conf = small("GresTypes=gpu\nNodeName=g1 Gres=gpu:4");
     let (_, said) =
         read_and_lower(&[("slurm.conf", &conf), ("gres.conf", "NodeName=g1 Name=gpu File=/dev/nvidia[0-1]\n")], None);

@@ -32,6 +32,7 @@ pub fn swf_site(trace: &Trace, nodes: Option<u32>, cpus_per_node: Option<u32>) -
         weight: 1,
         features: Vec::new(),
         gres: Vec::new(),
+        gres_near: Vec::new(),
         config_record: 0,
         schedulable: true,
     };

@@ -1,0 +1,218 @@
+//! Cores near generic resources: gres.conf binds units to sockets (`Cores=`), and a job that asks for some gets cores of
+//! the sockets that have them, as far as there are enough.
+//! Source: behaviour of select/cons_tres of 22.05.8; `docs/FIDELITY.md`, facts 19.
+
+use crate::ids::{GresId, NodeId};
+use crate::policy::ConsumableUnit;
+use crate::select::free::{Free, Geometry};
+use crate::select::shape::Shape;
+
+/// Units that a job could use on a socket.
+pub(crate) fn usable_cores(
+    geometry: &Geometry,
+    unit: ConsumableUnit,
+    free: &Free,
+    shape: &Shape,
+    socket: usize,
+) -> u32 {
+    let cores = free.cores[socket];
+    let broken = unit == ConsumableUnit::Socket && cores < geometry.socket_cores[socket];
+    if broken || cores < shape.cores_per_socket { 0 } else { cores }
+}
+
+impl Geometry {
+    /// Whether a node's units of a GRES are bound to its sockets.
+    pub(crate) fn binds(&self, node: NodeId, gres: GresId) -> bool {
+        !self.near.is_empty() && self.sockets(node).any(|socket| self.near[socket * self.n_gres + gres.index()] > 0)
+    }
+
+    /// Whether a request asks for GRES that some node binds to sockets.
+    pub(crate) fn binds_for(&self, shape: &Shape) -> bool {
+        !self.near.is_empty() && !shape.gres.is_empty() && !shape.whole_nodes
+    }
+}
+
+impl Free {
+    /// Free units of a GRES that are near a socket.
+    fn near(&self, geometry: &Geometry, socket: usize, gres: GresId) -> u32 {
+        self.near[socket * geometry.n_gres + gres.index()]
+    }
+
+    /// Free units of a GRES that are near no socket of the node.
+    fn near_none(&self, geometry: &Geometry, node: NodeId, gres: GresId) -> u32 {
+        let bound: u32 = geometry.sockets(node).map(|socket| self.near(geometry, socket, gres)).sum();
+        self.gres[node.index() * geometry.n_gres + gres.index()].saturating_sub(bound)
+    }
+}
+
+/// What a node offers a request near the GRES that it would get.
+#[derive(Debug, Default)]
+pub(crate) struct NearCores {
+    /// Units of each socket.
+    pub(crate) cores: Vec<u32>,
+    /// CPUs of all.
+    pub(crate) cpus: u32,
+    /// Units of all; CPUs of one.
+    total: u32,
+    cpus_per_core: u32,
+}
+
+impl NearCores {
+    /// Leaves a unit of the socket out.
+    fn remove(&mut self, socket: usize) {
+        self.cores[socket] -= 1;
+        self.total -= 1;
+        if self.total * self.cpus_per_core < self.cpus {
+            self.cpus = self.cpus.saturating_sub(self.cpus_per_core);
+        }
+    }
+
+    /// Finds what a node that offers `cpus` offers near its GRES; `strict` leaves out the sockets without. 0 CPUs if that is
+    /// not enough. O(sockets² + cores of the node).
+    pub(crate) fn find(
+        &mut self,
+        (geometry, unit, free): (&Geometry, ConsumableUnit, &Free),
+        shape: &Shape,
+        (node, cpus): (NodeId, u32),
+        strict: bool,
+    ) {
+        let sockets = geometry.sockets(node);
+        self.cores.clear();
+        self.cores.extend(sockets.clone().map(|socket| usable_cores(geometry, unit, free, shape, socket)));
+        self.total = self.cores.iter().sum();
+        self.cpus_per_core = geometry.cpus_per_core[node.index()].max(1);
+        self.cpus = cpus;
+        let threads = shape.threads_per_core.unwrap_or(self.cpus_per_core).clamp(1, self.cpus_per_core);
+        let per_task = shape.cpus_per_task.max(1);
+        let all_tasks = shape.min_cpus / per_task;
+        let room = cpus / per_task;
+        let (least, most) = match shape.tasks_per_node {
+            Some(tasks) => (tasks, tasks),
+            None if shape.max_nodes == 1 => (all_tasks, all_tasks),
+            None if all_tasks == shape.min_nodes && shape.min_nodes == shape.max_nodes => (1, 1),
+            None => (1, room),
+        };
+        let mut tasks = most.min(room);
+        if tasks < least {
+            self.cpus = 0;
+            return;
+        }
+        for &(gres, count) in shape.gres.iter().filter(|(gres, _)| geometry.binds(node, *gres)) {
+            let needed = (least.max(1) * per_task).div_ceil(self.cpus_per_core);
+            let anywhere = free.near_none(geometry, node, gres);
+            let mut order: Vec<usize> = (0..self.cores.len()).collect();
+            order.sort_by_key(|&socket| std::cmp::Reverse(self.cores[socket]));
+            let mut required = vec![false; self.cores.len()];
+            let (mut found, mut enough) = (anywhere, false);
+            for socket in order {
+                let here = free.near(geometry, sockets.start + socket, gres);
+                while strict && anywhere + here == 0 && self.total > needed && self.cores[socket] > 0 {
+                    self.remove(socket);
+                }
+                if strict && self.cores[socket] == 0 {
+                    continue;
+                }
+                found += here;
+                required[socket] = !enough;
+                enough |= anywhere == 0 && found >= count;
+            }
+            if found < count {
+                self.cpus = 0;
+                return;
+            }
+            if strict {
+                for socket in (0..required.len()).filter(|&socket| !required[socket]) {
+                    while self.cores[socket] > 0 {
+                        self.remove(socket);
+                    }
+                }
+            }
+            while tasks >= least && (tasks * per_task).div_ceil(threads) > self.total {
+                tasks -= 1;
+            }
+            if tasks < least || tasks == 0 {
+                self.cpus = 0;
+                return;
+            }
+            let wanted = (tasks * per_task).div_ceil(threads);
+            for socket in (0..required.len()).filter(|&socket| !required[socket]) {
+                while self.total > wanted && self.cores[socket] > 0 {
+                    self.remove(socket);
+                }
+            }
+            // The rest goes evenly, the fullest socket first.
+            while self.total > wanted {
+                let held = (0..required.len()).filter(|&socket| required[socket] && self.cores[socket] > 0);
+                let Some(fullest) = held.rev().max_by_key(|&socket| self.cores[socket]) else { break };
+                self.remove(fullest);
+            }
+        }
+        self.cpus = self.cpus.min(tasks * per_task);
+    }
+}
+
+/// Units of a GRES on the node that lie near sockets with usable cores, up to what the request takes.
+pub(crate) fn near_units(geometry: &Geometry, unit: ConsumableUnit, free: &Free, shape: &Shape, node: NodeId) -> u32 {
+    let units = shape.gres.iter().map(|&(gres, count)| {
+        let all = free.gres[node.index() * geometry.n_gres + gres.index()];
+        let far = geometry.sockets(node).filter(|&socket| usable_cores(geometry, unit, free, shape, socket) == 0);
+        let far: u32 = far.map(|socket| free.near(geometry, socket, gres)).sum();
+        count.min(all.saturating_sub(far))
+    });
+    units.sum()
+}
+
+/// Appends where the units of a node come from that a job with these cores gets, socket by socket, a count a type: one of
+/// each socket that the job has cores of, then more of these, then others.
+pub(crate) fn take_near(
+    geometry: &Geometry,
+    free: &Free,
+    shape: &Shape,
+    node: NodeId,
+    cores: &[u32],
+    out: &mut Vec<u32>,
+) {
+    let (begin, n_gres) = (out.len(), geometry.n_gres);
+    let sockets = geometry.sockets(node);
+    if shape.whole_nodes {
+        out.extend_from_slice(&free.near[sockets.start * n_gres..sockets.end * n_gres]);
+        return;
+    }
+    out.resize(begin + sockets.len() * n_gres, 0);
+    for &(gres, count) in &shape.gres {
+        if !geometry.binds(node, gres) {
+            continue;
+        }
+        let room: Vec<u32> = sockets.clone().map(|socket| free.near(geometry, socket, gres)).collect();
+        let mut anywhere = free.near_none(geometry, node, gres);
+        let mut taken = vec![0; room.len()];
+        let mut left = count;
+        let mut take = |at_most: u32, wanted: &dyn Fn(usize) -> bool| {
+            let from_anywhere = at_most.min(left).min(anywhere);
+            (left, anywhere) = (left - from_anywhere, anywhere - from_anywhere);
+            for socket in (0..room.len()).filter(|&socket| wanted(socket)) {
+                let units = at_most.min(left).min(room[socket] - taken[socket]);
+                taken[socket] += units;
+                left -= units;
+            }
+        };
+        take(1, &|socket| cores[socket] > 0);
+        take(u32::MAX, &|socket| cores[socket] > 0);
+        take(u32::MAX, &|_| true);
+        for (position, (&units, socket)) in taken.iter().zip(sockets.clone()).enumerate() {
+            let here = begin + position * n_gres;
+            out[here + gres.index()] += units;
+            // A typed unit is also one of its name's total; an untyped one is of the first types that are free here.
+            if let Some(total) = geometry.gres_total[gres.index()] {
+                out[here + total] += units;
+                continue;
+            }
+            let mut untyped = units;
+            for kind in (0..n_gres).filter(|&kind| geometry.gres_total[kind] == Some(gres.index())) {
+                let of_kind = untyped.min(free.near[socket * n_gres + kind].saturating_sub(out[here + kind]));
+                out[here + kind] += of_kind;
+                untyped -= of_kind;
+            }
+        }
+    }
+}
