@@ -14,5 +14,8 @@ cargo fmt --all --check
 cargo clippy --workspace --all-targets --locked -- -D warnings
 REQUIRE_PINS=1 cargo test --workspace --locked
 
+# The service against its own OpenAPI document, briefly.
+FORESITE_EXAMPLES=5 bash tests/schemathesis.sh "${CARGO_TARGET_DIR:-target}/debug/foresite"
+
 # docs/OPERATIONS.md, followed literally: two workers, one killed, backup and restore, upgrade.
 bash tests/drill.sh "${CARGO_TARGET_DIR:-target}/debug/foresite"
