@@ -93,6 +93,7 @@ impl Sdiag {
             backfill_base_us: base,
             backfill_record_us: record_us as u64,
             backfill_record_per_1000_nodes_us: per_1000_us as u64,
+            main_start_us: model.main_start_us,
             noise_percent: model.noise_percent,
         }
     }

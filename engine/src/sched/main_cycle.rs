@@ -124,9 +124,13 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     let mut per_partition = vec![0; if policy.partition_job_depth > 0 { n_partitions } else { 0 }];
     scratch.walk.begin(controller);
     started += draw(controller, &mut scratch, &mut depth);
+    let start_us = controller.scenario.policy.cost.main_start_us;
     let mut own_turn = None;
     while let Some((record, prefers)) = next_record(controller, &mut scratch.walk, &mut own_turn) {
         if policy.sched_max_job_start > 0 && started >= policy.sched_max_job_start {
+            break;
+        }
+        if u64::from(started).saturating_mul(start_us) > u64::from(policy.max_sched_time) * 1_000_000 {
             break;
         }
         if controller.made_room_in_cycle(record.job) {

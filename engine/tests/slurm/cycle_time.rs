@@ -111,6 +111,27 @@ pub(crate) fn noise_is_the_seeds_and_stays_within_its_bounds() {
     assert!(delays.iter().all(|delay| (8..60).contains(delay)), "{delays:?}");
 }
 
+/// Six jobs wait for job 1's end. At a second a start, a run ends after the third, and the rest come with the next.
+#[test]
+fn max_sched_time_ends_a_run_of_the_main_scheduler() {
+    let starts = |options: &str, seed: u64| {
+        let jobs: String = (2..8).map(|id| format!("job {id} at=10 run=500 t=10\n")).collect();
+        let first = "job 1 n=6 run=100 t=5";
+        let (_, outcome) = run(&format!("node n1 cores=6\nset bf_interval=off {options}\n{first}\n{jobs}"), seed);
+        let mut starts: Vec<i64> = outcome.records[1..].iter().map(|record| record.start.unwrap()).collect();
+        starts.dedup();
+        starts.len()
+    };
+    for seed in 0..8 {
+        assert_eq!(starts("", seed), 1, "seed {seed}");
+        assert_eq!(starts("main_start_us=1000000", seed), 2, "seed {seed}");
+        assert_eq!(starts("main_start_us=1000000 max_sched_time=6", seed), 1, "seed {seed}");
+    }
+    let text = "node n1 cores=6\nset main_start_us=1000000 max_sched_time=1\n".to_owned()
+        + &(1..7).map(|id| format!("job {id} run=500 t=10\n")).collect::<String>();
+    expect_equal_with_every_cycle(&text, 3);
+}
+
 #[test]
 fn skipped_cycles_take_their_own_time() {
     for options in

@@ -318,6 +318,8 @@ fn set(line: &Line<'_>, policy: &mut Policy) {
             "bf_continue" => backfill.continue_after_yield = true,
             "base_us" => policy.cost.backfill_base_us = line.number(value),
             "record_us" => policy.cost.backfill_record_us = line.number(value),
+            "main_start_us" => policy.cost.main_start_us = line.number(value),
+            "max_sched_time" => main.max_sched_time = line.number(value),
             "noise" => policy.cost.noise_percent = line.number(value),
             "bf_window" => backfill.window = line.number(value),
             "bf_max_job_test" => backfill.max_job_test = line.number(value),

@@ -3,12 +3,13 @@
 use foresite_engine::policy::CostModel;
 
 use super::settings::{Place, Setting};
-use super::{Scope, SlurmConf, find_parameter};
+use super::{Parameter, Scope, SlurmConf, find_parameter};
 
 /// The figures by name.
 const BASE: &str = "CostModel.backfill_base_us";
 const RECORD: &str = "CostModel.backfill_record_us";
 const PER_1000_NODES: &str = "CostModel.backfill_record_per_1000_nodes_us";
+const MAIN_START: &str = "CostModel.main_start_us";
 const NOISE: &str = "CostModel.noise_percent";
 
 impl SlurmConf {
@@ -28,6 +29,7 @@ impl SlurmConf {
             (BASE, model.backfill_base_us),
             (RECORD, model.backfill_record_us),
             (PER_1000_NODES, model.backfill_record_per_1000_nodes_us),
+            (MAIN_START, model.main_start_us),
             (NOISE, u64::from(model.noise_percent)),
         ];
         for (name, value) in figures {
@@ -37,9 +39,11 @@ impl SlurmConf {
         }
     }
 
-    /// Whether backfill cycles take time.
-    pub(super) fn cycles_take_time(&self) -> bool {
-        self.cost() != CostModel::default()
+    /// Whether the cycles that a parameter is about take time: the main scheduler's, or backfill's.
+    pub(super) fn takes_time(&self, parameter: &Parameter) -> bool {
+        let cost = self.cost();
+        let backfill = CostModel { main_start_us: 0, ..cost };
+        if parameter.name == "max_sched_time" { cost.main_start_us > 0 } else { backfill != CostModel::default() }
     }
 
     /// The figures in force.
@@ -52,6 +56,7 @@ impl SlurmConf {
             backfill_base_us: figure(BASE),
             backfill_record_us: figure(RECORD),
             backfill_record_per_1000_nodes_us: figure(PER_1000_NODES),
+            main_start_us: figure(MAIN_START),
             noise_percent: figure(NOISE).min(100) as u32,
         }
     }

@@ -146,7 +146,7 @@ impl SlurmConf {
         let before = self.options(scope);
         let named = before.iter().chain(options.iter()).map(|setting| setting.parameter.canonical());
         for parameter in named {
-            let Some(reason) = parameter.why_not(self.cycles_take_time()) else { continue };
+            let Some(reason) = parameter.why_not(self.takes_time(parameter)) else { continue };
             if !parameter.kind.same(&before.current(parameter), &options.current(parameter)) {
                 return Err(self.edit_error(
                     key,
@@ -215,7 +215,7 @@ impl SlurmConf {
             let shown: String = name.chars().take(60).collect();
             return Err(self.edit_error(key, format!("there is no parameter '{shown}'"), &cure));
         };
-        if let Some(reason) = parameter.why_not(self.cycles_take_time()) {
+        if let Some(reason) = parameter.why_not(self.takes_time(parameter)) {
             let cure = match parameter.status {
                 Status::WithTime(_) => "set CostModel=default before, or leave it out: it would change nothing",
                 _ => "leave it out: it would change nothing",

@@ -13,14 +13,13 @@ impl Lowering<'_> {
     pub(super) fn check_values(&mut self) {
         let conf = self.conf;
         let preempts = self.preempts();
-        let takes_time = conf.cycles_take_time();
         let mut seen = BTreeSet::new();
         let mut all: Vec<Diagnostic> = Vec::new();
         let mut check = |settings: &Settings| {
             for setting in settings.iter() {
                 all.extend(fault(setting, &mut seen));
                 if preempts || !is_about_preemption(setting.parameter) {
-                    all.extend(left_out(setting, settings, takes_time, &mut seen));
+                    all.extend(left_out(setting, settings, conf.takes_time(setting.parameter), &mut seen));
                 }
             }
         };

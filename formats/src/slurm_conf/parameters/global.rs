@@ -61,6 +61,13 @@ pub(super) static MODELLED: &[Parameter] = &[
         "additional time of a record for every thousand nodes of the cluster",
     ),
     cost(
+        "CostModel.main_start_us",
+        Kind::NATURAL,
+        "µs",
+        "0",
+        "time of a start in the main scheduler, towards max_sched_time",
+    ),
+    cost(
         "EpilogSeconds",
         Kind::Integer { min: 0, max: 86_400 },
         "s",

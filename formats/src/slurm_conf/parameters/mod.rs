@@ -38,7 +38,7 @@ pub enum Status {
     Harmless,
     /// It has one, which is not reproduced, for this reason.
     NotModelled(&'static str),
-    /// Its effect is reproduced where backfill cycles take time (`CostModel`); elsewhere not, for this reason.
+    /// Its effect is reproduced where cycles take time (`CostModel`); elsewhere not, for this reason.
     WithTime(&'static str),
 }
 
@@ -132,15 +132,8 @@ impl Parameter {
         }
     }
 
-    /// Read and checked like a modelled one, but nothing in the engine looks at it, for this reason.
-    const fn left_out(self, reason: &'static str) -> Self {
-        Self { status: Status::NotModelled(reason), ..self }
-    }
-
-    /// Looked at by the engine only where backfill cycles take time.
-    const fn with_time(self) -> Self {
-        let reason =
-            "a backfill cycle takes no time, so it neither yields nor is cut off, unless CostModel gives it some";
+    /// Looked at by the engine only where cycles take time; for this reason.
+    const fn with_time(self, reason: &'static str) -> Self {
         Self { status: Status::WithTime(reason), ..self }
     }
 

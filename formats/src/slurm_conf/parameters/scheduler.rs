@@ -32,12 +32,16 @@ const fn not_modelled(name: &'static str, reason: &'static str) -> Parameter {
 
 const U32: i64 = u32::MAX as i64;
 
+const BACKFILL_TIME: &str =
+    "a backfill cycle takes no time, so it neither yields nor is cut off, unless CostModel gives it some";
+
 /// Every option known.
 pub(super) static PARAMETERS: &[Parameter] = &[
     flag("assoc_limit_stop", "jobs blocked by limits block those behind them"),
     range("batch_sched_delay", 0, U32, "s", "3", "least time between runs of the main scheduler after submissions"),
     flag("bf_busy_nodes", "plans prefer nodes already in use"),
-    flag("bf_continue", "a backfill cycle goes on after yielding although jobs or nodes changed").with_time(),
+    flag("bf_continue", "a backfill cycle goes on after yielding although jobs or nodes changed")
+        .with_time(BACKFILL_TIME),
     range("bf_interval", -1, 10_800, "s", "30", "pause between backfill cycles; -1 is no backfill"),
     range(
         "bf_job_part_count_reserve",
@@ -62,7 +66,8 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         "0",
         "jobs of a user in a partition tested in a backfill cycle; 0 is unlimited",
     ),
-    range("bf_max_time", 1, 3600, "s", "=bf_interval", "time after which a backfill cycle ends").with_time(),
+    range("bf_max_time", 1, 3600, "s", "=bf_interval", "time after which a backfill cycle ends")
+        .with_time(BACKFILL_TIME),
     range("bf_min_age_reserve", 0, 2_592_000, "s", "0", "age from which jobs get planned starts"),
     range("bf_min_prio_reserve", 0, U32, "", "0", "priority from which jobs get planned starts"),
     range("bf_node_space_size", 2, 2_000_000, "records", "=bf_max_job_test", "slots of the backfill plan"),
@@ -72,12 +77,12 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     range("bf_window", 1, 43_200, "min", "1440", "how far backfill plans ahead"),
     range("bf_window_linear", 0, U32, "s", "0", "linear steps of the end times tested; 0 doubles them"),
     range("bf_yield_interval", 1, 10_000_000, "µs", "2000000", "work between two yields of a backfill cycle")
-        .with_time(),
-    range("bf_yield_sleep", 1, 10_000_000, "µs", "500000", "length of a yield").with_time(),
+        .with_time(BACKFILL_TIME),
+    range("bf_yield_sleep", 1, 10_000_000, "µs", "500000", "length of a yield").with_time(BACKFILL_TIME),
     range("default_queue_depth", 0, U32, "jobs", "100", "jobs tested by a run of the main scheduler"),
     flag("defer", "no start at submission, fewer runs of the main scheduler"),
     range("max_sched_time", 1, U32, "s", "2", "time after which a run of the main scheduler ends")
-        .left_out("a main scheduling cycle takes no time"),
+        .with_time("starts in the main scheduler take no time, unless CostModel gives them some"),
     flag("pack_serial_at_end", "one-CPU jobs are placed on the last nodes"),
     range(
         "partition_job_depth",

@@ -35,6 +35,7 @@ const FEEDS: &[(&str, &str, &str)] = &[
     ("CostModel.backfill_base_us", "9", "backfill_base_us"),
     ("CostModel.backfill_record_us", "9", "backfill_record_us"),
     ("CostModel.backfill_record_per_1000_nodes_us", "9", "backfill_record_per_1000_nodes_us"),
+    ("CostModel.main_start_us", "9", "main_start_us"),
     ("CostModel.noise_percent", "9", "noise_percent"),
     ("Plain.batching", "per_event", "batching"),
     ("Plain.shadow_bound", "before", "shadow_bound"),
@@ -265,7 +266,10 @@ fn the_engine_reads_every_field_that_parameters_feed() {
             // No longer name.
             next.is_none_or(|next| !next.is_alphanumeric() && next != '_')
         });
-        assert!(is_read, "{key}: no code of the engine reads .{field}: say left_out in the table of parameters");
+        assert!(
+            is_read,
+            "{key}: no code of the engine reads .{field}: it is not modelled in the table of parameters then"
+        );
     }
 }
 

@@ -124,5 +124,7 @@ fn what_a_cycles_time_decides_can_be_set_where_cycles_take_time() {
     assert_eq!((backfill.max_time, backfill.continue_after_yield), (Some(30), true));
     assert_eq!((backfill.yield_interval_us, backfill.yield_sleep_us), (9, 8));
     assert!(!said(&diagnostics).contains("bf_max_time"), "{}", said(&diagnostics));
+    conf.set("SchedulerParameters.max_sched_time", "3").unwrap();
+    conf.set("CostModel.main_start_us", "0").unwrap();
     assert!(fault(conf.set("SchedulerParameters.max_sched_time", "3")).contains("is not modelled"));
 }
