@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use foresite_engine::observer::Unobserved;
+use foresite_engine::policy::CostModel;
 use foresite_engine::scenario::Scenario;
 use foresite_engine::{Draws, simulate, simulate_every_cycle};
 
@@ -95,7 +96,12 @@ pub(crate) fn random(options: &Options) -> anyhow::Result<()> {
     let many = options.jobs.unwrap_or(1000);
     for seed in options.seed..options.seed + many {
         let study = Input::generate(&crate::machines::random(seed), seed)?.read(Vec::new(), 1, seed)?;
-        let scenario = study.scenario(0).context("there is no baseline")?;
+        let mut scenario = Scenario::clone(study.scenario(0).context("there is no baseline")?);
+        // Instantaneous cycles, cycles of seconds, cycles that sleep or run out of time.
+        let record_us = [0, 20_000, 200_000, 700_000][(seed % 4) as usize];
+        let noise_percent = if record_us > 0 { 20 } else { 0 };
+        scenario.policy.cost = CostModel { backfill_record_us: record_us, noise_percent, ..CostModel::default() };
+        let scenario = &scenario;
         let draws = Draws { seed, boot_offset: None };
         let same =
             simulate(scenario, draws, &mut Unobserved)? == simulate_every_cycle(scenario, draws, &mut Unobserved)?;

@@ -48,6 +48,9 @@ pub(crate) struct Options {
     /// plain: processors, where the log's header is not to be believed.
     #[arg(long)]
     processors: Option<u32>,
+    /// A controller whose cycles take no time, instead of the published cost model.
+    #[arg(long)]
+    ideal: bool,
     /// Where recorded logs are.
     #[arg(long, default_value = "../shared/data")]
     data: PathBuf,

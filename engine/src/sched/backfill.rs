@@ -8,6 +8,7 @@
 //! 1. A job starts only on nodes that no earlier record's plan needs before the job's limit ends.
 //! 2. Within a cycle, a later record never moves an earlier record's plan.
 
+mod ahead;
 mod candidates;
 mod cost;
 mod counts;
@@ -16,10 +17,14 @@ mod foresee;
 pub(crate) mod hetjobs;
 mod idle;
 mod place;
+mod reach;
 mod reserved;
 mod running;
 
+use std::collections::BTreeSet;
+
 use crate::ablation::{Rule, is_off};
+use crate::ids::JobId;
 use crate::node_set::NodeSet;
 use crate::policy::BackfillPolicy;
 use crate::simulation::{Controller, seconds};
@@ -59,6 +64,10 @@ pub(crate) struct Backfill {
     /// Whether a record of the cycle was stamped as changed.
     stamped: bool,
     candidates: Candidates,
+    /// Jobs that became eligible while the cycle slept: it does not come to them.
+    newcomers: BTreeSet<JobId>,
+    /// Whether the last cycle was one that sleeps.
+    slept: bool,
     idle: Option<IdleCycle>,
 }
 
@@ -128,6 +137,8 @@ impl Backfill {
             valid_until: i64::MAX,
             stamped: false,
             candidates: Candidates::default(),
+            newcomers: BTreeSet::new(),
+            slept: false,
             idle: None,
         }
     }
@@ -135,6 +146,13 @@ impl Backfill {
     /// Whether a cycle sleeps in a yield.
     pub(crate) fn in_progress(&self) -> bool {
         self.cycle.is_some()
+    }
+
+    /// A job became eligible.
+    pub(crate) fn note_newcomer(&mut self, job: JobId) {
+        if self.in_progress() {
+            self.newcomers.insert(job);
+        }
     }
 }
 
@@ -179,7 +197,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     backfill.idle = None;
     backfill.stamped = false;
     backfill.valid_until = i64::MAX;
-    if !backfill.planned.is_empty() {
+    if !backfill.planned.is_empty() || backfill.slept {
         // Clearing PLANNED flags changes node records, which keeps cycles coming.
         backfill.planned.clear();
         controller.timers.changed(controller.now);
@@ -194,6 +212,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     backfill.walk.begin(controller);
     backfill.timeline.reset(floor(now), floor(now + window), &controller.up, resolution);
     backfill.counts = Counts::default();
+    backfill.newcomers.clear();
     collect_ends(controller, backfill);
     running::enter(controller, backfill);
     let weight = weight(controller);
@@ -219,6 +238,10 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
         weights: controller.selector.weights.version(),
     };
     hetjobs::begin(controller);
+    if cycle.yields && controller.timers.priority_at <= ahead::latest_end(controller, &cycle) {
+        // A step will give the queue another order while the cycle sleeps.
+        backfill.walk.keep_rest(controller);
+    }
     candidates::begin(controller, backfill, &cycle);
     cycle
 }
@@ -251,7 +274,8 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
         if controller.now - cycle.begin_ms >= max_time_ms {
             break Exit::MaxTime;
         }
-        if busy_us >= policy.yield_interval_us.max(1) {
+        // It sleeps between two records, not after the last.
+        if busy_us >= policy.yield_interval_us.max(1) && cycle.passed < cycle.length {
             // The controller's work so far is done; it sleeps, and events happen.
             if !cycle.exhausted {
                 backfill.walk.keep_rest(controller);
@@ -263,7 +287,7 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
             backfill.cycle = Some(cycle);
             return;
         }
-        if !cycle.exhausted && candidates::none_left(controller, backfill) {
+        if !cycle.exhausted && candidates::none_left(controller, backfill, &cycle) {
             (cycle.exhausted, unplanned) = (true, true);
         }
         if cycle.exhausted {
@@ -274,7 +298,7 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
             match consider(controller, backfill, &mut cycle, record) {
                 Next::Record => candidates::passed(backfill, record),
                 // Where records might have been left out of planning, the table's end cannot shorten the cycle.
-                Next::End(exit @ Exit::TableSize) if !cycle.yields => {
+                Next::End(exit @ Exit::TableSize) => {
                     (cycle.exhausted, cycle.ended_by) = (true, Some(exit));
                 }
                 Next::End(exit) => break exit,
@@ -293,7 +317,7 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
     let policy = &scenario.policy;
     let repeatable = matches!(exit, Exit::EndOfQueue | Exit::MaxTest)
         && cycle.started == 0
-        && cycle.resumed_ms == cycle.begin_ms
+        && !cycle.yields
         && policy.backfill.min_age_reserve == 0
         && controller.preempt.is_none()
         && !controller.components_wait()
@@ -324,7 +348,9 @@ fn window_seconds(policy: &BackfillPolicy) -> i64 {
 fn finish(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle, exit: Exit) {
     // Planned nodes that still have something free carry the PLANNED flag until the next cycle.
     backfill.planned.intersect(&controller.free.open);
-    if backfill.stamped || !backfill.planned.is_empty() {
+    // A cycle so long that it sleeps is taken to have changed something: what it marks depends on what it plans last.
+    backfill.slept = cycle.yields;
+    if backfill.stamped || !backfill.planned.is_empty() || cycle.yields {
         controller.timers.changed(controller.now);
     }
     let counters = &mut controller.counters;

@@ -11,6 +11,15 @@ pub(crate) struct Walk {
     records: Vec<Record>,
     /// Position in the copy, if there is one.
     copied: Option<usize>,
+    /// The copy is the whole queue.
+    whole: bool,
+}
+
+/// Where a search ahead of a walk stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Scout {
+    cursor: Cursor,
+    position: usize,
 }
 
 impl Walk {
@@ -18,6 +27,7 @@ impl Walk {
     pub(crate) fn begin(&mut self, controller: &Controller<'_>) {
         self.cursor = Cursor::default();
         self.copied = None;
+        self.whole = true;
         if controller.preempt.is_some() {
             self.keep_rest(controller);
             controller.order_by_preemption(&mut self.records);
@@ -33,12 +43,26 @@ impl Walk {
                     *at += 1;
                     *self.records.get(*at - 1)?
                 }
-                None => controller.queue.next(&mut self.cursor)?,
+                None => {
+                    self.whole = false;
+                    controller.queue.next(&mut self.cursor)?
+                }
             };
             if controller.live.is_pending(record.job) {
                 return Some(record);
             }
         }
+    }
+
+    /// The scout's next record, in the order of the walk. Records that came to the queue since the walk began may be among
+    /// them, and those of jobs that have left.
+    #[inline]
+    pub(crate) fn scout(&self, controller: &Controller<'_>, scout: &mut Scout) -> Option<Record> {
+        if self.whole && self.copied.is_some() {
+            scout.position += 1;
+            return self.records.get(scout.position - 1).copied();
+        }
+        controller.queue.next(&mut scout.cursor)
     }
 
     /// Keeps what is left of the queue, before it changes under a cycle that sleeps. O(queue), once a cycle.

@@ -24,17 +24,34 @@ impl Gathered {
     }
 }
 
+/// What some nodes would offer if their jobs that end soon had ended.
+#[derive(Debug)]
+pub(crate) struct Soon {
+    /// The nodes.
+    pub(crate) nodes: NodeSet,
+    /// True on these nodes only.
+    pub(crate) free: Free,
+}
+
 impl Selector {
-    /// Whether the request could be met by what is free on `candidates`: necessary, cheap, and monotone in both.
-    /// O(candidates looked at until there are enough).
-    pub(crate) fn may_fit(&self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
+    /// Whether the request could be met by what is free on `candidates`, and what `soon` adds: necessary, cheap, and
+    /// monotone in all of them. O(candidates looked at until there are enough).
+    pub(crate) fn may_fit(
+        &self,
+        (free, soon): (&Free, Option<&Soon>),
+        shape: &Shape,
+        user: u32,
+        candidates: &NodeSet,
+    ) -> bool {
         let mut gathered = Gathered::default();
-        candidates.iter_common(&free.open).any(|node| {
+        let mut suffices = |free: &Free, node: NodeId| {
             let cpus = usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node);
             gathered.nodes += usize::from(cpus > 0);
             gathered.cpus += u64::from(cpus);
             cpus > 0 && gathered.may_suffice(shape)
-        })
+        };
+        candidates.iter_common(&free.open).any(|node| suffices(free, node))
+            || soon.is_some_and(|soon| candidates.iter_common(&soon.nodes).any(|node| suffices(&soon.free, node)))
     }
 
     /// Whether a request for one node could be met by this one. O(sockets + GRES).

@@ -255,6 +255,16 @@ impl Selector {
         self.rounds_up.then(|| self.allocate(free, shape).shares.iter().map(|share| share.cpus).sum())
     }
 
+    /// Whether a job that takes whole nodes is charged the same on whichever of its nodes. O(eligible nodes).
+    pub(crate) fn charges_always_alike(&self, shape: &Shape) -> bool {
+        let mut cpus = shape.eligible.iter().map(|node| self.geometry.cpus[node.index()]);
+        let first = cpus.next();
+        cpus.all(|cpus| Some(cpus) == first)
+            && shape.wanted_nodes == shape.min_nodes
+            && shape.strategy != shape::Strategy::Spread
+            && shape.counted.is_empty()
+    }
+
     /// The allocation on the nodes last chosen.
     pub(crate) fn allocate(&self, free: &Free, shape: &Shape) -> Allocation {
         if free.shared.any() { self.allocate_shared(free, shape) } else { self.lay_out(free, shape) }

@@ -33,12 +33,7 @@ impl Selector {
         let mut ripe = std::mem::take(&mut self.ripe);
         let mut found = None;
         while let Some(tested) = groups.next(|job| {
-            let takes = match job.only_node() {
-                Some(node) => usable.contains(node),
-                None => {
-                    allocation(job.job).is_some_and(|held| held.shares.iter().any(|share| usable.contains(share.node)))
-                }
-            };
+            let takes = job.holds_any(usable, allocation);
             if takes {
                 last = (job.end, job.job);
             }
@@ -51,13 +46,10 @@ impl Selector {
                 found = Some(last.0);
                 break;
             }
-            ripe.clear();
-            for node in ready.by(last.0) {
-                ripe.insert(node);
-            }
+            ready.narrow_to(last.0, usable, &mut ripe);
             self.offers.clear();
             self.near.clear();
-            for node in ripe.iter_common(usable) {
+            for node in ripe.iter() {
                 let ready = ready.node(node);
                 let known = (ready.time < last.0 || ready.time == i64::MIN)
                     && ready.next_end > last.0

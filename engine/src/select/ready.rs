@@ -2,11 +2,13 @@
 //!
 //! A node's answer depends on its own jobs alone, so it is kept until one of them starts or ends.
 
+use std::collections::HashMap;
+
 use crate::ids::{JobId, NodeId, RequestId};
 use crate::node_set::NodeSet;
 use crate::select::Selector;
 use crate::select::free::{ANY_USER, Allocation, Free, Geometry};
-use crate::select::shape::Shape;
+use crate::select::shape::{NodeNeed, Shape};
 use crate::select::usable::usable_cpus;
 
 /// A running job's part of a node.
@@ -115,10 +117,18 @@ pub(crate) struct ReadyTimes {
 }
 
 impl ReadyTimes {
-    /// The nodes that are ready by a time [s], in order of time.
-    pub(crate) fn by(&self, time: i64) -> impl Iterator<Item = NodeId> + '_ {
+    /// Sets `ripe` to the usable nodes that are ready by a time [s]. O(words + the lesser of nodes ready and nodes usable).
+    pub(crate) fn narrow_to(&self, time: i64, usable: &NodeSet, ripe: &mut NodeSet) {
+        ripe.clear();
         let end = self.order.partition_point(|entry| entry.0 <= time);
-        self.order[..end].iter().map(|&(_, node)| node)
+        if 2 * end < usable.len() {
+            self.order[..end]
+                .iter()
+                .filter(|(_, node)| usable.contains(*node))
+                .for_each(|(_, node)| ripe.insert(*node));
+        } else {
+            usable.iter().filter(|node| self.at[node.index()].time <= time).for_each(|node| ripe.insert(node));
+        }
     }
 
     /// When and how a node is ready.
@@ -171,16 +181,42 @@ impl ReadyTimes {
 /// More changed nodes than this are not put into order one by one.
 const FEW: u64 = 8;
 
-/// Ready times of the shapes that were asked for, by request and partition.
+/// Ready times of the shapes that were asked for. Shapes that ask the same of a node share them.
 #[derive(Debug, Default)]
 pub(crate) struct Ready {
-    shapes: Vec<Vec<ReadyTimes>>,
+    times: Vec<ReadyTimes>,
+    /// Positions in `times`.
+    of_need: HashMap<NodeNeed, u32>,
+    /// Positions in `times`, by request and partition; [`UNKNOWN`] until first asked for.
+    of_shape: Vec<Vec<u32>>,
 }
+
+/// No position yet.
+const UNKNOWN: u32 = u32::MAX;
 
 impl Ready {
     /// What the last [`Ready::bound`] of this request and partition found.
     pub(crate) fn times(&self, request: RequestId, place: usize) -> Option<&ReadyTimes> {
-        self.shapes.get(request.index())?.get(place)
+        self.times.get(*self.of_shape.get(request.index())?.get(place)? as usize)
+    }
+
+    /// Where the ready times of a shape are. O(1) after the first call for a request.
+    fn position(&mut self, request: RequestId, place: usize, shape: &Shape) -> usize {
+        if self.of_shape.len() <= request.index() {
+            self.of_shape.resize_with(request.index() + 1, Vec::new);
+        }
+        let places = &mut self.of_shape[request.index()];
+        if places.len() <= place {
+            places.resize(place + 1, UNKNOWN);
+        }
+        if places[place] == UNKNOWN {
+            let next = self.times.len() as u32;
+            places[place] = *self.of_need.entry(shape.node_need()).or_insert(next);
+            if places[place] == next {
+                self.times.push(ReadyTimes::default());
+            }
+        }
+        places[place] as usize
     }
 
     /// Before this time [s] the request cannot be met on `usable`; `i64::MIN` if now, `i64::MAX` if never.
@@ -194,14 +230,8 @@ impl Ready {
         usable: &NodeSet,
         allocation: impl Fn(JobId) -> Option<&'a Allocation>,
     ) -> i64 {
-        if self.shapes.len() <= request.index() {
-            self.shapes.resize_with(request.index() + 1, Vec::new);
-        }
-        let of_request = &mut self.shapes[request.index()];
-        if of_request.len() <= place {
-            of_request.resize_with(place + 1, ReadyTimes::default);
-        }
-        let times = &mut of_request[place];
+        let position = self.position(request, place, shape);
+        let times = &mut self.times[position];
         let ready = |future: &mut Free, node: NodeId| {
             free.restore_node(&selector.geometry, future, node);
             let serves = |future: &Free| usable_cpus(&selector.geometry, selector.unit, future, shape, ANY_USER, node);

@@ -9,7 +9,7 @@ use crate::policy::SelectPolicy;
 use crate::select::rows::{self, Rows};
 
 /// Memory a job takes on each of its nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum MemoryNeed {
     /// Memory is not a consumable resource here: a node only has to be large enough [MB].
     NotConsumed(u64),
@@ -82,6 +82,34 @@ pub(crate) struct Shape {
     pub(crate) feasible: bool,
     /// CPUs that an empty machine would charge it, where that counts for its size; filled in by the controller.
     pub(crate) charged_alone: Option<u32>,
+    /// Whether the nodes it gets decide how many CPUs it is charged, where that counts for its size; filled in by the
+    /// controller.
+    pub(crate) size_varies: bool,
+}
+
+/// All that one node's answer to a shape depends on ([`super::usable`]): shapes alike in it get the same answer.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct NodeNeed {
+    eligible: NodeSet,
+    min_cpus_per_node: u32,
+    memory: MemoryNeed,
+    gres: Vec<(GresId, u32)>,
+    exclusive_user: bool,
+    /// `None` if it takes whole nodes, however its tasks are spread over them.
+    tasks: Option<TaskNeed>,
+}
+
+/// The part of a [`NodeNeed`] that says how tasks are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct TaskNeed {
+    cpus_per_task: u32,
+    per_node: Option<u32>,
+    per_socket: Option<u32>,
+    per_core: Option<u32>,
+    threads_per_core: Option<u32>,
+    cores_per_socket: u32,
+    sockets_per_node: u32,
+    max_cpus_per_node: Option<(u32, u32)>,
 }
 
 /// How nodes are chosen among those that can serve.
@@ -215,6 +243,7 @@ impl Shape {
             counted: Vec::new(),
             feasible: false,
             charged_alone: None,
+            size_varies: false,
         };
         for (index, node) in cluster.nodes.iter().enumerate() {
             let id = NodeId::new(index);
@@ -239,6 +268,27 @@ impl Shape {
             _ => {}
         }
         shape
+    }
+
+    /// What one node's answer depends on.
+    pub(crate) fn node_need(&self) -> NodeNeed {
+        NodeNeed {
+            eligible: self.eligible.clone(),
+            min_cpus_per_node: self.min_cpus_per_node,
+            memory: self.memory,
+            gres: self.gres.clone(),
+            exclusive_user: self.exclusive_user,
+            tasks: (!self.whole_nodes).then_some(TaskNeed {
+                cpus_per_task: self.cpus_per_task,
+                per_node: self.tasks_per_node,
+                per_socket: self.tasks_per_socket,
+                per_core: self.tasks_per_core,
+                threads_per_core: self.threads_per_core,
+                cores_per_socket: self.cores_per_socket,
+                sockets_per_node: self.sockets_per_node,
+                max_cpus_per_node: self.max_cpus_per_node,
+            }),
+        }
     }
 }
 

@@ -74,6 +74,21 @@ impl Events {
         self.heap.peek().map_or(i64::MAX, |Reverse((time, ..))| *time)
     }
 
+    /// Calls `visit` with every event up to `until` [ms], in no order. O(events visited).
+    pub(crate) fn visit_until(&self, until: i64, mut visit: impl FnMut(Event)) {
+        let heap = self.heap.as_slice();
+        // A parent is never later than its children.
+        let mut above = vec![0];
+        while let Some(at) = above.pop() {
+            if let Some(Reverse((time, event, _))) = heap.get(at)
+                && *time <= until
+            {
+                visit(*event);
+                above.extend([2 * at + 1, 2 * at + 2]);
+            }
+        }
+    }
+
     /// Takes the next event.
     pub(crate) fn pop(&mut self) -> Option<Event> {
         self.heap.pop().map(|Reverse((_, event, _))| event)

@@ -150,6 +150,7 @@ impl Controller<'_> {
             (live.accrue, live.accrues) = (accrue, true);
         }
         self.records[id.index()].eligible = Some(now);
+        self.backfill.note_newcomer(id);
         let is_component = self.hetjobs.is_some() && crate::sched::main_cycle::is_component(self, id);
         if let Some(hetjobs) = self.hetjobs.as_mut().filter(|_| is_component) {
             hetjobs.enters(id);

@@ -312,7 +312,18 @@ impl<'a> Controller<'a> {
                 shape.charged_alone = self.selector.charged_cpus(&self.empty, shape);
             }
         }
+        if self.sizes_vary {
+            let alike = shapes.windows(2).all(|pair| pair[0].charged_alone == pair[1].charged_alone);
+            for shape in &mut shapes {
+                shape.size_varies = shape.whole_nodes && !(alike && self.selector.charges_always_alike(shape));
+            }
+        }
         shapes
+    }
+
+    /// The shape of a request in one of its partitions, if it has been made and is not taken out. O(1).
+    pub(crate) fn known_shape(&self, request: RequestId, place: usize) -> Option<&Shape> {
+        self.shapes[request.index()].as_ref()?.get(place)
     }
 
     /// Takes the shape out of the cache so that the state can be changed while it is read; give it back with

@@ -1,6 +1,7 @@
 //! Running jobs by expected end.
 
 use crate::ids::{JobId, NodeId};
+use crate::node_set::NodeSet;
 use crate::select::free::Allocation;
 
 /// A running job.
@@ -10,18 +11,19 @@ pub(crate) struct Running {
     pub(crate) end: i64,
     /// The job.
     pub(crate) job: JobId,
-    /// Its node, or [`SEVERAL`].
+    /// Its first node.
     node: NodeId,
+    /// It has more than that one.
+    several: bool,
 }
 
-/// Not one node but several.
-const SEVERAL: NodeId = NodeId(u32::MAX);
-
 impl Running {
-    /// Its node, if it has just one.
+    /// Whether it holds a node out of `nodes`. O(1) if its first node is one, or its only one.
     #[inline]
-    pub(crate) fn only_node(&self) -> Option<NodeId> {
-        (self.node != SEVERAL).then_some(self.node)
+    pub(crate) fn holds_any<'a>(&self, nodes: &NodeSet, allocation: impl Fn(JobId) -> Option<&'a Allocation>) -> bool {
+        nodes.contains(self.node)
+            || (self.several
+                && allocation(self.job).is_some_and(|held| held.shares.iter().any(|share| nodes.contains(share.node))))
     }
 
     /// The same job with another expected end [s].
@@ -49,11 +51,8 @@ impl RunningJobs {
     /// Adds a job.
     pub(crate) fn insert(&mut self, end: i64, job: JobId, allocation: &Allocation) {
         self.version += 1;
-        let node = match allocation.shares.as_slice() {
-            [share] => share.node,
-            _ => SEVERAL,
-        };
-        let entry = Running { end, job, node };
+        let node = allocation.shares.first().map_or(NodeId(0), |share| share.node);
+        let entry = Running { end, job, node, several: allocation.shares.len() > 1 };
         let at = self.chunk_of(&entry).min(self.chunks.len().saturating_sub(1));
         let Some(chunk) = self.chunks.get_mut(at) else {
             self.chunks.push(vec![entry]);
@@ -70,7 +69,7 @@ impl RunningJobs {
     /// Removes a job.
     pub(crate) fn remove(&mut self, end: i64, job: JobId) {
         self.version += 1;
-        let entry = Running { end, job, node: SEVERAL };
+        let entry = Running { end, job, node: NodeId(0), several: false };
         let at = self.chunk_of(&entry);
         let Some(chunk) = self.chunks.get_mut(at) else { return };
         if let Ok(position) = chunk.binary_search_by_key(&entry.key(), Running::key) {
@@ -103,12 +102,25 @@ impl RunningJobs {
 
     /// Those whose limit ends after a second, in order. O(log n) to begin.
     pub(crate) fn after(&self, second: i64) -> impl Iterator<Item = &Running> + Clone {
-        let first = self.chunks.partition_point(|chunk| chunk.last().is_none_or(|last| last.end <= second));
-        let (head, tail) = match self.chunks.get(first..).and_then(<[_]>::split_first) {
-            Some((head, tail)) => (&head[head.partition_point(|entry| entry.end <= second)..], tail),
-            None => (&[][..], &[][..]),
-        };
+        let (head, tail) = self.chunks_after(second);
         head.iter().chain(tail.iter().flatten())
+    }
+
+    /// Adds those whose limit ends after a second, in order. O(jobs added), a copy of memory.
+    pub(crate) fn copy_after(&self, second: i64, to: &mut Vec<Running>) {
+        let (head, tail) = self.chunks_after(second);
+        to.extend_from_slice(head);
+        for chunk in tail {
+            to.extend_from_slice(chunk);
+        }
+    }
+
+    fn chunks_after(&self, second: i64) -> (&[Running], &[Vec<Running>]) {
+        let first = self.chunks.partition_point(|chunk| chunk.last().is_none_or(|last| last.end <= second));
+        match self.chunks.get(first..).and_then(<[_]>::split_first) {
+            Some((head, tail)) => (&head[head.partition_point(|entry| entry.end <= second)..], tail),
+            None => (&[], &[]),
+        }
     }
 }
 

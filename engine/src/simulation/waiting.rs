@@ -21,6 +21,8 @@ pub(crate) struct Waiting {
     held: BTreeSet<JobId>,
     /// Running tasks of arrays with a task limit.
     running_tasks: BTreeMap<u64, u32>,
+    /// Whether there are such arrays.
+    any_limited_array: bool,
     /// Pending or running jobs of each (user, job name) with a singleton.
     singletons: BTreeMap<(u32, String), BTreeSet<JobId>>,
 }
@@ -36,7 +38,8 @@ enum Met {
 impl Waiting {
     /// Indexes the jobs that dependencies name. O(jobs).
     pub(crate) fn new(workload: &Workload) -> Self {
-        let mut waiting = Self::default();
+        let any_limited_array = workload.jobs.iter().any(|job| limited_array(job).is_some());
+        let mut waiting = Self { any_limited_array, ..Self::default() };
         let extras = workload.jobs.iter().filter_map(|job| job.extra.as_ref());
         for (_, id) in extras.filter_map(|extra| extra.dependencies.as_ref()).flat_map(|deps| &deps.on) {
             waiting.targets.entry(*id).or_default();
@@ -241,6 +244,11 @@ impl Controller<'_> {
         let counts_running = self.scenario.policy.version >= SlurmVersion::V23_11;
         let running = self.waiting.running_tasks.get(&array).copied().filter(|_| counts_running).unwrap_or(0);
         most.min(limit.saturating_sub(running))
+    }
+
+    /// Whether any array has a `%N`.
+    pub(crate) fn any_limited_array(&self) -> bool {
+        self.waiting.any_limited_array
     }
 
     /// A begin time has come: the job is eligible from that second, if nothing else holds it.

@@ -1,19 +1,25 @@
 //! Whether anything that a cycle has not come to yet could still start. If not, the rest of the cycle decides nothing.
-//! (A plan is made anew in every cycle, and nothing but the cycle itself reads it, unless `Controller::sizes_vary`.)
+//! (A plan is made anew in every cycle, and nothing but the cycle itself reads it, unless [`any_size_varies`].)
 //!
 //! A candidate is a record whose request fits into what is free now, on nodes that the plan so far leaves to it, and
 //! which no cap, limit or licence holds back. All of these only shrink while a cycle goes on, so a record that is no
-//! candidate once is none until the cycle ends. `simulate_every_cycle` does without, and must decide the same.
+//! candidate once is none until the cycle ends. In a cycle that sleeps, running jobs end meanwhile and others start:
+//! there what is free counts with all that could become free ([`super::ahead`]), and of the rest only what no such event
+//! can lift. `simulate_every_cycle` does without, and must decide the same.
 
 use crate::ids::RequestId;
 use crate::job::JobPart;
 use crate::node_set::NodeSet;
 use crate::select::free::ANY_USER;
-use crate::simulation::{Controller, seconds};
+use crate::select::gathered::Soon;
+use crate::simulation::{Controller, SECOND, seconds};
 
+use super::ahead;
 use super::counts::Counts;
+use super::reach::Reach;
 use super::{Backfill, Cycle};
-use crate::sched::queue::{Cursor, Record};
+use crate::sched::queue::Record;
+use crate::sched::walk::Scout;
 
 /// The search for the next record that could start, ahead of the cycle.
 #[derive(Debug, Default)]
@@ -21,9 +27,17 @@ pub(super) struct Candidates {
     /// This cycle may stop early.
     active: bool,
     /// How far the search has come.
-    scout: Cursor,
+    scout: Scout,
     /// The caps as the scout's records will have used them up.
     counts: Counts,
+    /// How far the cycle will be when it comes to where the search is.
+    reach: Reach,
+    /// The cycle sleeps in between.
+    sleeps: bool,
+    /// What could become free in its sleeps.
+    soon: Option<Soon>,
+    /// The state of which that is true.
+    soon_of: u64,
     /// The next candidate, if the search has found one that the cycle has not come to.
     witness: Option<Record>,
     /// Records planned since the witness was last looked at, and how many may be.
@@ -50,33 +64,64 @@ pub(super) fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill, cy
     let candidates = &mut backfill.candidates;
     // Preemption makes room where none is free; a plan of a component is read by its siblings, in the next cycle too; and a
     // plan may say how large the job is.
-    let plans_are_read = controller.preempt.is_some() || controller.components_wait() || controller.sizes_vary;
-    candidates.active = !(controller.every_cycle || plans_are_read)
-        && cycle.weight == 0
-        // What happens in a sleep meets the plan as far as it was made.
-        && !cycle.yields;
+    let plans_are_read = controller.preempt.is_some() || controller.components_wait() || any_size_varies(controller);
+    candidates.active = !(controller.every_cycle || plans_are_read) && cycle.weight == 0;
+    candidates.sleeps = cycle.yields;
+    if candidates.active && cycle.yields {
+        candidates.look_ahead(controller, cycle);
+    }
     if !candidates.active {
         return;
     }
-    // The clock stands still in a cycle that takes no time.
-    candidates.latest = seconds(controller.now + (cycle.cost.of_records(cycle.length) / 1000) as i64);
-    candidates.scout = Cursor::default();
+    candidates.latest = seconds(match cycle.yields {
+        true => ahead::latest_end(controller, cycle),
+        false => controller.now + (cycle.cost.of_records(cycle.length) / 1000) as i64,
+    });
+    candidates.reach = Reach::default();
+    candidates.scout = Scout::default();
     candidates.witness = None;
     candidates.counts = Counts::default();
     candidates.requests.resize(controller.scenario.workload.requests.len(), Verdict::default());
     evaluate(controller, &mut backfill.candidates);
 }
 
+/// Whether the nodes that a plan names decide how large a waiting job is. O(waiting requests).
+fn any_size_varies(controller: &mut Controller<'_>) -> bool {
+    if !controller.sizes_vary {
+        return false;
+    }
+    let mut queue = std::mem::take(&mut controller.queue);
+    let any = queue.waiting_requests().iter().any(|&request| {
+        controller.shape_ready(request);
+        (0..).map_while(|place| controller.known_shape(request, place)).any(|shape| shape.size_varies)
+    });
+    controller.queue = queue;
+    any
+}
+
+impl Candidates {
+    /// Finds out anew what could become free.
+    fn look_ahead(&mut self, controller: &Controller<'_>, cycle: &Cycle) {
+        self.soon = ahead::look(controller, cycle, self.soon.take());
+        self.soon_of = controller.version;
+        self.active = self.soon.is_some();
+    }
+}
+
 /// Says for every waiting request whether it fits.
 fn evaluate(controller: &mut Controller<'_>, candidates: &mut Candidates) {
     let previous = candidates.evaluation;
     candidates.evaluation += 1;
+    let soon = candidates.soon.as_ref().filter(|_| candidates.sleeps);
+    if let Some(soon) = soon {
+        controller.free.freed.union(&soon.nodes);
+    }
     let mut queue = std::mem::take(&mut controller.queue);
     for &request in queue.waiting_requests() {
         let verdict = candidates.requests[request.index()];
         // What did not fit then can fit only through what was given back since.
         let only_freed = previous > 0 && verdict.evaluation == previous && !verdict.fits;
-        let fits = fits(controller, request, only_freed);
+        let fits = fits(controller, soon, request, only_freed);
         candidates.requests[request.index()] = Verdict { evaluation: candidates.evaluation, fits };
     }
     controller.queue = queue;
@@ -84,17 +129,22 @@ fn evaluate(controller: &mut Controller<'_>, candidates: &mut Candidates) {
 }
 
 /// Whether a request fits in one of its partitions, plans ignored.
-fn fits(controller: &mut Controller<'_>, request: RequestId, only_freed: bool) -> bool {
+fn fits(controller: &mut Controller<'_>, soon: Option<&Soon>, request: RequestId, only_freed: bool) -> bool {
     let shapes = controller.take_shapes(request);
+    let (free, selector) = (&controller.free, &controller.selector);
     let fits = shapes.iter().any(|shape| {
-        let (free, selector) = (&controller.free, &controller.selector);
         if only_freed && shape.max_nodes == 1 {
             // One of the freed nodes alone must do.
-            return free.freed.intersects(&shape.eligible)
-                && free.freed.iter_common(&shape.eligible).any(|node| selector.may_serve(free, shape, ANY_USER, node));
+            let serves = |node| {
+                selector.may_serve(free, shape, ANY_USER, node)
+                    || soon.is_some_and(|soon| {
+                        soon.nodes.contains(node) && selector.may_serve(&soon.free, shape, ANY_USER, node)
+                    })
+            };
+            return free.freed.iter_common(&shape.eligible).any(serves);
         }
         (!only_freed || free.freed.intersects(&shape.eligible))
-            && selector.may_fit(free, shape, ANY_USER, &shape.eligible)
+            && selector.may_fit((free, soon), shape, ANY_USER, &shape.eligible)
     });
     controller.put_shapes(request, shapes);
     fits
@@ -111,8 +161,13 @@ pub(super) fn passed(backfill: &mut Backfill, record: Record) {
 
 /// Whether nothing that is left can start, and what the cycle leaves behind is known too: whether it keeps cycles
 /// coming. Amortised over a cycle, O(queue + candidates × slots × words).
-pub(super) fn none_left(controller: &mut Controller<'_>, backfill: &mut Backfill) -> bool {
-    if !backfill.candidates.active {
+pub(super) fn none_left(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle) -> bool {
+    let candidates = &mut backfill.candidates;
+    if candidates.active && candidates.sleeps && candidates.soon_of != controller.version {
+        // What has started may end before the cycle does.
+        candidates.look_ahead(controller, cycle);
+    }
+    if !candidates.active {
         return false;
     }
     if let Some(witness) = backfill.candidates.witness {
@@ -127,35 +182,46 @@ pub(super) fn none_left(controller: &mut Controller<'_>, backfill: &mut Backfill
         }
         backfill.candidates.witness = None;
     }
-    if find(controller, backfill) {
-        return false;
-    }
-    flags_are_known(controller, backfill)
+    !find(controller, backfill, cycle) && flags_are_known(controller, backfill)
 }
 
 /// Whether the cycle's end is known to mark nodes as PLANNED, or known not to do so but to have stamped a job: whatever
-/// the rest of the queue adds, the next cycle then comes, and sees the same.
+/// the rest of the queue adds, the next cycle then comes, and sees the same. After a cycle that sleeps it comes anyway.
 fn flags_are_known(controller: &Controller<'_>, backfill: &Backfill) -> bool {
     let open = &controller.free.open;
-    backfill.planned.intersects(open) || (backfill.stamped && open.is_empty())
+    backfill.candidates.sleeps || backfill.planned.intersects(open) || (backfill.stamped && open.is_empty())
 }
 
 /// Goes on to the next candidate.
-fn find(controller: &mut Controller<'_>, backfill: &mut Backfill) -> bool {
-    let capped = !controller.limits.active && controller.scenario.policy.backfill.caps_records();
+fn find(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle) -> bool {
+    let policy = &controller.scenario.policy.backfill;
+    let capped = !controller.limits.active && policy.caps_records();
+    let waiting = controller.queue.len() as u64;
+    let reaches_all = waiting < u64::from(policy.max_job_test) && cycle.cost.record_us == 0;
+    let ends = ahead::latest_end(controller, cycle);
     loop {
         let candidates = &mut backfill.candidates;
-        let Some(record) = controller.queue.next(&mut candidates.scout) else { return false };
-        let fits = candidates.requests[record.request.index()];
-        let fits = fits.fits && fits.evaluation == candidates.evaluation;
-        if !(fits || capped) || !controller.live.is_pending(record.job) {
+        if !reaches_all && candidates.reach.is_exceeded(controller, cycle) {
+            return false;
+        }
+        let Some(record) = backfill.walk.scout(controller, &mut candidates.scout) else { return false };
+        if !controller.live.is_pending(record.job) {
             continue;
         }
-        let name = controller.scenario.workload.jobs[record.job.index()].name;
-        let surely_counted = matches!(name.part, JobPart::Whole)
-            && controller.partitions(record.job).len() == 1
-            && controller.partition_allows(record.job, record.partition);
-        if capped && surely_counted {
+        let fits = candidates.requests[record.request.index()];
+        let fits = fits.fits && fits.evaluation == candidates.evaluation;
+        if !(fits || capped) && reaches_all {
+            continue;
+        }
+        let job = &controller.scenario.workload.jobs[record.job.index()];
+        let is_whole = matches!(job.name.part, JobPart::Whole) && controller.partitions(record.job).len() == 1;
+        let keeps_waiting = !fits && job.extra.is_none() && job.cancelled_at.saturating_mul(SECOND) > ends;
+        let keeps_waiting = keeps_waiting && !backfill.newcomers.contains(&record.job);
+        let waits = is_whole && (!candidates.sleeps || keeps_waiting);
+        if !reaches_all {
+            candidates.reach.pass(controller, record, waits);
+        }
+        if capped && waits && controller.partition_allows(record.job, record.partition) {
             // The cycle counts this record before it comes to later ones.
             if !candidates.counts.admit(controller, record) {
                 continue;
@@ -176,7 +242,8 @@ fn find(controller: &mut Controller<'_>, backfill: &mut Backfill) -> bool {
 /// Whether the record fits into what is free and unplanned. Notes until when a no holds.
 fn could_start(controller: &mut Controller<'_>, backfill: &mut Backfill, record: Record) -> bool {
     let id = record.job;
-    if !controller.live.is_pending(id) || !controller.licenses_free(id) {
+    let licensed = backfill.candidates.sleeps || controller.licenses_free(id);
+    if !controller.live.is_pending(id) || !licensed {
         return false;
     }
     if controller.limits.active && !controller.limits_allow_test(id, record.partition) {
@@ -192,7 +259,8 @@ fn could_start(controller: &mut Controller<'_>, backfill: &mut Backfill, record:
     // Whenever in this cycle the record's turn comes, it needs its nodes at least for this time.
     let slack = backfill.timeline.narrow(&mut candidates.usable, candidates.latest, now + limit);
     let user = controller.scenario.workload.jobs[id.index()].user.0;
-    let could = controller.selector.may_fit(&controller.free, shape, user, &candidates.usable);
+    let soon = candidates.soon.as_ref().filter(|_| candidates.sleeps);
+    let could = controller.selector.may_fit((&controller.free, soon), shape, user, &candidates.usable);
     controller.put_shapes(record.request, shapes);
     if !could {
         backfill.valid_until = backfill.valid_until.min(now.saturating_add(slack));

@@ -43,9 +43,9 @@ impl CycleCost {
         self.base_us.saturating_add(self.record_us.saturating_mul(u64::from(records)))
     }
 
-    /// Whether a cycle of so many records sleeps in between.
+    /// Whether a cycle of so many records sleeps between two of them.
     pub(super) fn yields(&self, records: u32) -> bool {
-        self.of_records(records) >= self.yield_us
+        records > 0 && self.of_records(records - 1) >= self.yield_us
     }
 
     /// How long a cycle of so many records takes if it neither sleeps nor runs out of time [ms].

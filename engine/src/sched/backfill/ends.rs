@@ -36,6 +36,10 @@ impl Ends {
         if self.of != Some(running.version()) {
             self.of = Some(running.version());
             self.in_order.clear();
+            if self.overdue.is_empty() {
+                running.copy_after(self.after, &mut self.in_order);
+                return &self.in_order;
+            }
             let mut overdue = self.overdue.iter().copied().peekable();
             for running in running.after(self.after) {
                 while let Some(first) = overdue.next_if(|first| first.end <= running.end) {

@@ -97,7 +97,7 @@ pub(super) fn place(
         tested = true;
         let bound = bound(controller, backfill, record, shape);
         // Where sizes vary, each answer of will-run is noted.
-        let useless_after = again.filter(|_| !controller.sizes_vary);
+        let useless_after = again.filter(|_| !shape.size_varies);
         if let Some(later) = useless_after.filter(|&later| bound > later) {
             // Whatever will-run says is after that: it is asked again there.
             backfill.valid_until = backfill.valid_until.min(bound);
@@ -113,7 +113,7 @@ pub(super) fn place(
                 None => return Next::Record,
             }
         };
-        if controller.sizes_vary && shape.whole_nodes {
+        if shape.size_varies {
             let charged = controller.selector.charged_cpus(&controller.free, shape);
             controller.size_becomes(id, charged);
         }

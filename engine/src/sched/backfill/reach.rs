@@ -1,0 +1,63 @@
+//! How far a cycle gets before its time or `bf_max_job_test` ends it: what lies beyond cannot start in it.
+
+use crate::ablation::{Rule, is_off};
+use crate::job::JobPart;
+use crate::sched::queue::Record;
+use crate::select::shape::Shape;
+use crate::simulation::Controller;
+
+use super::Cycle;
+
+/// Lower bounds on what the cycle has behind it when it comes to the scout's record.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reach {
+    /// Records that take time.
+    passed: u64,
+    /// Records tested, against `bf_max_job_test`.
+    tested: u32,
+    /// Nodes that their plans may take.
+    nodes: u64,
+}
+
+impl Reach {
+    /// Whether the cycle ends before the next record. O(1).
+    pub(super) fn is_exceeded(self, controller: &Controller<'_>, cycle: &Cycle) -> bool {
+        let most = controller.scenario.policy.backfill.max_job_test;
+        let cost = &cycle.cost;
+        let work_us = self.passed.min(u64::from(cycle.length)).saturating_mul(cost.record_us);
+        (self.tested >= most && !is_off(Rule::BackfillDepth)) || work_us / 1000 > cost.max_time_ms.max(0) as u64
+    }
+
+    /// The scout goes past a record. `waits` says that it is in the queue until the cycle ends.
+    ///
+    /// It is sure to be tested if nothing keeps it from its first try and the plans made before leave enough of its
+    /// nodes untouched at all times. O(words).
+    pub(super) fn pass(&mut self, controller: &Controller<'_>, record: Record, waits: bool) {
+        let shape = controller.known_shape(record.request, record.place as usize);
+        let (Some(shape), true) = (shape, waits) else {
+            // It may be planned all the same.
+            self.nodes = self.nodes.saturating_add(shape.map_or(u64::MAX, |shape| u64::from(shape.max_nodes)));
+            return;
+        };
+        self.passed += 1;
+        let untouched = shape.eligible.intersection_len(&controller.up) as u64;
+        let enough = untouched >= self.nodes.saturating_add(u64::from(shape.min_nodes));
+        self.tested += u32::from(enough && is_tried(controller, record, shape));
+        self.nodes = self.nodes.saturating_add(u64::from(shape.max_nodes));
+    }
+}
+
+/// Whether nothing keeps the record from its first try.
+fn is_tried(controller: &Controller<'_>, record: Record, shape: &Shape) -> bool {
+    let workload = &controller.scenario.workload;
+    let policy = &controller.scenario.policy.backfill;
+    !controller.limits.active
+        && !controller.reservations.any()
+        && !policy.running_job_reserve
+        && !policy.licenses
+        && !policy.caps_records()
+        && shape.required.is_empty()
+        && workload.requests[record.request.index()].licenses.is_empty()
+        && matches!(workload.jobs[record.job.index()].name.part, JobPart::Whole)
+        && controller.partition_allows(record.job, record.partition)
+}
