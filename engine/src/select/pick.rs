@@ -35,6 +35,8 @@ struct Run {
 #[derive(Debug, Default)]
 pub(crate) struct PickScratch {
     runs: Vec<Run>,
+    /// Positions of runs, the largest first.
+    order: Vec<usize>,
     taken: Vec<bool>,
     kept: Vec<Offer>,
     leaves: Vec<usize>,
@@ -225,9 +227,14 @@ fn consecutive(
     chosen: &mut Vec<Offer>,
 ) -> bool {
     find_runs(shape, offers, linear, scratch);
+    if !shape.contiguous && take_largest(shape, offers, linear, rest, scratch, chosen) {
+        return true;
+    }
     while rest.max_nodes > 0 {
         let Some(best) = best_run(shape, scratch, rest) else { return false };
-        let run = scratch.runs.remove(best);
+        let run = scratch.runs[best];
+        // A run without nodes is passed over from now on.
+        scratch.runs[best].nodes = 0;
         let sufficient = i64::from(run.cpus) >= rest.cpus && enough_nodes(shape, i64::from(run.nodes), rest.nodes);
         if shape.contiguous && !sufficient {
             return false;
@@ -269,6 +276,38 @@ fn largest_first(
         let Some(largest) = left.max_by_key(|&position| offers[position].cpus) else { break };
         take(shape, offers, largest, rest, scratch, chosen);
     }
+    rest.satisfied()
+}
+
+/// As long as no run has the CPUs that are still needed, [`best_run`] is the largest, the first of them: where weights and
+/// required nodes play no part, those are taken without a search. Says whether nothing more is needed.
+/// O(runs log runs).
+fn take_largest(
+    shape: &Shape,
+    offers: &[Offer],
+    linear: bool,
+    rest: &mut Remaining,
+    scratch: &mut PickScratch,
+    chosen: &mut Vec<Offer>,
+) -> bool {
+    let plain = |run: &Run| run.first_required.is_none() && run.weight == scratch.runs[0].weight;
+    let largest = scratch.runs.iter().map(|run| i64::from(run.cpus)).max().unwrap_or(0);
+    if largest >= rest.cpus || !scratch.runs.iter().all(plain) {
+        return false;
+    }
+    let mut order = std::mem::take(&mut scratch.order);
+    order.clear();
+    order.extend((0..scratch.runs.len()).filter(|&index| scratch.runs[index].nodes > 0));
+    order.sort_by_key(|&index| std::cmp::Reverse(scratch.runs[index].cpus));
+    for &index in &order {
+        let run = scratch.runs[index];
+        if rest.max_nodes <= 0 || rest.satisfied() || i64::from(run.cpus) >= rest.cpus {
+            break;
+        }
+        scratch.runs[index].nodes = 0;
+        fill_from_run(shape, offers, run, linear, rest, scratch, chosen);
+    }
+    scratch.order = order;
     rest.satisfied()
 }
 
