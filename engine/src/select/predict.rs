@@ -70,6 +70,11 @@ impl Selector {
                 }
             }
             if self.fits_offers(shape) {
+                // Who looks at what the job would hold reads the chosen nodes as they will be.
+                for offer in &self.chosen {
+                    free.restore_node(&self.geometry, future, offer.node);
+                    jobs.release(&self.geometry, future, offer.node, last, allocation);
+                }
                 found = Some(start_of(self, policy, running.iter().copied(), allocation, last.0).max(now));
                 break;
             }
