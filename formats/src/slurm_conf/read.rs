@@ -16,6 +16,8 @@ use crate::file_set::FileSet;
 
 /// Nodes of one configuration at most.
 pub(super) const MAX_NODES: usize = 200_000;
+/// Nodes × partitions of one configuration at most.
+pub(super) const MAX_PAIRS: usize = 100_000_000;
 /// A larger slurm.conf is refused unread [bytes]; the largest real ones have some hundred thousand.
 const BYTES_MAX: usize = 8 << 20;
 

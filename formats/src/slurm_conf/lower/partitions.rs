@@ -13,6 +13,7 @@ use crate::diagnostic::Severity;
 use crate::hostlist;
 use crate::slurm_conf::Scope;
 use crate::slurm_conf::near::did_you_mean;
+use crate::slurm_conf::read::MAX_PAIRS;
 use crate::slurm_conf::records::PartitionRecord;
 use crate::slurm_conf::settings::Place;
 use crate::slurm_conf::value::Span;
@@ -24,6 +25,16 @@ impl Lowering<'_> {
     /// All partitions in the order of the file.
     pub(super) fn partitions(&mut self, cluster: &Cluster, qos: &[Qos], has_accounts: bool) -> Vec<Partition> {
         let conf = self.conf;
+        // Refused before any partition's nodes are made: 100,000 × 100,000 took longer than 300 s.
+        if let Some(record) = conf.partitions.get(MAX_PAIRS / cluster.nodes.len().max(1)) {
+            let (nodes, partitions) = (cluster.nodes.len(), conf.partitions.len());
+            let message = format!("{nodes} nodes × {partitions} partitions are more than {MAX_PAIRS} pairs");
+            let error = record.place.error("PartitionName", message);
+            self.diagnostics
+                .push(error.cure("hand over the configuration of one cluster, or describe fewer partitions"));
+            return Vec::new();
+        }
+        let known: BTreeSet<&str> = cluster.nodes.iter().map(|node| node.name.as_str()).collect();
         let mut partitions = Vec::with_capacity(conf.partitions.len());
         if conf.partitions.len() > MAX_PARTITIONS {
             let error =
@@ -31,7 +42,7 @@ impl Lowering<'_> {
             self.diagnostics.push(error.cure("hand over the configuration of one cluster"));
         }
         for record in conf.partitions.iter().take(MAX_PARTITIONS) {
-            let partition = self.partition(record, cluster, qos, has_accounts);
+            let partition = self.partition(record, &known, qos, has_accounts);
             partitions.push(partition);
         }
         if partitions.is_empty() {
@@ -62,7 +73,13 @@ impl Lowering<'_> {
         }
     }
 
-    fn partition(&mut self, record: &PartitionRecord, cluster: &Cluster, qos: &[Qos], has_accounts: bool) -> Partition {
+    fn partition(
+        &mut self,
+        record: &PartitionRecord,
+        known: &BTreeSet<&str>,
+        qos: &[Qos],
+        has_accounts: bool,
+    ) -> Partition {
         let values = Values::new(&record.settings, Scope::Partition);
         let allow_accounts = names(&values, "AllowAccounts");
         let allow_qos = names(&values, "AllowQos");
@@ -76,7 +93,7 @@ impl Lowering<'_> {
         Partition {
             name: record.name.clone(),
             is_default: values.flag("Default"),
-            nodes: self.partition_nodes(record, cluster),
+            nodes: self.partition_nodes(record, known),
             state: match values.text("State").to_ascii_uppercase().as_str() {
                 "DOWN" => PartitionState::Down,
                 "DRAIN" => PartitionState::Drain,
@@ -120,10 +137,9 @@ impl Lowering<'_> {
         }
     }
 
-    fn partition_nodes(&mut self, record: &PartitionRecord, cluster: &Cluster) -> NodeSet {
-        let n_nodes = cluster.nodes.len();
-        let known: BTreeSet<&str> = self.nodes_by_name.keys().map(String::as_str).collect();
-        let (members, undefined) = match self.conf.members(record, &known) {
+    fn partition_nodes(&mut self, record: &PartitionRecord, known: &BTreeSet<&str>) -> NodeSet {
+        let n_nodes = known.len();
+        let (members, undefined) = match self.conf.members(record, known) {
             Ok(members) => members,
             Err(error) => {
                 let place = record.settings.get("Nodes").map_or(&record.place, |setting| &setting.place);

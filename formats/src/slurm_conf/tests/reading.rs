@@ -155,6 +155,19 @@ fn a_huge_hostlist_is_refused() {
     assert!(remarks("NodeName=x[0-999999999999]").contains("'x[0-999999999999]' stands for more than"));
 }
 
+#[test]
+fn too_many_nodes_times_partitions_are_refused_before_they_are_multiplied() {
+    let partitions = |count: usize| (0..count).map(|at| format!("PartitionName=p{at} Nodes=n0\n")).collect::<String>();
+    let (site, said) = read_and_lower(&[("slurm.conf", &format!("NodeName=n[0-99999]\n{}", partitions(1001)))], None);
+    assert!(site.is_none());
+    assert_eq!(
+        said,
+        "slurm.conf:1002: error: PartitionName: 100000 nodes × 1001 partitions are more than 100000000 pairs; \
+         hand over the configuration of one cluster, or describe fewer partitions"
+    );
+    assert_eq!(read_and_lower(&[("slurm.conf", &format!("NodeName=n[0-99999]\n{}", partitions(1000)))], None).1, "");
+}
+
 proptest! {
     #[test]
     fn no_text_makes_reading_panic(lines in prop::collection::vec("(NodeName|PartitionName|NodeSet|DownNodes|Include|Licenses|SchedulerParameters|TopologyPlugin|.{0,3})[ =]?[a-zA-Z0-9=,:\\[\\]\\-\"\\\\ #é<>{}./]{0,40}", 0..12)) {
