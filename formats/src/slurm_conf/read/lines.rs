@@ -2,7 +2,7 @@
 
 use super::{MAX_NODES, Reader};
 use crate::diagnostic::Severity;
-use crate::hostlist;
+use crate::hostlist::{self, HostlistError};
 use crate::slurm_conf::near::did_you_mean;
 use crate::slurm_conf::pairs::Pair;
 use crate::slurm_conf::records::{NodeRecord, NodeSetRecord, PartitionRecord, PlainRecord};
@@ -111,6 +111,13 @@ impl Reader<'_> {
             Ok(names) => {
                 self.n_nodes += names.len();
                 self.conf.nodes.push(NodeRecord { names, settings, place });
+            }
+            Err(HostlistError::TooMany { list, .. }) if self.n_nodes > 0 => {
+                let earlier = self.n_nodes;
+                let message =
+                    format!("with '{list}' there are more than {MAX_NODES} nodes: lines before name {earlier}");
+                let cure = "hand over the configuration of one cluster, or describe fewer nodes";
+                self.diagnostics.push(place.error("NodeName", message).cure(cure));
             }
             Err(error) => {
                 self.diagnostics.push(

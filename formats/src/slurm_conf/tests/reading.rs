@@ -152,7 +152,13 @@ fn a_fragment_of_partitions_alone_is_read_but_not_lowered() {
 
 #[test]
 fn a_huge_hostlist_is_refused() {
-    assert!(remarks("NodeName=x[0-999999999999]").contains("'x[0-999999999999]' stands for more than"));
+    let alone = read_and_lower(&[("slurm.conf", "NodeName=x[0-999999999999]\n")], None).1;
+    assert!(alone.contains("'x[0-999999999999]' stands for more than 200000 names"), "{alone}");
+    let after_four = remarks("NodeName=x[0-999999999999]");
+    assert!(
+        after_four.contains("with 'x[0-999999999999]' there are more than 200000 nodes: lines before name 4"),
+        "{after_four}"
+    );
 }
 
 #[test]
@@ -166,6 +172,20 @@ fn too_many_nodes_times_partitions_are_refused_before_they_are_multiplied() {
          hand over the configuration of one cluster, or describe fewer partitions"
     );
     assert_eq!(read_and_lower(&[("slurm.conf", &format!("NodeName=n[0-99999]\n{}", partitions(1000)))], None).1, "");
+}
+
+#[test]
+fn too_many_nodes_over_several_lines_are_counted_together() {
+    let text = "NodeName=a[1-150000]\nNodeName=b[1-50000]\nNodeName=c\nNodeName=d[1-2]\nPartitionName=p Nodes=a1\n";
+    let said = read_and_lower(&[("slurm.conf", text)], None).1;
+    let cure = "hand over the configuration of one cluster, or describe fewer nodes";
+    assert_eq!(
+        said,
+        format!(
+            "slurm.conf:3: error: NodeName: with 'c' there are more than 200000 nodes: lines before name 200000; {cure}\n\
+             slurm.conf:4: error: NodeName: with 'd[1-2]' there are more than 200000 nodes: lines before name 200000; {cure}"
+        )
+    );
 }
 
 proptest! {
