@@ -1,21 +1,28 @@
 //! Which approximated rules a site's configuration comes upon.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Standing, rules};
+use super::{Rule, Standing, rules};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::slurm_conf::SlurmConf;
 use crate::slurm_conf::settings::Setting;
 
 impl SlurmConf {
-    /// A remark for every approximated rule that names a parameter set here, or a word of its value. O(settings × rules).
+    /// A remark for every approximated rule that names a parameter set here, or a word of its value.
+    /// O(rules + settings × log rules).
     pub fn approximations(&self) -> Vec<Diagnostic> {
+        // The document is read once, not for each setting.
+        let rules: Vec<Rule> = rules().filter(|rule| rule.standing == Standing::Approximated).collect();
+        let mut by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (at, rule) in rules.iter().enumerate() {
+            rule.names().for_each(|name| by_name.entry(name).or_default().push(at));
+        }
         let mut said = BTreeSet::new();
         let mut remarks = Vec::new();
         for setting in self.settings().filter(|setting| !is_void(setting)) {
-            let names = names(setting);
-            let rules = rules().filter(|rule| rule.standing == Standing::Approximated);
-            for rule in rules.filter(|rule| rule.names().any(|name| names.contains(&name))) {
+            let named: BTreeSet<usize> =
+                names(setting).iter().filter_map(|name| by_name.get(name)).flatten().copied().collect();
+            for rule in named.iter().filter_map(|&at| rules.get(at)) {
                 if said.insert(rule.rule) {
                     let message =
                         format!("approximated: {}: {}", rule.rule.replace('`', ""), rule.note.replace('`', ""));

@@ -4,6 +4,7 @@ mod files;
 mod lines;
 mod options;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub(super) use options::read_options;
@@ -23,7 +24,7 @@ const BYTES_MAX: usize = 8 << 20;
 
 impl SlurmConf {
     /// Reads slurm.conf `name` of `files`, with what it includes and with gres.conf and topology.conf beside it.
-    /// Every fault is reported; what could be read is returned all the same. O(bytes + nodes).
+    /// Every fault is reported; what could be read is returned all the same. O(bytes + nodes + partitions × log partitions).
     pub fn read(files: &FileSet, name: &str) -> (Self, Vec<Diagnostic>) {
         let conf = Self {
             name: name.to_owned(),
@@ -47,6 +48,7 @@ impl SlurmConf {
             partition_defaults: Settings::default(),
             diagnostics: Vec::new(),
             open: Vec::new(),
+            partition_at: BTreeMap::new(),
             n_includes: 0,
             n_nodes: 0,
         };
@@ -77,6 +79,8 @@ struct Reader<'a> {
     node_defaults: Settings,
     /// What `PartitionName=DEFAULT` lines have said so far.
     partition_defaults: Settings,
+    /// Where in `conf.partitions` each partition is, by name.
+    partition_at: BTreeMap<String, usize>,
     diagnostics: Vec<Diagnostic>,
     /// Files being read, outermost first.
     open: Vec<String>,
