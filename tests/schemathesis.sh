@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-tools="${CARGO_TARGET_DIR:-target}/test-tools"
+tools=$(realpath -m "${CARGO_TARGET_DIR:-target}/test-tools")
 schemathesis="$tools/schemathesis/bin/schemathesis"
 if [ ! -x "$schemathesis" ]; then
     if ! { python3 -m venv "$tools/schemathesis" &&
