@@ -13,6 +13,7 @@ pub(super) fn look(controller: &Controller<'_>, cycle: &Cycle, soon: Option<Soon
     let may_open = |qos: &crate::association::Qos| qos.enforce_usage_threshold;
     if controller.limits.active || controller.scenario.qos.iter().any(may_open) || controller.any_limited_array() {
         // An end, or a priority step, may open a limit; tasks may leave the queue and come back.
+        // Limits of minutes also give a run a second, earlier end: below, each run is taken to have one.
         return None;
     }
     let n_nodes = controller.scenario.cluster.nodes.len();
