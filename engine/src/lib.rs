@@ -8,6 +8,7 @@ pub mod calendar;
 pub mod cluster;
 pub mod ids;
 pub mod job;
+pub mod moments;
 pub mod node_set;
 pub mod observer;
 pub mod outcome;
@@ -23,6 +24,7 @@ mod sched;
 mod select;
 mod simulation;
 
+use moments::Moments;
 use observer::{Interrupted, Observer};
 use outcome::Outcome;
 use scenario::Scenario;
@@ -42,6 +44,19 @@ pub struct Draws {
 /// [`Interrupted`] when the observer asked to stop.
 pub fn simulate(scenario: &Scenario, draws: Draws, observer: &mut impl Observer) -> Result<Outcome, Interrupted> {
     simulation::dispatch(scenario, draws, false, observer)
+}
+
+/// As [`simulate`], at the moments at which a recorded controller acted.
+///
+/// # Errors
+/// [`Interrupted`] when the observer asked to stop.
+pub fn simulate_at(
+    scenario: &Scenario,
+    draws: Draws,
+    moments: &Moments,
+    observer: &mut impl Observer,
+) -> Result<Outcome, Interrupted> {
+    simulation::run_at(scenario, draws, moments, observer)
 }
 
 /// As [`simulate`], with every scheduling cycle gone through, also those that provably repeat the one before.

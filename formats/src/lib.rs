@@ -13,6 +13,7 @@ pub mod sacctmgr;
 pub mod slurm_conf;
 
 pub mod compression;
+pub mod controller_log;
 pub mod pseudonymize;
 pub mod sdiag;
 pub mod trace;

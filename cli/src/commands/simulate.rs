@@ -9,12 +9,14 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use foresite_engine::Draws;
 use foresite_engine::observer::Unobserved;
-use foresite_formats::diagnostic::Diagnostic;
+use foresite_formats::controller_log::ControllerLog;
+use foresite_formats::diagnostic::{Diagnostic, Severity};
 use foresite_formats::study::{Machine, Study};
 use foresite_formats::study_document::change::SchedulerName;
 use foresite_formats::study_document::units::Setting;
 use foresite_formats::study_document::{Change, DOCUMENT, ScenarioChanges, SiteSource, StudyDocument, TraceSource};
 use foresite_formats::summary_file::Summary;
+use jiff::tz::TimeZone;
 
 use crate::exit::Exit;
 use crate::progress::Progress;
@@ -76,6 +78,10 @@ pub(crate) struct Simulate {
     /// Measured cycle times: output of `sdiag`.
     #[arg(long, value_name = "FILE")]
     sdiag: Option<PathBuf>,
+    /// A slurmctld.log of the trace's time (SlurmctldDebug=debug, DebugFlags=Backfill): the schedulers act at its very moments,
+    /// so that the schedule can be compared with the recorded one job by job.
+    #[arg(long, value_name = "FILE", conflicts_with = "check")]
+    controller_log: Option<PathBuf>,
     /// Simulate a second time, going through every cycle that the first run proved to be a repetition, and compare.
     #[arg(long)]
     check: bool,
@@ -128,10 +134,23 @@ impl Simulate {
         found.extend(prepared);
         found.iter_mut().for_each(name_option);
         let Some(study) = study else { return Ok(diagnostics::refuse(&found, self.json)) };
+        let scenario = study.n_scenarios() - 1;
+        let mut moments = None;
+        if let (Some(path), Some(site)) = (&self.controller_log, study.scenario(scenario)) {
+            let (log, of_log) = self.read_log(path)?;
+            found.extend(of_log);
+            let Some(log) = log else { return Ok(diagnostics::refuse(&found, self.json)) };
+            let (of_site, unknown) = log.moments(site);
+            found.push(Diagnostic::new(
+                Severity::Assumed,
+                files::name_of(path),
+                format!("{unknown} of {} jobs are not in this log: they arrive and end as without it", study.n_jobs()),
+            ));
+            moments = Some(of_site);
+        }
         diagnostics::note(&found);
         drop(file_set);
 
-        let scenario = study.n_scenarios() - 1;
         let draws = Draws { seed: self.seed, boot_offset: self.boot_offset };
         let progress = Progress::new(1, study.n_jobs());
         progress.say("simulating");
@@ -140,7 +159,7 @@ impl Simulate {
             progress.advance(0, finished);
             ControlFlow::Continue(())
         };
-        let replicated = study.replicate_with(scenario, draws, &mut observer)?;
+        let replicated = study.replicate_at(scenario, draws, moments.as_ref(), &mut observer)?;
         let wall = begun.elapsed().as_secs_f64();
         progress.clear();
 
@@ -156,6 +175,12 @@ impl Simulate {
         }
         print!("{}", if self.json { summary.to_json() } else { words(&summary) });
         Ok(Exit::Done)
+    }
+
+    fn read_log(&self, path: &Path) -> anyhow::Result<(Option<ControllerLog>, Vec<Diagnostic>)> {
+        let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let zone = self.timezone.as_deref().and_then(|name| TimeZone::get(name).ok()).unwrap_or(TimeZone::UTC);
+        Ok(ControllerLog::read(&files::name_of(path), &bytes, zone))
     }
 
     fn document(&self) -> StudyDocument {

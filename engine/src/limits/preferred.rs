@@ -9,10 +9,20 @@ use crate::simulation::Controller;
 use super::usage::{Used, counts_nodes};
 
 impl Controller<'_> {
-    /// A look for a start begins: weighs the nodes that could serve the job. O(1) without limits on nodes, else
-    /// O(depth of the tree + nodes).
-    pub(crate) fn weigh_nodes(&mut self, id: JobId, partition: PartitionId, shape: &Shape) {
-        if !self.limits.active || !self.limits.counts_nodes {
+    /// A look for a start begins: weighs the nodes that could serve the job, out of `among`. O(1) without limits on nodes or
+    /// GPUs that change weights, else O(depth of the tree + nodes).
+    pub(crate) fn weigh_nodes(&mut self, id: JobId, partition: PartitionId, shape: &Shape, among: Option<&NodeSet>) {
+        let limited = self.limits.active && self.limits.counts_nodes;
+        if !limited && self.selector.weights.version() == 0 {
+            return;
+        }
+        let mut candidates = shape.tested.clone();
+        if let Some(among) = among {
+            candidates.intersect(among);
+        }
+        if !limited {
+            let none = NodeSet::empty(self.scenario.cluster.nodes.len());
+            self.selector.weights.weigh(&candidates, &none);
             return;
         }
         let mut preferred = NodeSet::empty(self.scenario.cluster.nodes.len());
@@ -48,6 +58,6 @@ impl Controller<'_> {
             });
             prefer(limited.map(|at| &self.limits.associations[at]));
         }
-        self.selector.weights.weigh(&shape.eligible, &preferred);
+        self.selector.weights.weigh(&candidates, &preferred);
     }
 }

@@ -298,7 +298,7 @@ fn consider(
         } else {
             Opening::Open { overlaps: false }
         };
-        controller.weigh_nodes(id, record.partition, shape);
+        controller.weigh_nodes(id, record.partition, shape, None);
         let user = controller.scenario.workload.jobs[id.index()].user.0;
         let is_open = matches!(opening, Opening::Open { .. });
         let fits = is_open && controller.fits_in_reservation(reservation, shape, user, &scratch.candidates);

@@ -117,6 +117,11 @@ impl Timeline {
         slack
     }
 
+    /// First second of the table.
+    pub(crate) fn begin(&self) -> i64 {
+        self.slots.first().map_or(i64::MIN, |slot| slot.begin)
+    }
+
     /// First second after the window.
     pub(crate) fn end(&self) -> i64 {
         self.slots.last().map_or(i64::MIN, |slot| slot.end)

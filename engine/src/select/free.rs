@@ -25,6 +25,8 @@ pub(crate) struct Geometry {
     pub(crate) gres: Vec<u32>,
     /// Number of GRES types.
     pub(crate) n_gres: usize,
+    /// Whether each of them is a kind of GPU.
+    pub(crate) gpus: Vec<bool>,
     /// GRES near each socket, `n_gres` a socket; empty where none is bound to sockets.
     pub(crate) near: Vec<u32>,
     /// For a typed GRES, the position of its name's total.
@@ -47,6 +49,7 @@ impl Geometry {
             memory: Vec::new(),
             gres: Vec::new(),
             n_gres: cluster.gres.len(),
+            gpus: cluster.gres.iter().map(|gres| gres.name == "gpu").collect(),
             near: Vec::new(),
             gres_total: cluster
                 .gres

@@ -44,6 +44,8 @@ pub(crate) struct Selector {
     rounds_up: bool,
     /// How the request last fitted: where other than on idle cores.
     way: Option<rows::Way>,
+    /// Whether the weights that tests for GPUs leave behind may decide where jobs go that ask for none.
+    pub(crate) gpus_stay: bool,
     /// Whether only nodes of one leaf switch will do: the job still waits for them (`--switches`).
     pub(crate) one_leaf: bool,
     scratch: PickScratch,
@@ -76,6 +78,7 @@ impl Selector {
             linear: policy.linear,
             by_weight: false,
             way: None,
+            gpus_stay: false,
             one_leaf: false,
             rounds_up,
             scratch: PickScratch::new(Tree::new(cluster)),
@@ -117,10 +120,14 @@ impl Selector {
         self.offers.clear();
         self.near.clear();
         let binds = self.geometry.binds_for(shape);
+        let favours = self.favours(shape);
         for node in candidates.iter_common(&free.open) {
             let cpus = usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node);
             if cpus > 0 {
                 self.offer(node, cpus);
+                if favours {
+                    self.favour(free, shape, node);
+                }
                 if binds {
                     self.offer_near(free, shape, node, cpus);
                 }
@@ -137,15 +144,28 @@ impl Selector {
         self.offers.push(Offer { node, cpus, weight, total_cpus, kept });
     }
 
-    /// Says what the node last offered has near the GRES that are asked for; of nodes that weigh the same, those are
-    /// preferred that have more of them near usable cores.
+    /// Whether tests of the request prefer nodes by their GPUs.
+    pub(crate) fn favours(&self, shape: &Shape) -> bool {
+        !self.linear && self.geometry.asks_for_gpus(shape)
+    }
+
+    /// Of nodes that weigh the same, those are preferred that have more of the GPUs asked for near usable cores: of the node
+    /// last offered. The weight stays.
+    fn favour(&mut self, free: &Free, shape: &Shape, node: crate::ids::NodeId) {
+        let gpus = near::near_gpus(&self.geometry, self.unit, free, shape, node);
+        let weight = self.weights.favoured(node, gpus);
+        if self.gpus_stay {
+            self.weights.set(node, weight);
+        }
+        if let Some(offer) = self.offers.last_mut() {
+            offer.weight = weight;
+        }
+    }
+
+    /// Says what the node last offered has near the GRES that are asked for.
     fn offer_near(&mut self, free: &Free, shape: &Shape, node: crate::ids::NodeId, cpus: u32) {
         self.near_cores.find((&self.geometry, self.unit, free), shape, (node, cpus), true);
         self.near.push(self.near_cores.cpus);
-        if let Some(offer) = self.offers.last_mut() {
-            let units = near::near_units(&self.geometry, self.unit, free, shape, node);
-            offer.weight = (offer.weight << 8) + 255 - u64::from(units.min(255));
-        }
     }
 
     /// Whether the request fits into what is on offer.

@@ -26,6 +26,11 @@ impl Geometry {
         !self.near.is_empty() && self.sockets(node).any(|socket| self.near[socket * self.n_gres + gres.index()] > 0)
     }
 
+    /// Whether a request asks for GPUs.
+    pub(crate) fn asks_for_gpus(&self, shape: &Shape) -> bool {
+        shape.gres.iter().any(|(gres, _)| self.gpus[gres.index()])
+    }
+
     /// Whether a request asks for GRES that some node binds to sockets.
     pub(crate) fn binds_for(&self, shape: &Shape) -> bool {
         !self.near.is_empty() && !shape.gres.is_empty() && !shape.whole_nodes
@@ -151,15 +156,26 @@ impl NearCores {
     }
 }
 
-/// Units of a GRES on the node that lie near sockets with usable cores, up to what the request takes.
-pub(crate) fn near_units(geometry: &Geometry, unit: ConsumableUnit, free: &Free, shape: &Shape, node: NodeId) -> u32 {
-    let units = shape.gres.iter().map(|&(gres, count)| {
-        let all = free.gres[node.index() * geometry.n_gres + gres.index()];
-        let far = geometry.sockets(node).filter(|&socket| usable_cores(geometry, unit, free, shape, socket) == 0);
-        let far: u32 = far.map(|socket| free.near(geometry, socket, gres)).sum();
-        count.min(all.saturating_sub(far))
-    });
-    units.sum()
+/// Free GPUs of the node that lie near sockets with usable cores, up to what the request takes of it.
+pub(crate) fn near_gpus(geometry: &Geometry, unit: ConsumableUnit, free: &Free, shape: &Shape, node: NodeId) -> u32 {
+    let of_kind = |typed: bool| -> u32 {
+        let wanted = shape
+            .gres
+            .iter()
+            .filter(|(gres, _)| geometry.gpus[gres.index()] && geometry.gres_total[gres.index()].is_some() == typed);
+        let units = wanted.map(|&(gres, count)| {
+            let all = free.gres[node.index() * geometry.n_gres + gres.index()];
+            let mut near = all;
+            if !geometry.near.is_empty() {
+                let far = geometry.sockets(node).filter(|&at| usable_cores(geometry, unit, free, shape, at) == 0);
+                near = all.saturating_sub(far.map(|socket| free.near(geometry, socket, gres)).sum());
+            }
+            if shape.whole_nodes { near } else { count.min(near) }
+        });
+        units.sum()
+    };
+    // A request names their total, their types, or both.
+    of_kind(false).max(of_kind(true))
 }
 
 /// Appends where the units of a node come from that a job with these cores gets, socket by socket, a count a type: one of

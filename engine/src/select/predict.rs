@@ -28,6 +28,7 @@ impl Selector {
     ) -> Option<i64> {
         self.by_weight = false;
         let binds = self.geometry.binds_for(shape);
+        let favours = self.favours(shape);
         let mut groups = Groups::new(running, policy);
         let mut last = (i64::MIN, JobId(0));
         let mut ripe = std::mem::take(&mut self.ripe);
@@ -53,7 +54,7 @@ impl Selector {
                 let ready = ready.node(node);
                 let known = (ready.time < last.0 || ready.time == i64::MIN)
                     && ready.next_end > last.0
-                    && !(shape.exclusive_user || binds)
+                    && !(shape.exclusive_user || binds || favours)
                     && free.exclusive_user_jobs[node.index()] == 0;
                 let cpus = if known {
                     ready.cpus
@@ -64,6 +65,9 @@ impl Selector {
                 };
                 if cpus > 0 {
                     self.offer(node, cpus);
+                    if favours {
+                        self.favour(future, shape, node);
+                    }
                     if binds {
                         self.offer_near(future, shape, node, cpus);
                     }

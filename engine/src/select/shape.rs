@@ -26,6 +26,9 @@ pub(crate) enum MemoryNeed {
 pub(crate) struct Shape {
     /// Nodes that could serve it, alone in the world.
     pub(crate) eligible: NodeSet,
+    /// These, and others that only lack its GRES: slurmctld's test of when and where looks at them, too, and waits for what
+    /// runs there.
+    pub(crate) tested: NodeSet,
     /// Fewest nodes.
     pub(crate) min_nodes: u32,
     /// Most nodes (at least `min_nodes`, or the request can never be met).
@@ -170,6 +173,7 @@ impl Shape {
             partition.over_subscribe == OverSubscribe::Exclusive || request.sharing == Sharing::Exclusive;
         let whole_nodes = select.linear || (asks_for_all && !is_off(Rule::Exclusive)) || is_off(Rule::Cores);
         // select/linear looks at smaller nodes too, if only to see that they differ in size.
+        let least_cpus = min_cpus_per_node;
         if request.ntasks_per_node.is_none() && max_nodes == 1 && !select.linear {
             min_cpus_per_node = min_cpus_per_node.max(min_cpus);
         }
@@ -212,6 +216,7 @@ impl Shape {
         };
         let mut shape = Self {
             eligible: NodeSet::empty(n_nodes),
+            tested: NodeSet::empty(n_nodes),
             min_nodes,
             max_nodes,
             wanted_nodes,
@@ -251,9 +256,13 @@ impl Shape {
                 && partition.nodes.contains(id)
                 && !request.excluded_nodes.contains(&id)
                 && could_have(&request.features, node)
-                && shape.gres.iter().all(|&(gres, count)| node.gres.get(gres.index()).is_some_and(|&has| has >= count))
+                && is_large_enough(request, least_cpus, memory, shape.memory, node)
             {
-                shape.eligible.insert(id);
+                shape.tested.insert(id);
+                let has = |&(gres, count): &(GresId, u32)| node.gres.get(gres.index()).is_some_and(|&has| has >= count);
+                if shape.gres.iter().all(has) {
+                    shape.eligible.insert(id);
+                }
             }
         }
         let nodes_with = |expr: &FeatureExpr| {
@@ -290,6 +299,21 @@ impl Shape {
             }),
         }
     }
+}
+
+/// Whether a node, as configured, has the CPUs, the memory and the sockets that are asked for on each node.
+fn is_large_enough(request: &Request, least_cpus: u32, asked: Memory, memory: MemoryNeed, node: &Node) -> bool {
+    let enough_memory = match memory {
+        _ if matches!(asked, Memory::PerGpu(_)) => true,
+        MemoryNeed::NotConsumed(mb) | MemoryNeed::PerNode(mb) => mb <= node.memory_mb,
+        MemoryNeed::PerCpu(mb) => mb.saturating_mul(u64::from(least_cpus)) <= node.memory_mb,
+        MemoryNeed::Whole => true,
+    };
+    enough_memory
+        && least_cpus <= node.cpus
+        && request.sockets_per_node.is_none_or(|sockets| sockets <= node.sockets)
+        && request.cores_per_socket.is_none_or(|cores| cores <= node.cores_per_socket)
+        && request.threads_per_core.is_none_or(|threads| threads <= node.threads_per_core)
 }
 
 /// Whether a node satisfies the constraint; for alternatives and counts, whether it could serve one of the parts.

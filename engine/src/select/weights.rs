@@ -1,13 +1,17 @@
-//! Scheduling weights of nodes. Source: slurm-semantics 6.2.2; `docs/FIDELITY.md`, facts 14.
+//! Scheduling weights of nodes. Source: slurm-semantics 6.2.2; `docs/FIDELITY.md`, facts 14 and 20.
 //!
-//! A look for a start (a submission's test, the main scheduler, backfill that starts a job) weighs the nodes that could
-//! serve the job: nodes that its limited group already uses are preferred to others of the same NodeName line. The
-//! weights stay in the node records until the next look at these nodes, whoever makes it, and the tests of when and
-//! where that backfill makes in between go by them.
+//! A weight is `Weight` and, below it, a byte that favours nodes with GPUs: a test for a job that asks for some writes down
+//! how many of them each node that could serve has for it. A look for a start (a submission's test, the main scheduler,
+//! backfill that starts a job) weighs the nodes that could serve the job anew, and prefers nodes that its limited group
+//! already uses to others of the same NodeName line. The weights stay in the node records until the next test or look at
+//! these nodes, whoever makes it, and the tests of when and where that backfill makes in between go by them.
 
 use crate::cluster::Cluster;
 use crate::ids::NodeId;
 use crate::node_set::NodeSet;
+
+/// The byte of a node on which no GPU is wanted.
+const NO_GPU: u64 = 0xff;
 
 /// What every node weighs.
 #[derive(Debug)]
@@ -19,7 +23,9 @@ pub(crate) struct Weights {
     in_force: Vec<u64>,
     /// Nodes of each NodeName line: those that could serve, and those of them that are preferred.
     counted: Vec<(u32, u32)>,
-    version: u64,
+    /// Nodes that do not weigh what slurm.conf says.
+    strayed: usize,
+    changes: u64,
 }
 
 impl Weights {
@@ -29,9 +35,10 @@ impl Weights {
         Self {
             configured: cluster.nodes.iter().map(|node| node.weight).collect(),
             records: cluster.nodes.iter().map(|node| node.config_record).collect(),
-            in_force: cluster.nodes.iter().map(|node| u64::from(node.weight)).collect(),
+            in_force: cluster.nodes.iter().map(|node| weight_of(node.weight, false)).collect(),
             counted: vec![(0, 0); lines],
-            version: 0,
+            strayed: 0,
+            changes: 0,
         }
     }
 
@@ -47,27 +54,44 @@ impl Weights {
         self.records[node.index()]
     }
 
-    /// Counts the changes.
+    /// Equal where the weights are: 0 for those of slurm.conf, else the count of changes.
     pub(crate) fn version(&self) -> u64 {
-        self.version
+        if self.strayed == 0 { 0 } else { self.changes + 1 }
+    }
+
+    /// The weight of a node of which `units` GPUs are wanted.
+    #[inline]
+    pub(crate) fn favoured(&self, node: NodeId, units: u32) -> u64 {
+        (self.of(node) & !NO_GPU) | (NO_GPU - u64::from(units.min(0xff)))
     }
 
     /// Weighs the nodes that could serve a job whose group already uses `preferred`: where that is a part of a NodeName
     /// line's nodes, the others weigh one more. O(nodes that could serve).
-    pub(crate) fn weigh(&mut self, eligible: &NodeSet, preferred: &NodeSet) {
+    pub(crate) fn weigh(&mut self, candidates: &NodeSet, preferred: &NodeSet) {
         self.counted.fill((0, 0));
-        for node in eligible.iter() {
+        for node in candidates.iter() {
             let (all, of_them) = &mut self.counted[self.records[node.index()] as usize];
             *all += 1;
             *of_them += u32::from(preferred.contains(node));
         }
-        for node in eligible.iter() {
+        for node in candidates.iter() {
             let (all, of_them) = self.counted[self.records[node.index()] as usize];
             let behind = of_them > 0 && of_them < all && !preferred.contains(node);
-            let weight = u64::from(self.configured[node.index()]) + u64::from(behind);
-            if std::mem::replace(&mut self.in_force[node.index()], weight) != weight {
-                self.version += 1;
-            }
+            self.set(node, weight_of(self.configured[node.index()], behind));
         }
     }
+
+    /// From now on the node weighs so much. O(1).
+    pub(crate) fn set(&mut self, node: NodeId, weight: u64) {
+        let before = std::mem::replace(&mut self.in_force[node.index()], weight);
+        if before != weight {
+            let usual = weight_of(self.configured[node.index()], false);
+            self.strayed = self.strayed + usize::from(weight != usual) - usize::from(before != usual);
+            self.changes += 1;
+        }
+    }
+}
+
+fn weight_of(configured: u32, behind: bool) -> u64 {
+    (u64::from(configured) + u64::from(behind)) << 8 | NO_GPU
 }

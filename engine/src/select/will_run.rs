@@ -106,7 +106,8 @@ pub(crate) fn earliest_start<'a>(
             last_end = job.end;
             true
         })?;
-        let may_suffice = future.shared.any() || gathered.may_suffice(shape);
+        let leaves_weights = selector.gpus_stay && selector.favours(shape);
+        let may_suffice = future.shared.any() || leaves_weights || gathered.may_suffice(shape);
         if tested && may_suffice && selector.fits_in_plan(future, shape, user, usable) {
             return Some(start_of(selector, policy, running.iter().copied(), allocation, last_end).max(now));
         }

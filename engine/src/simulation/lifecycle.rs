@@ -58,7 +58,12 @@ impl Controller<'_> {
         if let Some((place, shape)) = shapes.iter().enumerate().find(|(_, shape)| shape.feasible) {
             let partition = self.partitions(id)[place];
             if self.limits_allow_test(id, partition) {
-                self.weigh_nodes(id, partition, shape);
+                self.weigh_nodes(id, partition, shape, None);
+                if self.selector.gpus_stay && self.selector.favours(shape) {
+                    // The test whether it could ever run leaves its weights, too.
+                    let user = self.job(id).user.0;
+                    self.selector.fits(&self.empty, shape, user, &shape.eligible);
+                }
             }
         }
         self.put_shapes(request, shapes);
@@ -287,7 +292,10 @@ impl Controller<'_> {
         let behind = (seconds(self.now) - start) * SECOND;
         let natural = match is_off(Rule::EarlyEnds) {
             true => limit_end * SECOND,
-            false => self.now - behind + i64::from(run.seconds) * SECOND,
+            false => {
+                let recorded = self.timers.recorded_run(id.index());
+                self.now - behind + recorded.unwrap_or(i64::from(run.seconds) * SECOND)
+            }
         };
         let unbounded = run.is_bound && limit_end > start + i64::from(run.seconds);
         let kill = over
@@ -297,6 +305,7 @@ impl Controller<'_> {
             (Some(limit), Some(reservation)) => Some(limit.min(reservation)),
             (limit, reservation) => limit.or(reservation),
         };
+        let kill = kill.filter(|_| self.timers.recorded_run(id.index()).is_none());
         let (end, killed) = match kill {
             Some(kill) if unbounded || kill < natural => (kill, true),
             _ => (natural, false),
@@ -419,6 +428,9 @@ impl Controller<'_> {
 
     /// Something asked for the main scheduler at once.
     pub(crate) fn main_immediate(&mut self) {
+        if self.timers.main_is_imposed() {
+            return;
+        }
         self.run_main(false);
     }
 }

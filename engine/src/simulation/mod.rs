@@ -34,6 +34,7 @@ use crate::cluster::{OverSubscribe, Partition};
 use crate::ids::{JobId, NodeId, RequestId};
 use crate::job::{Job, Request, Sharing};
 use crate::limits::usage::LimitUsage;
+use crate::moments::Moments;
 use crate::node_set::NodeSet;
 use crate::observer::{Interrupted, Observer};
 use crate::outcome::{JobRecord, JobState, Outcome, SchedulerCounters};
@@ -87,7 +88,7 @@ pub(crate) struct Controller<'a> {
     /// There where somebody can be preempted.
     pub(crate) preempt: Option<Box<Preemption>>,
     /// The empty machine, for "could it ever run".
-    empty: Free,
+    pub(super) empty: Free,
     /// Running jobs by expected end [s].
     /// Reservations that exist now.
     pub(crate) reservations: Reservations,
@@ -139,11 +140,24 @@ fn run(
     Controller::new(scenario, draws, every_cycle).run(observer)
 }
 
+/// Simulates Slurm's schedulers at recorded moments.
+pub(crate) fn run_at(
+    scenario: &Scenario,
+    draws: Draws,
+    moments: &Moments,
+    observer: &mut impl Observer,
+) -> Result<Outcome, Interrupted> {
+    let mut controller = Controller::new(scenario, draws, false);
+    controller.timers.impose(moments.clone());
+    controller.run(observer)
+}
+
 impl<'a> Controller<'a> {
     fn new(scenario: &'a Scenario, draws: Draws, every_cycle: bool) -> Self {
         let cluster = &scenario.cluster;
         let n_nodes = cluster.nodes.len();
-        let selector = Selector::new(cluster, &scenario.policy.select);
+        let mut selector = Selector::new(cluster, &scenario.policy.select);
+        selector.gpus_stay = gpus_stay(scenario);
         let free = Free::new(&selector.geometry);
         let priority = &scenario.policy.priority;
         let mut usage = Usage::new(&scenario.associations, priority.decay_half_life);
@@ -222,6 +236,9 @@ impl<'a> Controller<'a> {
                 break;
             }
             let timer = self.timers.next();
+            if next == i64::MAX && timer == i64::MAX {
+                break;
+            }
             self.now = next.min(timer).max(self.now);
             if event <= self.now {
                 if let Some(event) = self.events.pop() {
@@ -247,7 +264,7 @@ impl<'a> Controller<'a> {
 
     fn arrival_time(&self) -> i64 {
         match self.scenario.workload.jobs.get(self.next_arrival) {
-            Some(job) => self.timers.arrival(job.submit, self.arriving),
+            Some(job) => self.timers.arrival(job.submit, self.next_arrival, self.arriving),
             None => i64::MAX,
         }
     }
@@ -382,6 +399,33 @@ fn needs_every_cycle(scenario: &Scenario) -> bool {
         || (scenario.policy.select.topology_tree && workload.requests.iter().any(|request| request.switches.is_some()))
         || scenario.calendar.reservations.iter().any(|reservation| reservation.flags.magnetic)
         || workload.jobs.iter().any(prefers)
+}
+
+/// Whether jobs that ask for GPUs may leave other weights to nodes that jobs without can get.
+fn gpus_stay(scenario: &Scenario) -> bool {
+    let cluster = &scenario.cluster;
+    let is_gpu = |gres: usize| cluster.gres.get(gres).is_some_and(|gres| gres.name == "gpu");
+    let reached = |with: bool| {
+        let mut nodes = NodeSet::empty(cluster.nodes.len());
+        let mut seen = vec![false; cluster.partitions.len()];
+        let asks = |request: &Request| request.gres.iter().any(|wanted| is_gpu(wanted.gres.index()));
+        for request in scenario.workload.requests.iter().filter(|request| asks(request) == with) {
+            for partition in &request.partitions {
+                if !std::mem::replace(&mut seen[partition.index()], true) {
+                    nodes.union(&cluster.partitions[partition.index()].nodes);
+                }
+            }
+        }
+        nodes
+    };
+    let has_gpu = |node: &crate::cluster::Node| node.gres.iter().enumerate().any(|(gres, &n)| n > 0 && is_gpu(gres));
+    let with_gpus = cluster.nodes.iter().enumerate().filter(|(_, node)| has_gpu(node));
+    let mut shared = NodeSet::from_nodes(cluster.nodes.len(), with_gpus.map(|(index, _)| NodeId::new(index)));
+    if scenario.policy.select.linear || shared.is_empty() {
+        return false;
+    }
+    shared.intersect(&reached(true));
+    shared.intersects(&reached(false))
 }
 
 /// Whether jobs that take whole nodes are charged more on some nodes than on others, and priorities heed it.

@@ -5,11 +5,17 @@
 use super::{SECOND, seconds};
 use crate::Draws;
 use crate::ablation::{Rule, is_off};
+use crate::moments::Moments;
 use crate::policy::{Policy, Scheduler};
 use crate::rng::{Purpose, Stream};
 
 /// The background loop wakes about once a second (observed period 1.003 s, so its phase drifts).
 const TICK_MS: i64 = 1003;
+/// From the daemon's start to the first submission, at least [ms]. No trace tells: this is how far apart they are in the
+/// recordings, and about as far as it differs among them.
+const BOOT_OFFSET_MS: i64 = 300_000;
+/// How much longer it may be [ms].
+const BOOT_OFFSET_SPREAD_MS: u64 = 45_000;
 /// From the daemon's start to its background loop, at least [ms].
 const STARTUP_MS: i64 = 20_500;
 /// How much longer it may take [ms].
@@ -56,19 +62,25 @@ pub(crate) struct Timers {
     pub(crate) full_run_since_change: bool,
     /// A backfill cycle ran since anything changed.
     pub(crate) backfill_since_change: bool,
+    /// Recorded moments, and how far they have come.
+    moments: Moments,
+    next_main: usize,
+    next_backfill: usize,
+    next_priority: usize,
 }
 
 impl Timers {
     /// Timers of a controller that starts `boot_offset` seconds before the first submission.
     pub(crate) fn new(policy: &Policy, draws: Draws, first_submit: i64) -> Self {
         let mut offset = Stream::new(draws.seed, Purpose::BootOffset, 0);
-        let drawn = 300_000 + offset.below(60_000) as i64;
+        let drawn = BOOT_OFFSET_MS + offset.below(BOOT_OFFSET_SPREAD_MS) as i64;
         let boot = first_submit * SECOND - draws.boot_offset.map_or(drawn, |given| i64::from(given) * SECOND);
         let mut phase = Stream::new(draws.seed, Purpose::Tick, 0);
         // The daemon comes up in this order: backfill's thread, then the background loop and the priority thread
-        // (20–27 s after boot in all recordings, backfill at three quarters of it).
-        let startup = STARTUP_MS + phase.below(STARTUP_SPREAD_MS) as i64;
-        let backfill_start = boot + startup * 3 / 4;
+        // (20–27 s after boot in all recordings, most of them 24 to 26, backfill at 73 % of it).
+        // Nearer to the longest than to the shortest in most recordings: the longest of three draws.
+        let startup = STARTUP_MS + (0..3).map(|_| phase.below(STARTUP_SPREAD_MS) as i64).max().unwrap_or(0);
+        let backfill_start = boot + startup * 73 / 100;
         let priority_start = boot + startup;
         let tick_zero = boot + startup;
         let scan_zero = seconds(boot) + phase.below(30) as i64;
@@ -102,13 +114,20 @@ impl Timers {
             backfill_off,
             full_run_since_change: false,
             backfill_since_change: false,
+            moments: Moments::default(),
+            next_main: 0,
+            next_backfill: 0,
+            next_priority: 0,
         };
         timers.plan_main();
         timers
     }
 
     /// When a job submitted in second `submit` arrives: somewhere in that second.
-    pub(crate) fn arrival(&self, submit: i64, index: usize) -> i64 {
+    pub(crate) fn arrival(&self, submit: i64, job: usize, index: usize) -> i64 {
+        if let Some(at) = self.moments.arrivals.get(job).copied().flatten() {
+            return at;
+        }
         submit * SECOND + self.millisecond(index as u64)
     }
 
@@ -118,6 +137,33 @@ impl Timers {
         x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         ((x ^ (x >> 31)) % 1000) as i64
+    }
+
+    /// From now on the schedulers act at these moments.
+    pub(crate) fn impose(&mut self, moments: Moments) {
+        self.moments = moments;
+        self.plan_main();
+        if let Some(&(at, _)) = self.moments.backfill.first() {
+            self.backfill_at = at;
+        }
+        if let Some(&at) = self.moments.priority.first() {
+            self.priority_at = at;
+        }
+    }
+
+    /// How long the recorded run of a job took [ms].
+    pub(crate) fn recorded_run(&self, job: usize) -> Option<i64> {
+        self.moments.runs.get(job).copied().flatten()
+    }
+
+    /// How long the recorded cycle of backfill took that is due [ms].
+    pub(crate) fn recorded_cycle(&self) -> Option<i64> {
+        self.moments.backfill.get(self.next_backfill).map(|cycle| cycle.1)
+    }
+
+    /// The main scheduler acts at recorded moments only.
+    pub(crate) fn main_is_imposed(&self) -> bool {
+        !self.moments.main.is_empty()
     }
 
     /// The next timer.
@@ -143,6 +189,10 @@ impl Timers {
 
     /// Computes the next tick that runs the main scheduler.
     fn plan_main(&mut self) {
+        if self.main_is_imposed() {
+            self.main_at = self.moments.main.get(self.next_main).map_or(i64::MAX, |run| run.0);
+            return;
+        }
         let Some(full_interval) = self.full_interval else {
             self.main_at = i64::MAX;
             return;
@@ -158,7 +208,7 @@ impl Timers {
     /// A queued request: the next tick runs the main scheduler if the batch delay has passed.
     pub(crate) fn request_main(&mut self, now: i64) {
         self.requests += 1;
-        if self.full_interval.is_none() {
+        if self.full_interval.is_none() || self.main_is_imposed() {
             return;
         }
         let earliest = ((self.last_tick_run + self.batch_delay) * SECOND).max(now);
@@ -168,6 +218,8 @@ impl Timers {
     /// A tick ran the main scheduler; says whether over the full queue.
     pub(crate) fn main_ran(&mut self, now: i64) -> bool {
         let full = self.full_interval.is_some_and(|interval| seconds(now) - self.last_full_run >= interval);
+        let full = self.moments.main.get(self.next_main).map_or(full, |run| run.1);
+        self.next_main += 1;
         if full {
             self.last_full_run = seconds(now);
             self.full_run_since_change = true;
@@ -196,6 +248,9 @@ impl Timers {
         self.changes += 1;
         self.full_run_since_change = false;
         self.backfill_since_change = false;
+        if !self.moments.backfill.is_empty() {
+            return;
+        }
         if let Some(from) = self.backfill_polls_from.take() {
             let polls = (now - from).max(0).div_euclid(SECOND) + 1;
             self.backfill_at = from + polls * SECOND;
@@ -204,7 +259,7 @@ impl Timers {
 
     /// Whether a cycle is due now; if nothing changed since the last one ended, backfill looks once a second.
     pub(crate) fn backfill_due(&mut self, now: i64) -> bool {
-        if self.last_change >= seconds(self.backfill_end) {
+        if self.last_change >= seconds(self.backfill_end) || !self.moments.backfill.is_empty() {
             return true;
         }
         self.backfill_polls_from = Some(now);
@@ -228,6 +283,10 @@ impl Timers {
         self.backfill_end = now;
         self.backfill_at = now + if is_off(Rule::BackfillInterval) { SECOND } else { self.backfill_interval };
         self.backfill_since_change = true;
+        if !self.moments.backfill.is_empty() {
+            self.next_backfill += 1;
+            self.backfill_at = self.moments.backfill.get(self.next_backfill).map_or(i64::MAX, |cycle| cycle.0);
+        }
     }
 
     /// How many changes there were; only differences mean anything.
@@ -244,5 +303,9 @@ impl Timers {
     pub(crate) fn priority_ran(&mut self, now: i64) {
         self.last_priority_step = seconds(now);
         self.priority_at = now + self.calc_period;
+        if !self.moments.priority.is_empty() {
+            self.next_priority += 1;
+            self.priority_at = self.moments.priority.get(self.next_priority).copied().unwrap_or(i64::MAX);
+        }
     }
 }

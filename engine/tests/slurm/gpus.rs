@@ -90,3 +90,58 @@ fn cores_far_from_gpus_serve_where_near_ones_do_not_suffice() {
          2  20  20..24  +900  COMPLETED  g1  *",
     );
 }
+
+/// Job 3's test makes g1 and g2 lighter than a1, and nobody looks for a start before the next cycle: there job 2's plan takes
+/// these two instead of the first two, and a1 is free for job 4. Source: `docs/FIDELITY.md`, facts 20.
+#[test]
+fn a_test_for_gpus_leaves_nodes_lighter() {
+    expect(
+        "node a1 cores=4
+         node g[1-2] cores=4 gres=gpu:1
+         job 1 N=2 n=8 w=g1,g2 run=590 t=10
+         job 2 at=10 N=2 n=8 run=100 t=10
+         job 3 at=20 N=2 n=8 gres=gpu:1 run=100 t=10
+         job 4 at=30 n=4 run=900 t=30",
+        "1  0   0..4        +590  COMPLETED  g1,g2  *
+         2  10  1.end+0..4  +100  COMPLETED  g1,g2  *
+         3  20  2.end+0..4  +100  COMPLETED  g1,g2  *
+         4  30  30..135     +900  COMPLETED  a1     backfill",
+    );
+    // Whoever asks for no GPU weighs all nodes alike: without job 3 a1 is planned for job 2.
+    expect(
+        "node a1 cores=4
+         node g[1-2] cores=4 gres=gpu:1
+         job 1 N=2 n=8 w=g1,g2 run=590 t=10
+         job 2 at=10 N=2 n=8 run=100 t=10
+         job 4 at=30 n=4 run=900 t=30",
+        "1  0   0..4        +590  COMPLETED  g1,g2  *
+         2  10  1.end+0..4  +100  COMPLETED  a1,g1  *
+         4  30  1.end+0..4  +900  COMPLETED  g2     *",
+    );
+}
+
+/// What runs on a1 ends in one group with what runs on g1, so job 3 is planned when both have ended, and job 4 fits in before
+/// it; where a1 is too small for job 3, it is planned when g1 is free. Source: `docs/FIDELITY.md`, facts 21.
+#[test]
+fn nodes_without_the_gpus_count_in_the_test_of_when_but_not_those_too_small() {
+    let scenario = |memory: u32| {
+        format!(
+            "node a1 cores=4 memory={memory}
+             node g[1-2] cores=4 memory=4000 gres=gpu:1
+             job 1 at=30 n=4 w=g1 run=590 t=10
+             job 2 at=80 n=4 w=a1 run=590 t=10
+             job 3 at=85 N=2 n=8 gres=gpu:1 mem=2000 run=100 t=10
+             job 4 at=85 n=4 x=a1 run=100 t=9"
+        )
+    };
+    let expected = |start: &str, by: &str| {
+        format!(
+            "1  30  30..34      +590  COMPLETED  g1     *
+             2  80  80..84      +590  COMPLETED  a1     *
+             3  85  1.end+0..4  +100  COMPLETED  g1,g2  *
+             4  85  {start}     +100  COMPLETED  *      {by}"
+        )
+    };
+    expect(&scenario(4000), &expected("85..117", "backfill"));
+    expect(&scenario(1000), &expected("3.end+0..4", "*"));
+}

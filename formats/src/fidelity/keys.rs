@@ -24,10 +24,10 @@ pub fn keys() -> String {
         let names = |keep: &dyn Fn(&Parameter) -> bool| {
             of_scope().filter(|parameter| keep(parameter)).map(|parameter| parameter.name).collect::<Vec<_>>()
         };
-        let modelled = names(&|parameter| parameter.is_modelled());
+        let modelled = names(&|parameter| parameter.is_modelled() || matches!(parameter.status, Status::WithTime(_)));
         let harmless = names(&|parameter| parameter.status == Status::Harmless);
         let whole = of_scope().filter_map(|parameter| match parameter.status {
-            Status::NotModelled(reason) | Status::WithTime(reason) => Some((parameter.name.to_owned(), reason)),
+            Status::NotModelled(reason) => Some((parameter.name.to_owned(), reason)),
             _ => None,
         });
         let words = of_scope().flat_map(|parameter| {

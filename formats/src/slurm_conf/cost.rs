@@ -48,16 +48,17 @@ impl SlurmConf {
 
     /// The figures in force.
     pub(super) fn cost(&self) -> CostModel {
-        let figure = |name| {
+        let figure = |name, default: u64| {
             let setting = self.simulator.get(name);
-            setting.and_then(|setting| setting.value.parse::<u64>().ok()).unwrap_or_default()
+            setting.and_then(|setting| setting.value.parse().ok()).unwrap_or(default)
         };
+        let default = CostModel::PUBLISHED;
         CostModel {
-            backfill_base_us: figure(BASE),
-            backfill_record_us: figure(RECORD),
-            backfill_record_per_1000_nodes_us: figure(PER_1000_NODES),
-            main_start_us: figure(MAIN_START),
-            noise_percent: figure(NOISE).min(100) as u32,
+            backfill_base_us: figure(BASE, default.backfill_base_us),
+            backfill_record_us: figure(RECORD, default.backfill_record_us),
+            backfill_record_per_1000_nodes_us: figure(PER_1000_NODES, default.backfill_record_per_1000_nodes_us),
+            main_start_us: figure(MAIN_START, default.main_start_us),
+            noise_percent: figure(NOISE, u64::from(default.noise_percent)).min(100) as u32,
         }
     }
 }

@@ -55,8 +55,8 @@ fn at_the_beginning(workload: &Workload) -> String {
 /// Caveats of a scenario with separate controllers.
 pub(super) fn of_controllers(scenario: &str, counts: &Controllers) -> Vec<Caveat> {
     let mut texts = vec![
-        "What separate controllers gain in practice comes largely from backfill cycles that no longer hit their time limit; the \
-         run time of a cycle is modelled only where CostModel or an sdiag gives it, else that part of the gain is missing here."
+        "What separate controllers gain in practice comes largely from backfill cycles that no longer hit their time limit; how \
+         long a cycle takes here is what the cost model says, or the site's sdiag where it is given."
             .to_owned(),
         format!(
             "Of the simulated jobs {} fit several controllers and {} fit none: {} were refused, {} cut to a controller (their run \

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use foresite_engine::ids::JobId;
+use foresite_engine::moments::Moments;
 use foresite_engine::observer::{Interrupted, Observer};
 use foresite_engine::outcome::{JobRecord, JobState, Outcome, SchedulerCounters};
 use foresite_engine::scenario::Scenario;
-use foresite_engine::{Draws, simulate};
+use foresite_engine::{Draws, simulate, simulate_at};
 
 use super::assign::assign;
 use super::{Prepared, Study};
@@ -77,12 +78,27 @@ impl Study {
         draws: Draws,
         observer: &mut impl Observer,
     ) -> Result<Replicated, Interrupted> {
+        self.replicate_at(scenario, draws, None, observer)
+    }
+
+    /// As [`Self::replicate_with`], at a recorded controller's moments. They are left aside where the scenario has several
+    /// controllers.
+    ///
+    /// # Errors
+    /// [`Interrupted`] when the observer asked to stop, or if there is no such scenario.
+    pub fn replicate_at(
+        &self,
+        scenario: usize,
+        draws: Draws,
+        moments: Option<&Moments>,
+        observer: &mut impl Observer,
+    ) -> Result<Replicated, Interrupted> {
         let prepared = self.scenarios.get(scenario).ok_or(Interrupted)?;
         let run = match &prepared.edits {
-            None => run(prepared, &prepared.site, draws, observer)?,
+            None => run(prepared, &prepared.site, draws, moments, observer)?,
             Some(edits) => {
                 let workload = Arc::new(edits.apply(&prepared.site, draws.seed));
-                run(prepared, &Scenario { workload, ..Scenario::clone(&prepared.site) }, draws, observer)?
+                run(prepared, &Scenario { workload, ..Scenario::clone(&prepared.site) }, draws, moments, observer)?
             }
         };
         let summary = Summary::of(&run.schedule, prepared.horizon, &run.counters, run.simulated_seconds);
@@ -97,9 +113,18 @@ struct Run {
 }
 
 /// `site` is the scenario's, its jobs those of this replication.
-fn run(prepared: &Prepared, site: &Scenario, draws: Draws, observer: &mut impl Observer) -> Result<Run, Interrupted> {
+fn run(
+    prepared: &Prepared,
+    site: &Scenario,
+    draws: Draws,
+    moments: Option<&Moments>,
+    observer: &mut impl Observer,
+) -> Result<Run, Interrupted> {
     let Some(split) = &prepared.split else {
-        let outcome = simulate(site, draws, observer)?;
+        let outcome = match moments {
+            Some(moments) => simulate_at(site, draws, moments, observer)?,
+            None => simulate(site, draws, observer)?,
+        };
         let schedule = schedule(site, |job| Some((&outcome, &prepared.names, job)));
         return Ok(Run { schedule, simulated_seconds: outcome.simulated_seconds, counters: outcome.counters });
     };

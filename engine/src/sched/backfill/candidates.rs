@@ -12,6 +12,7 @@ use crate::job::JobPart;
 use crate::node_set::NodeSet;
 use crate::select::free::ANY_USER;
 use crate::select::gathered::Soon;
+use crate::select::shape::Shape;
 use crate::simulation::{Controller, SECOND, seconds};
 
 use super::ahead;
@@ -64,7 +65,10 @@ pub(super) fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill, cy
     let candidates = &mut backfill.candidates;
     // Preemption makes room where none is free; a plan of a component is read by its siblings, in the next cycle too; and a
     // plan may say how large the job is.
-    let plans_are_read = controller.preempt.is_some() || controller.components_wait() || any_size_varies(controller);
+    let plans_are_read = controller.preempt.is_some()
+        || controller.components_wait()
+        || any_size_varies(controller)
+        || any_leaves_weights(controller);
     candidates.active = !(controller.every_cycle || plans_are_read) && cycle.weight == 0;
     candidates.sleeps = cycle.yields;
     if candidates.active && cycle.yields {
@@ -85,15 +89,22 @@ pub(super) fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill, cy
     evaluate(controller, &mut backfill.candidates);
 }
 
+/// Whether tests of a waiting request change weights of nodes that others read. O(waiting requests).
+fn any_leaves_weights(controller: &mut Controller<'_>) -> bool {
+    controller.selector.gpus_stay && any_shape(controller, |controller, shape| controller.selector.favours(shape))
+}
+
 /// Whether the nodes that a plan names decide how large a waiting job is. O(waiting requests).
 fn any_size_varies(controller: &mut Controller<'_>) -> bool {
-    if !controller.sizes_vary {
-        return false;
-    }
+    controller.sizes_vary && any_shape(controller, |_, shape| shape.size_varies)
+}
+
+/// Whether it is so of the shape of a waiting request. O(waiting requests).
+fn any_shape(controller: &mut Controller<'_>, is_so: impl Fn(&Controller<'_>, &Shape) -> bool) -> bool {
     let mut queue = std::mem::take(&mut controller.queue);
     let any = queue.waiting_requests().iter().any(|&request| {
         controller.shape_ready(request);
-        (0..).map_while(|place| controller.known_shape(request, place)).any(|shape| shape.size_varies)
+        (0..).map_while(|place| controller.known_shape(request, place)).any(|shape| is_so(controller, shape))
     });
     controller.queue = queue;
     any

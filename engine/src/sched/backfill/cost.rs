@@ -29,6 +29,15 @@ impl CycleCost {
             0 => WHOLE,
             _ => WHOLE - spread + controller.timers.cycle_draw(controller.counters.backfill_cycles, 2 * spread + 1),
         };
+        if let Some(ms) = controller.timers.recorded_cycle() {
+            let records = (controller.queue.len() as u64).max(1);
+            return Self {
+                base_us: 0,
+                record_us: ms as u64 * 1000 / records,
+                yield_us: u64::MAX,
+                max_time_ms: i64::MAX / 4,
+            };
+        }
         let with_noise = |us: u64| (u128::from(us) * u128::from(factor) / u128::from(WHOLE)) as u64;
         Self {
             base_us: with_noise(cost.backfill_base_us),

@@ -9,7 +9,7 @@ use crate::sched::queue::Record;
 
 /// A bound [s] under what [`will_run`] would say; see [`crate::select::ready`].
 pub(super) fn bound(controller: &mut Controller<'_>, backfill: &Backfill, record: Record, shape: &Shape) -> i64 {
-    if controller.preempt.is_some() || controller.every_cycle {
+    if controller.preempt.is_some() || is_by_definition(controller, shape) {
         return i64::MIN;
     }
     let live = &controller.live;
@@ -21,6 +21,11 @@ pub(super) fn bound(controller: &mut Controller<'_>, backfill: &Backfill, record
         &backfill.usable,
         |job| live.get(job).map(|live| &live.allocation),
     )
+}
+
+/// Whether tests may not be left out: the weights they leave behind are read.
+fn is_by_definition(controller: &Controller<'_>, shape: &Shape) -> bool {
+    controller.every_cycle || (controller.selector.gpus_stay && controller.selector.favours(shape))
 }
 
 /// The earliest expected start on `backfill.usable`, which is not before `bound`; nodes are left in the selector. If it is
@@ -44,6 +49,7 @@ pub(super) fn will_run(
     if test_only || bound == i64::MAX {
         return None;
     }
+    let by_definition = is_by_definition(controller, shape);
     let live = &controller.live;
     let overdue = backfill.ends.any_overdue();
     let running = backfill.ends.in_order(&controller.running);
@@ -52,10 +58,10 @@ pub(super) fn will_run(
     let request = (shape, user);
     let selector = &mut controller.selector;
     let future = &mut controller.future;
-    let times = controller.ready.times(record.request, record.place as usize);
+    let times = controller.ready.times(record.request, record.place as usize).filter(|_| !by_definition);
     selector.prefer_nodes_in_use(&controller.free, controller.scenario.policy.backfill.busy_nodes);
     let found = match times {
-        Some(times) if !controller.every_cycle && !overdue => {
+        Some(times) if !overdue => {
             let ready = (&controller.node_jobs, times, bound);
             let states = (&controller.free, future);
             selector.predict(policy, states, ready, request, &backfill.usable, running, allocation, (now, later))

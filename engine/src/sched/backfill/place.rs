@@ -8,6 +8,7 @@ use crate::simulation::{Controller, seconds};
 
 use super::foresee::{bound, will_run};
 use super::reserved::{Window, keep_reservations};
+use super::running::reserve;
 use super::{Backfill, Cycle, Exit, Next, hetjobs, window_seconds};
 use crate::sched::queue::Record;
 
@@ -80,7 +81,7 @@ pub(super) fn place(
         let unlicensed = backfill.licenses.lacking_until(controller, record, try_from, end);
         let mut later = unlicensed.or(later);
         let again = later.filter(|_| !test_only);
-        backfill.usable.intersect(&shape.eligible);
+        backfill.usable.intersect(&shape.tested);
         if unlicensed.is_some()
             || backfill.usable.len() < shape.min_nodes as usize
             || shape.required.iter().any(|&node| !backfill.usable.contains(node))
@@ -132,6 +133,10 @@ pub(super) fn place(
                 match start_now(controller, backfill, record, shape, user) {
                     Attempt::Started => {
                         cycle.started += 1;
+                        if !is_off(Rule::Plans) {
+                            let end = controller.live.get(id).map_or(now, |live| live.expected_end);
+                            reserve(controller, backfill, id, end);
+                        }
                         if policy.max_job_start > 0 && cycle.started >= policy.max_job_start {
                             return Next::End(Exit::MaxStart);
                         }
@@ -241,7 +246,7 @@ fn start_now(
     backfill.usable.subtract(&controller.completing);
     let reservation = controller.reservation_of(record.job);
     if controller.limits_allow_test(record.job, record.partition) {
-        controller.weigh_nodes(record.job, record.partition, shape);
+        controller.weigh_nodes(record.job, record.partition, shape, Some(&backfill.usable));
     }
     if !controller.fits_in_reservation(reservation, shape, user, &backfill.usable) {
         if controller.make_room(record.job, record.partition, shape, &backfill.usable) {

@@ -1,7 +1,7 @@
 //! Running jobs in the plan: whole nodes (`bf_running_job_reserve`) and licences (`bf_licenses`).
 //! Source: slurm-semantics 3.3, 3.6 step 9c, 7.3.
 
-use crate::ids::LicenseId;
+use crate::ids::{JobId, LicenseId};
 use crate::policy::SlurmVersion;
 use crate::simulation::{Controller, seconds};
 
@@ -68,33 +68,41 @@ pub(super) fn enter(controller: &Controller<'_>, backfill: &mut Backfill) {
     if !policy.backfill.running_job_reserve && !policy.backfill.licenses {
         return;
     }
-    let now = seconds(controller.now);
-    let resolution = i64::from(policy.backfill.resolution.max(1));
-    let begin = now.div_euclid(resolution) * resolution;
-    let window = super::window_seconds(&policy.backfill);
-    let table_size = policy.backfill.node_space_size.unwrap_or(policy.backfill.max_job_test).max(2);
     let running = backfill.ends.in_order(&controller.running).to_vec();
     for (end, job) in running.into_iter().map(|running| (running.end, running.job)) {
-        let Some(live) = controller.live.get(job) else { continue };
-        let mut until = end.div_euclid(resolution) * resolution;
-        if policy.version >= SlurmVersion::V25_05 && until < end {
-            until += resolution;
+        reserve(controller, backfill, job, end);
+    }
+}
+
+/// Enters one running job that is expected to end at `end` [s]: the nodes that it holds whole, and with `bf_licenses` its
+/// licences. Every cycle does so with the jobs that it starts itself. O(slots).
+pub(super) fn reserve(controller: &Controller<'_>, backfill: &mut Backfill, job: JobId, end: i64) {
+    let policy = &controller.scenario.policy;
+    let Some(live) = controller.live.get(job) else { return };
+    let now = seconds(controller.now);
+    let resolution = i64::from(policy.backfill.resolution.max(1));
+    let begin = backfill.timeline.begin();
+    let mut until = end.div_euclid(resolution) * resolution;
+    if policy.version >= SlurmVersion::V25_05 && until < end {
+        until += resolution;
+    }
+    // The table looks different once this time has come, or has come into the window.
+    let window = super::window_seconds(&policy.backfill);
+    let turns = [until, until - window].into_iter().filter(|&turn| turn > now).min();
+    backfill.valid_until = backfill.valid_until.min(turns.unwrap_or(i64::MAX));
+    if policy.backfill.licenses {
+        let request = controller.scenario.workload.jobs[job.index()].request;
+        let licenses = &controller.scenario.workload.requests[request.index()].licenses;
+        backfill.licenses.insert(licenses, i64::MIN, until.max(begin + resolution));
+    }
+    let table_size = policy.backfill.node_space_size.unwrap_or(policy.backfill.max_job_test).max(2);
+    // Whoever may be preempted does not stand in the way; to select/linear no job holds its nodes whole.
+    let whole = live.allocation.whole_nodes && !controller.scenario.policy.select.linear;
+    if whole && controller.preempt.is_none() && backfill.timeline.records < table_size {
+        backfill.chosen.clear();
+        for share in &live.allocation.shares {
+            backfill.chosen.insert(share.node);
         }
-        // The table looks different once this time has come, or has come into the window.
-        let turns = [until, until - window].into_iter().filter(|&turn| turn > now).min();
-        backfill.valid_until = backfill.valid_until.min(turns.unwrap_or(i64::MAX));
-        if policy.backfill.licenses {
-            let request = controller.scenario.workload.jobs[job.index()].request;
-            let licenses = &controller.scenario.workload.requests[request.index()].licenses;
-            backfill.licenses.insert(licenses, i64::MIN, until.max(begin + resolution));
-        }
-        // Whoever may be preempted does not stand in the way.
-        if live.allocation.whole_nodes && controller.preempt.is_none() && backfill.timeline.records < table_size {
-            backfill.chosen.clear();
-            for share in &live.allocation.shares {
-                backfill.chosen.insert(share.node);
-            }
-            backfill.timeline.insert(&backfill.chosen, begin, until);
-        }
+        backfill.timeline.insert(&backfill.chosen, begin, until);
     }
 }

@@ -68,7 +68,7 @@ fn spent_minutes_decay_and_let_the_group_go_on() {
     let scenario = |flags: &str| {
         format!(
             "node n1 cores=4
-             qos normal grp_cpu_mins=10 {flags}
+             qos normal grp_cpu_mins=8 {flags}
              set enforce=limits multifactor half_life=600
              job 1 n=4 run=290 t=10
              job 2 n=4 run=100 t=10 at=295"

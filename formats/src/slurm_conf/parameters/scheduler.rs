@@ -32,8 +32,7 @@ const fn not_modelled(name: &'static str, reason: &'static str) -> Parameter {
 
 const U32: i64 = u32::MAX as i64;
 
-const BACKFILL_TIME: &str =
-    "a backfill cycle takes no time, so it neither yields nor is cut off, unless CostModel gives it some";
+const BACKFILL_TIME: &str = "with CostModel=ideal a backfill cycle takes no time, so it neither yields nor is cut off";
 
 /// Every option known.
 pub(super) static PARAMETERS: &[Parameter] = &[
@@ -82,7 +81,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     range("default_queue_depth", 0, U32, "jobs", "100", "jobs tested by a run of the main scheduler"),
     flag("defer", "no start at submission, fewer runs of the main scheduler"),
     range("max_sched_time", 1, U32, "s", "2", "time after which a run of the main scheduler ends")
-        .with_time("starts in the main scheduler take no time, unless CostModel gives them some"),
+        .with_time("with CostModel=ideal starts in the main scheduler take no time"),
     flag("pack_serial_at_end", "one-CPU jobs are placed on the last nodes"),
     range(
         "partition_job_depth",

@@ -31,7 +31,7 @@ const ACCOUNTS: &str = "Cluster - 'c'\nParent - 'root'\nAccount - 'a'\nQOS - 'pa
 /// several words may stand on several rows.
 const FEEDS: &[(&str, &str, &str)] = &[
     ("SlurmVersion", "25.05", "version"),
-    ("CostModel", "default", "backfill_base_us"),
+    ("CostModel", "ideal", "backfill_base_us"),
     ("CostModel.backfill_base_us", "9", "backfill_base_us"),
     ("CostModel.backfill_record_us", "9", "backfill_record_us"),
     ("CostModel.backfill_record_per_1000_nodes_us", "9", "backfill_record_per_1000_nodes_us"),

@@ -115,9 +115,9 @@ const PAIRS: &[Pair] = &[
         change: "{node_sharing: {mode: sockets}}",
         becomes: "\
 5 cyd main: 90 to 110 on a[1-4]
-6 ann main: 32 to 42 on a4
+6 ann main: 31 to 41 on a4
 7 bob short: 65 to 90 on a1
-9 cyd main: 32 to 37 on a4
+9 cyd main: 31 to 36 on a4
 10 bob main: 110 to 120 on a1
 ",
         refused: "{node_sharing: {partition: mian, mode: exclusive}}",
@@ -130,7 +130,6 @@ const PAIRS: &[Pair] = &[
 3 ann main: 75 to 125 on a2
 4 bob main: 65 to 95 on a1
 5 cyd main: does not run, Cancelled
-6 ann main: 4 to 14 on a1
 9 cyd main: 14 to 19 on a1
 10 bob main: 65 to 75 on a2
 ",
@@ -194,9 +193,9 @@ const PAIRS: &[Pair] = &[
         kind: "nodes drain",
         change: "{nodes: {drain: {nodes: a4, window: ['2026-01-01T00:00:00', '2026-01-01T02:00:00']}}}",
         becomes: "\
-4 bob main: 51 to 81 on a3
+4 bob main: 50 to 80 on a3
 5 cyd main: 120 to 140 on a[1-4]
-10 bob main: 66 to 76 on a1
+10 bob main: 65 to 75 on a1
 ",
         refused: "{nodes: {drain: {nodes: a5, window: ['2026-01-01', '2026-01-02']}}}",
         because: "/scenarios/0/changes/0/nodes/drain/nodes: in scenario `changed`: node a5 of the drain is not in slurm.conf; did you mean 'a1' or 'a2' or 'a3'?",
@@ -247,7 +246,6 @@ const PAIRS: &[Pair] = &[
         becomes: "\
 104 bob main: 85 to 115 on a1
 107 bob short: 14 to 39 on a1
-9 cyd main: 7 to 12 on a3
 10 bob main: 85 to 95 on a2
 110 bob main: 85 to 95 on a3
 ",
@@ -261,7 +259,7 @@ const PAIRS: &[Pair] = &[
 2 cyd main: 0 to 50 on a2
 3 cyd main: 0 to 50 on a3
 6 cyd main: 3 to 13 on a1
-10 bob main: 45 to 55 on a4
+10 bob main: 46 to 56 on a4
 ",
         refused: "{workload: {reassign: {from: ann, to: dan, fraction: 0.5}}}",
         because: "/scenarios/0/changes/0/workload/reassign/to: in scenario `changed`: there is no user `dan`; name a user of the trace or of the sacctmgr dump",
@@ -272,7 +270,7 @@ const PAIRS: &[Pair] = &[
         becomes: "\
 1 ann main: 0 to 30 on a1, Timeout
 2 ann main: 0 to 30 on a2, Timeout
-3 ann main: 0 to 31 on a3, Timeout
+3 ann main: 0 to 30 on a3, Timeout
 5 cyd main: 45 to 65 on a[1-4]
 8 cyd short: 30 to 45 on a[1-2]
 10 bob main: 65 to 75 on a1
@@ -294,7 +292,7 @@ const PAIRS: &[Pair] = &[
         change: "{workload: {move: {from: main, to: short, jobs: {account: phys}}}}",
         becomes: "\
 5 cyd short: does not run, Pending
-9 cyd short: 14 to 19 on a1
+9 cyd short: 13 to 18 on a1
 10 bob main: 31 to 41 on a4
 ",
         refused: "{workload: {move: {from: main, to: long}}}",

@@ -1,0 +1,17 @@
+//! When a recorded controller acted, for simulations that shall decide at the very same moments.
+
+/// Moments of one recording [ms since the Unix epoch], each list in order of time. What a list leaves out happens when the
+/// simulation's own timers say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Moments {
+    /// Runs of the main scheduler, and whether over the full queue.
+    pub main: Vec<(i64, bool)>,
+    /// Begins of backfill cycles, and how long each took.
+    pub backfill: Vec<(i64, i64)>,
+    /// Priority steps.
+    pub priority: Vec<i64>,
+    /// By job of the workload: when its submission was accepted.
+    pub arrivals: Vec<Option<i64>>,
+    /// By job of the workload: how long its (last) run took [ms].
+    pub runs: Vec<Option<i64>>,
+}

@@ -1,0 +1,198 @@
+//! slurmctld.log: when a recorded controller's schedulers ran and its jobs came and ended, to the millisecond. A simulation at
+//! these very moments ([`foresite_engine::simulate_at`]) shows whether it decides as that controller did.
+//! Source: log lines of slurmctld 22.05 at `SlurmctldDebug=debug` with `DebugFlags=Backfill`.
+
+use std::collections::HashMap;
+use std::io::Read;
+
+use foresite_engine::moments::Moments;
+use foresite_engine::scenario::Scenario;
+use jiff::tz::TimeZone;
+
+use crate::compression;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::trace::Clock;
+
+/// No log that a simulation could follow is larger than this unpacked [bytes].
+const LARGEST: u64 = 4 << 30;
+/// The priority thread's first step is counted from a moment just before it says that it begins [ms].
+const BEFORE_DECAY_MS: i64 = 3;
+
+/// What is understood of a log. Times are milliseconds since the Unix epoch.
+#[derive(Debug, Default)]
+pub struct ControllerLog {
+    main: Vec<(i64, bool)>,
+    backfill: Vec<(i64, i64)>,
+    /// When the priority thread began, and the last line's time.
+    decay_from: Option<i64>,
+    last: i64,
+    /// By the job's id as slurmctld writes it (`12`, `12_3`, `12+1`).
+    arrivals: HashMap<String, i64>,
+    starts: HashMap<String, i64>,
+    ends: HashMap<String, i64>,
+}
+
+/// What a line tells.
+enum Told<'l> {
+    Main { full: bool },
+    Backfill,
+    BackfillDone { us: i64 },
+    Decay,
+    Arrives(&'l str),
+    Starts(&'l str),
+    Ends(&'l str),
+}
+
+/// The id after `JobId=`, without the raw id in parentheses.
+fn job_id(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("JobId=")?;
+    let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '_' || c == '+')).unwrap_or(rest.len());
+    Some(&rest[..end]).filter(|id| !id.is_empty())
+}
+
+fn told(text: &str) -> Option<Told<'_>> {
+    if text.contains("Running job scheduler for") {
+        Some(Told::Main { full: text.contains("full queue") })
+    } else if text.contains("_attempt_backfill: beginning") {
+        Some(Told::Backfill)
+    } else if text.contains("_attempt_backfill: completed testing") {
+        let us = text.rsplit_once("usec=")?.1.trim().parse().ok()?;
+        Some(Told::BackfillDone { us })
+    } else if text.contains("_read_last_decay_ran") {
+        Some(Told::Decay)
+    } else if text.contains("_slurm_rpc_submit_batch_job: JobId=") {
+        job_id(text).map(Told::Arrives)
+    } else if text.contains("sched: Allocate JobId=") || text.contains("_start_job: Started JobId=") {
+        job_id(text).map(Told::Starts)
+    } else if (text.contains("_job_complete: JobId=") && !text.trim_end().ends_with("done"))
+        || text.contains("Time limit exhausted for JobId=")
+    {
+        job_id(text).map(Told::Ends)
+    } else {
+        None
+    }
+}
+
+impl ControllerLog {
+    /// Reads a log, plain, gzip or zstd, whose times are in `zone`. Lines that tell nothing about scheduling are passed over.
+    pub fn read(name: &str, bytes: &[u8], zone: TimeZone) -> (Option<Self>, Vec<Diagnostic>) {
+        let mut text = Vec::new();
+        let unpacked = compression::open(bytes, Some(LARGEST)).and_then(|mut source| source.read_to_end(&mut text));
+        if let Err(error) = unpacked {
+            return (None, vec![compression::fault(name, &error)]);
+        }
+        let text = String::from_utf8_lossy(&text);
+        let mut log = Self::default();
+        let mut clock = Clock::new(zone);
+        for line in text.lines() {
+            let Some((stamp, rest)) = line.strip_prefix('[').and_then(|line| line.split_once(']')) else { continue };
+            if let (Some(at), Some(told)) = (milliseconds(&mut clock, stamp), told(rest)) {
+                log.note(at, told);
+            }
+        }
+        if log.main.is_empty() && log.backfill.is_empty() {
+            let fault = Diagnostic::error(name, "no line says when a scheduler ran");
+            let cure = "give a slurmctld.log written with SlurmctldDebug=debug and DebugFlags=Backfill";
+            return (None, vec![fault.cure(cure)]);
+        }
+        let message = format!(
+            "{} main and {} backfill cycles, {} ends of jobs",
+            log.main.len(),
+            log.backfill.len(),
+            log.ends.len()
+        );
+        (Some(log), vec![Diagnostic::new(Severity::Assumed, name, message)])
+    }
+
+    fn note(&mut self, at: i64, told: Told<'_>) {
+        // Two lines of one millisecond stand in the order in which things happened.
+        let next = at.max(self.last + 1);
+        match told {
+            Told::Main { full } => self.main.push((next, full)),
+            Told::Backfill => self.backfill.push((next, 0)),
+            Told::Arrives(job) => drop(self.arrivals.insert(job.to_owned(), next)),
+            Told::Ends(job) => drop(self.ends.entry(job.to_owned()).or_insert(next)),
+            Told::Starts(job) => {
+                // A requeued job's last run counts.
+                self.ends.remove(job);
+                self.starts.insert(job.to_owned(), at);
+                return;
+            }
+            Told::BackfillDone { us } => {
+                if let Some((_, duration)) = self.backfill.last_mut() {
+                    *duration = us / 1000;
+                }
+                return;
+            }
+            Told::Decay => {
+                self.decay_from = Some(at - BEFORE_DECAY_MS);
+                return;
+            }
+        }
+        self.last = next;
+    }
+
+    /// The moments for a scenario of one controller; and how many of its jobs the log tells nothing about. O(jobs).
+    pub fn moments(&self, scenario: &Scenario) -> (Moments, usize) {
+        let jobs = &scenario.workload.jobs;
+        let names: Vec<String> = jobs.iter().map(|job| job.name.to_string()).collect();
+        let arrivals = jobs.iter().zip(&names).map(|(job, name)| {
+            // All tasks of an array come with one submission.
+            self.arrivals.get(name).or_else(|| self.arrivals.get(&job.name.id.to_string())).copied()
+        });
+        let runs = names.iter().map(|name| Some(self.ends.get(name)? - self.starts.get(name)?));
+        let (arrivals, runs): (Vec<_>, Vec<_>) = (arrivals.collect(), runs.collect());
+        let period = i64::from(scenario.policy.priority.calc_period.max(1)) * 1000;
+        let steps = self
+            .decay_from
+            .filter(|_| scenario.policy.priority.multifactor)
+            .map_or(0, |from| (self.last - from).max(0).div_euclid(period) + 1);
+        let from = self.decay_from.unwrap_or_default();
+        let unknown = arrivals.iter().filter(|arrival| arrival.is_none()).count();
+        let priority = (1..=steps).map(|step| from + step * period).collect();
+        (Moments { main: self.main.clone(), backfill: self.backfill.clone(), priority, arrivals, runs }, unknown)
+    }
+}
+
+/// `2024-01-01T00:03:00.060`.
+fn milliseconds(clock: &mut Clock, stamp: &str) -> Option<i64> {
+    let (seconds, fraction) = stamp.split_once('.').unwrap_or((stamp, "0"));
+    let fraction: i64 = fraction.get(..3.min(fraction.len()))?.parse().ok()?;
+    Some(clock.parse(seconds.as_bytes())?.known()? * 1000 + fraction)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    const LOG: &str = "\
+[2024-01-01T00:03:24.695] priority/multifactor: _read_last_decay_ran: No last decay to recover
+[2024-01-01T00:08:00.152] _slurm_rpc_submit_batch_job: JobId=35 InitPrio=22000 usec=6794
+[2024-01-01T00:08:00.152] debug:  sched: Running job scheduler for default depth.
+[2024-01-01T00:08:00.190] sched: Allocate JobId=35_0(36) NodeList=m[1-4] #CPUs=48 Partition=normal
+[2024-01-01T00:08:01.049] sched/backfill: _attempt_backfill: beginning
+[2024-01-01T00:08:01.063] sched/backfill: _attempt_backfill: completed testing 4(4) jobs, usec=14421
+[2024-01-01T00:08:17.639] _job_complete: JobId=35_0(36) WEXITSTATUS 0
+[2024-01-01T00:08:17.643] _job_complete: JobId=35_0(36) done
+no time here";
+
+    #[test]
+    fn the_schedulers_moments_and_the_jobs_are_read() {
+        let (log, found) = ControllerLog::read("slurmctld.log", LOG.as_bytes(), TimeZone::UTC);
+        let log = log.unwrap();
+        let begin = 1_704_067_200_000 + 480_000;
+        assert_eq!(log.arrivals["35"], begin + 152);
+        assert_eq!(log.main, [(begin + 153, false)]);
+        assert_eq!(log.backfill, [(begin + 1049, 14)]);
+        assert_eq!(log.ends["35_0"] - log.starts["35_0"], 17_449);
+        assert!(found[0].message.contains("1 main and 1 backfill cycles, 1 ends"), "{found:?}");
+    }
+
+    #[test]
+    fn a_log_without_schedulers_is_refused_with_a_cure() {
+        let (log, found) = ControllerLog::read("x.log", b"[2024-01-01T00:03:24.695] error: nothing", TimeZone::UTC);
+        assert!(log.is_none());
+        assert!(found[0].to_string().contains("SlurmctldDebug=debug"), "{}", found[0]);
+    }
+}
