@@ -14,6 +14,7 @@ use crate::cluster::Partition;
 use crate::ids::{JobId, PartitionId};
 use crate::node_set::NodeSet;
 use crate::outcome::StartedBy;
+use crate::select::shape::Shape;
 use crate::simulation::reservations::{Candidate, Opening};
 use crate::simulation::{Controller, seconds};
 
@@ -25,6 +26,8 @@ use super::walk::Walk;
 pub(crate) struct MainScratch {
     /// Nodes the cycle may still use.
     available: NodeSet,
+    /// Those of them that reservations leave to the job and that could serve it, busy or not; and those that do not complete.
+    possible: NodeSet,
     candidates: NodeSet,
     walk: Walk,
     blocked: Vec<PartitionId>,
@@ -56,6 +59,7 @@ impl MainScratch {
     pub(crate) fn new(n_nodes: usize) -> Self {
         Self {
             available: NodeSet::empty(n_nodes),
+            possible: NodeSet::empty(n_nodes),
             candidates: NodeSet::empty(n_nodes),
             walk: Walk::default(),
             blocked: Vec::new(),
@@ -286,18 +290,19 @@ fn consider(
     } else if scratch.available.intersection_len(&partition.nodes) < shape.min_nodes as usize {
         Tried::Blocks
     } else {
-        scratch.candidates.copy_from(&scratch.available);
-        scratch.candidates.intersect(&shape.eligible);
-        scratch.candidates.subtract(&controller.completing);
+        scratch.possible.copy_from(&scratch.available);
+        scratch.possible.intersect(&shape.eligible);
         let opening = if controller.reservations.any() {
             let now = seconds(controller.now);
             let end = now + controller.live.get(id).map_or(0, |live| live.limit_seconds);
             let candidate =
                 Candidate { own: reservation, partition: record.partition, required: &shape.required, begin: now, end };
-            controller.narrow_to_reservations(candidate, &mut scratch.candidates, &mut scratch.turns_at)
+            controller.narrow_to_reservations(candidate, &mut scratch.possible, &mut scratch.turns_at)
         } else {
             Opening::Open { overlaps: false }
         };
+        scratch.candidates.copy_from(&scratch.possible);
+        scratch.candidates.subtract(&controller.completing);
         controller.weigh_nodes(id, record.partition, shape, None);
         let user = controller.scenario.workload.jobs[id.index()].user.0;
         let is_open = matches!(opening, Opening::Open { .. });
@@ -329,6 +334,9 @@ fn consider(
         {
             // A limit that would hold it back anyway wins over busy nodes.
             Tried::Passes
+        } else if !waits_for_jobs(controller, scratch, shape, user) && shape.required.len() < shape.min_nodes as usize {
+            // ReqNodeNotAvail: it waits for nodes, not for jobs, and the partition goes on.
+            Tried::Passes
         } else if shape.required.len() >= shape.min_nodes as usize {
             // It waits for named nodes only: those are kept for it, the partition goes on.
             for &node in &shape.required {
@@ -350,6 +358,25 @@ fn consider(
         controller.put_shapes(request, shapes);
     }
     tried
+}
+
+/// Whether a job that did not fit waits for jobs to end: the nodes left to it would do if they were idle, or some of them are
+/// held by jobs that share nothing, or complete. O(words), O(candidates) where nodes are taken from it.
+fn waits_for_jobs(controller: &mut Controller<'_>, scratch: &MainScratch, shape: &Shape, user: u32) -> bool {
+    let leaves_weights = controller.selector.gpus_stay && controller.selector.favours(shape);
+    if shape.eligible.is_subset(&scratch.possible) && !leaves_weights {
+        return shape.feasible;
+    }
+    let would_fit = controller.selector.fits(&controller.empty, shape, user, &scratch.possible);
+    let preempts = controller.preempt.is_some();
+    let mut nodes = scratch.possible.iter();
+    would_fit
+        || nodes.any(|node| {
+            let jobs = controller.free.jobs[node.index()];
+            let held_whole =
+                jobs > 0 && (shape.whole_nodes || controller.node_jobs.holds_whole(node, &controller.live));
+            controller.completing.contains(node) || (held_whole && !preempts)
+        })
 }
 
 /// Jobs too young or too low for a reservation do not block their partition.

@@ -10,6 +10,7 @@ use crate::select::Selector;
 use crate::select::free::{ANY_USER, Allocation, Free, Geometry};
 use crate::select::shape::{NodeNeed, Shape};
 use crate::select::usable::usable_cpus;
+use crate::simulation::jobs::LiveJobs;
 
 /// A running job's part of a node.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +75,12 @@ impl NodeJobs {
                 future.give_back_share(geometry, allocation, held.share as usize, held.socket as usize);
             }
         }
+    }
+
+    /// Whether a job on the node holds it whole. O(jobs on the node).
+    pub(crate) fn holds_whole(&self, node: NodeId, live: &LiveJobs) -> bool {
+        let whole = |held: &Held| live.get(held.job).is_some_and(|live| live.allocation.whole_nodes);
+        self.held[node.index()].iter().any(whole)
     }
 
     fn changed(&mut self, node: NodeId) {

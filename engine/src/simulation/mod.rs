@@ -88,7 +88,7 @@ pub(crate) struct Controller<'a> {
     /// There where somebody can be preempted.
     pub(crate) preempt: Option<Box<Preemption>>,
     /// The empty machine, for "could it ever run".
-    pub(super) empty: Free,
+    pub(crate) empty: Free,
     /// Running jobs by expected end [s].
     /// Reservations that exist now.
     pub(crate) reservations: Reservations,

@@ -225,3 +225,22 @@ pub(crate) fn a_request_waits_until_the_batch_delay_has_passed() {
          2  110  1.start+29..32  +500  COMPLETED  n2  main",
     );
 }
+
+/// Job 1 waits for n1 to be given back, not for a job to end, so its partition goes on without it; job 3 waits for job 2, and job 4
+/// behind it. Source: `docs/FIDELITY.md`, facts 24.
+#[test]
+fn who_waits_for_nodes_and_not_for_jobs_blocks_nobody() {
+    expect(
+        "node n[1-2] cores=4
+         set bf_interval=off
+         reservation maint at=600 for=600 nodes=n1
+         job 1 at=10 N=2 n=8 run=100 t=20
+         job 2 at=11 n=4 run=300 t=10 x=n1
+         job 3 at=60 n=4 run=100 t=5 x=n1
+         job 4 at=61 n=4 run=100 t=4",
+        "1  10  1200..1265   +100  COMPLETED  n1,n2  main
+         2  11  11..15       +300  COMPLETED  n2     main
+         3  60  2.end+0..4   +100  COMPLETED  n2     main
+         4  61  2.end+0..64  +100  COMPLETED  n1     main",
+    );
+}
