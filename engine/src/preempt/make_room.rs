@@ -6,7 +6,7 @@ use crate::outcome::JobState;
 use crate::policy::PreemptMode;
 use crate::select::free::Free;
 use crate::select::shape::Shape;
-use crate::simulation::ends::{KILL_TO_MAIN_MS, RunEnded};
+use crate::simulation::ends::{KILLED_COMPLETING_MS, RunEnded};
 use crate::simulation::events::Event;
 use crate::simulation::jobs::{LiveJob, Phase};
 use crate::simulation::{Controller, seconds};
@@ -176,7 +176,7 @@ impl Controller<'_> {
     pub(crate) fn grace_over(&mut self, victim: JobId, starts: u16) {
         if self.is_running(victim, starts) {
             self.end_preempted(victim);
-            self.events.push(self.now + KILL_TO_MAIN_MS, Event::MainRequested);
+            self.events.push(self.now + KILLED_COMPLETING_MS, Event::MainRequested);
         }
     }
 

@@ -44,7 +44,7 @@ pub(crate) fn lay_out(
                 threads = threads.min(tasks.saturating_mul(shape.cpus_per_task).max(1));
             }
             let wanted = task_cpus[position].div_ceil(threads);
-            let cores = (wanted, shape.cpus_per_task.div_ceil(threads));
+            let cores = (wanted, threads);
             if binds {
                 let all = usable_cpus(geometry, unit, free, shape, ANY_USER, offer.node);
                 near_cores.find((geometry, unit, free), shape, (offer.node, all), near);
@@ -102,15 +102,15 @@ fn tasks_over_nodes(shape: &Shape, chosen: &[Offer]) -> Vec<u32> {
     cpus
 }
 
-/// Takes `wanted` cores of a node, `task_cores` a task: cyclically over its sockets, or socket by socket. Pushes a count
-/// a socket.
+/// Takes `wanted` cores of a node, of `threads` CPUs each: cyclically over its sockets, or socket by socket. Pushes a count a
+/// socket. Source: behaviour of dist_tasks of 22.05.8; `docs/FIDELITY.md`, facts 11.
 fn cores_over_sockets(
     geometry: &Geometry,
     unit: ConsumableUnit,
     free: &Free,
     shape: &Shape,
     (offer, near): (&Offer, Option<&[u32]>),
-    (wanted, task_cores): (u32, u32),
+    (wanted, threads): (u32, u32),
     out: &mut Vec<u32>,
 ) -> u32 {
     let sockets = geometry.sockets(offer.node);
@@ -121,37 +121,30 @@ fn cores_over_sockets(
         near.map_or(cores, |near| cores.min(near[socket - sockets.start]))
     };
     let mut left = wanted;
-    if unit == ConsumableUnit::Socket {
-        // Tasks go to the sockets in turn; every socket with a task on it is charged whole.
-        let task = if shape.block_cores { wanted } else { task_cores.max(1) };
-        while left > 0 {
-            let before = left;
-            for (position, socket) in sockets.clone().enumerate() {
-                let taken = task.min(left).min(usable(socket) - out[begin + position]);
-                out[begin + position] += taken;
-                left -= taken;
-            }
-            if left == before {
-                break;
-            }
-        }
-        for (position, socket) in sockets.clone().enumerate() {
-            if out[begin + position] > 0 {
-                out[begin + position] = usable(socket);
-            }
-        }
-    } else if shape.block_cores {
-        for (position, socket) in sockets.clone().enumerate() {
-            let taken = usable(socket).min(left);
-            out[begin + position] = taken;
-            left -= taken;
+    let held = &mut out[begin..];
+    if shape.block_cores {
+        for (held, socket) in held.iter_mut().zip(sockets.clone()) {
+            *held = usable(socket).min(left);
+            left -= *held;
         }
     } else {
+        let mut avoided = vec![false; sockets.len()];
+        if let Some(tasks) = shape.tasks_per_socket {
+            let most = tasks.saturating_mul(shape.cpus_per_task);
+            avoid_sockets(&mut avoided, sockets.clone().map(|socket| usable(socket) * threads), most, wanted * threads);
+        } else if shape.cpus_per_task > 1 {
+            // Tasks of several CPUs fill a socket with as many as have all their CPUs there, then the next.
+            for (held, socket) in held.iter_mut().zip(sockets.clone()) {
+                let cpus = usable(socket) * threads;
+                *held = (cpus - cpus % shape.cpus_per_task).div_ceil(threads).min(left);
+                left -= *held;
+            }
+        }
         while left > 0 {
             let before = left;
             for (position, socket) in sockets.clone().enumerate() {
-                if left > 0 && out[begin + position] < usable(socket) {
-                    out[begin + position] += 1;
+                if left > 0 && !avoided[position] && held[position] < usable(socket) {
+                    held[position] += 1;
                     left -= 1;
                 }
             }
@@ -160,7 +153,32 @@ fn cores_over_sockets(
             }
         }
     }
+    if unit == ConsumableUnit::Socket {
+        // Every socket with a task on it is charged whole.
+        for (held, socket) in held.iter_mut().zip(sockets.clone()).filter(|(held, _)| **held > 0) {
+            *held = usable(socket);
+        }
+    }
     out[begin..].iter().copied().sum()
+}
+
+/// `--ntasks-per-socket`: leaves out the first sockets that are not needed, once those with more than `most` CPUs are counted with
+/// so many.
+fn avoid_sockets(avoided: &mut [bool], cpus: impl Iterator<Item = u32>, most: u32, wanted: u32) {
+    let mut cpus: Vec<u32> = cpus.collect();
+    let mut total: u32 = cpus.iter().sum();
+    for cpus in cpus.iter_mut().filter(|cpus| **cpus > most) {
+        if total > wanted {
+            total -= *cpus - most;
+            *cpus = most;
+        }
+    }
+    for (avoided, cpus) in avoided.iter_mut().zip(cpus) {
+        if total > wanted && cpus <= most && total - cpus >= wanted {
+            *avoided = true;
+            total -= cpus;
+        }
+    }
 }
 
 /// Appends what the job takes of a node's GRES, a count a type.

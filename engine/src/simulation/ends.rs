@@ -9,8 +9,8 @@ use crate::outcome::JobState;
 
 /// From a job's end to its nodes' answer, without an Epilog [ms] (observed 10–100 ms).
 const COMPLETING_MS: i64 = 50;
-/// From a time-limit kill to the main scheduler's run [ms] (observed 100–150 ms).
-pub(crate) const KILL_TO_MAIN_MS: i64 = 130;
+/// The same after a time-limit kill (observed 100–150 ms): the answer also asks for the main scheduler at once.
+pub(crate) const KILLED_COMPLETING_MS: i64 = 130;
 
 /// What ends a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,11 +91,12 @@ impl Controller<'_> {
         }
         let epilog = i64::from(self.scenario.policy.epilog_seconds) * SECOND;
         let spread = if n_nodes > 64 { 2 * n_nodes } else { 0 };
-        self.events.push(self.now + COMPLETING_MS + epilog + spread, Event::NodesFree { job: id });
+        let answer = if how == RunEnded::TimeLimit { KILLED_COMPLETING_MS } else { COMPLETING_MS };
+        self.events.push(self.now + answer + epilog + spread, Event::NodesFree { job: id });
         self.let_go(id);
         self.touch();
         if how == RunEnded::TimeLimit {
-            self.events.push(self.now + KILL_TO_MAIN_MS, Event::MainRequested);
+            self.events.push(self.now + KILLED_COMPLETING_MS, Event::MainRequested);
         }
     }
 

@@ -38,7 +38,7 @@ use crate::moments::Moments;
 use crate::node_set::NodeSet;
 use crate::observer::{Interrupted, Observer};
 use crate::outcome::{JobRecord, JobState, Outcome, SchedulerCounters};
-use crate::policy::{Scheduler, UsageReset};
+use crate::policy::{ConsumableUnit, Scheduler, UsageReset};
 use crate::preempt::Preemption;
 use crate::priority::fair_share::FairShare;
 use crate::priority::multifactor::Norms;
@@ -332,7 +332,11 @@ impl<'a> Controller<'a> {
         if self.sizes_vary {
             let alike = shapes.windows(2).all(|pair| pair[0].charged_alone == pair[1].charged_alone);
             for shape in &mut shapes {
-                shape.size_varies = shape.whole_nodes && !(alike && self.selector.charges_always_alike(shape));
+                // A job of several tasks may get them on one socket or on two.
+                shape.size_varies = match shape.whole_nodes {
+                    true => !(alike && self.selector.charges_always_alike(shape)),
+                    false => select.unit == ConsumableUnit::Socket,
+                };
             }
         }
         shapes
@@ -428,13 +432,14 @@ fn gpus_stay(scenario: &Scenario) -> bool {
     shared.intersects(&reached(false))
 }
 
-/// Whether jobs that take whole nodes are charged more on some nodes than on others, and priorities heed it.
+/// Whether jobs that take whole nodes, or sockets, are charged more on some nodes than on others, and priorities heed it.
 fn sizes_vary(scenario: &Scenario) -> bool {
     let cluster = &scenario.cluster;
     let is_exclusive = |partition: &Partition| partition.over_subscribe == OverSubscribe::Exclusive;
-    scenario.policy.priority.counts_sizes()
-        && cluster.nodes.windows(2).any(|pair| pair[0].cpus != pair[1].cpus)
+    let of_whole_nodes = cluster.nodes.windows(2).any(|pair| pair[0].cpus != pair[1].cpus)
         && (scenario.policy.select.linear
             || cluster.partitions.iter().any(is_exclusive)
-            || scenario.workload.requests.iter().any(|request| request.sharing == Sharing::Exclusive))
+            || scenario.workload.requests.iter().any(|request| request.sharing == Sharing::Exclusive));
+    let of_sockets = scenario.policy.select.unit == ConsumableUnit::Socket && !scenario.policy.select.linear;
+    scenario.policy.priority.counts_sizes() && (of_whole_nodes || of_sockets)
 }

@@ -368,3 +368,27 @@ fn preferred_features_are_tried_first_and_not_waited_for() {
     expect(&idle("prefer=fast"), "1  0  0..4  +100  COMPLETED  n2  *");
     expect_equal_with_every_cycle(&scenario("n2", "prefer=fast"), 2);
 }
+
+/// Tasks of one CPU go to the sockets in turn, tasks of several fill one socket and then the next; `--ntasks-per-socket` leaves
+/// out the first sockets that are not needed. Source: `docs/FIDELITY.md`, facts 11.
+#[test]
+fn tasks_of_several_cpus_fill_a_socket() {
+    let scenario = |options: &str| {
+        format!(
+            "node n1 cores=8 sockets=2
+             set select=socket
+             job 1 {options} run=100 t=10
+             job 2 n=1 run=100 t=10"
+        )
+    };
+    let expected = |second: &str| format!("1  0  0..4  +100  COMPLETED  n1  *\n 2  0  {second}  +100  COMPLETED  n1  *");
+    for (options, second) in [
+        ("n=4", "1.end+0..4"),
+        ("n=2 c=2", "0..4"),
+        ("n=1 c=3", "0..4"),
+        ("n=2 c=3", "1.end+0..4"),
+        ("n=4 per_socket=4", "0..4"),
+    ] {
+        expect(&scenario(options), &expected(second));
+    }
+}

@@ -115,7 +115,8 @@ pub(super) fn place(
             }
         };
         if shape.size_varies {
-            let charged = controller.selector.charged_cpus(&controller.free, shape);
+            let state = if found > now { &controller.future } else { &controller.free };
+            let charged = controller.selector.charged_cpus(state, shape);
             controller.size_becomes(id, charged);
         }
         if found < try_from {
