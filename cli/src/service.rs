@@ -51,7 +51,8 @@ impl Drop for Logging {
 /// it outside of the runtime.
 pub(crate) fn log(default: &str) -> anyhow::Result<Logging> {
     let filter = std::env::var("FORESITE_LOG").unwrap_or_else(|_| default.to_owned());
-    let filter = EnvFilter::try_new(&filter).with_context(|| format!("FORESITE_LOG: '{filter}' is no filter"))?;
+    let filter = EnvFilter::try_new(with_less_noise(&filter))
+        .with_context(|| format!("FORESITE_LOG: '{filter}' is no filter"))?;
     let is_json = std::env::var("FORESITE_LOG_FORMAT").is_ok_and(|format| format == "json");
     let plain = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let lines = if is_json { plain.json().boxed() } else { plain.with_ansi(std::io::stderr().is_terminal()).boxed() };
@@ -67,6 +68,12 @@ pub(crate) fn log(default: &str) -> anyhow::Result<Logging> {
     let registry = tracing_subscriber::registry().with(spans).with(lines.with_filter(filter));
     registry.try_init().map_err(|error| anyhow::anyhow!("logging cannot be set up: {error}"))?;
     Ok(Logging(provider))
+}
+
+/// actix-web calls it an error when a client sends something that is no HTTP; to us it is nothing, unless it is asked for by name.
+fn with_less_noise(filter: &str) -> String {
+    const SOURCE: &str = "actix_http";
+    if filter.contains(SOURCE) { filter.to_owned() } else { format!("{filter},{SOURCE}=off") }
 }
 
 fn tracer_provider(endpoint: &str) -> anyhow::Result<SdkTracerProvider> {

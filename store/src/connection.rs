@@ -3,10 +3,12 @@
 //! Reads take a connection from [`Store::read`]. Writes take a transaction from [`Store::begin`] and end it with
 //! [`Conn::finish`]; a transaction that is dropped midway (a client went away) closes its connection, which rolls it back.
 
+mod blocking;
 pub(crate) mod tls;
 
 use std::sync::Arc;
 
+use blocking::Blocking;
 use diesel::{ConnectionError, ConnectionResult, SqliteConnection};
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, bb8};
 use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
@@ -20,7 +22,7 @@ use crate::audit::{self, AuditEntry};
 use crate::database_url::DatabaseUrl;
 use crate::error::StoreError;
 
-pub(crate) type SqliteAsync = SyncConnectionWrapper<SqliteConnection>;
+pub(crate) type SqliteAsync = SyncConnectionWrapper<SqliteConnection, Blocking>;
 
 /// How long a request waits for a free connection.
 const POOL_TIMEOUT_SECONDS: u64 = 10;

@@ -5,6 +5,7 @@ mod authorisation;
 mod grpc_authorisation;
 mod inputs;
 mod links;
+mod noise;
 mod openapi;
 mod operation;
 mod pages;

@@ -147,7 +147,7 @@ pub(crate) struct Service {
 impl Service {
     /// A service that this command starts.
     pub(crate) fn of(mut command: Command) -> Self {
-        Self::new(Process { child: command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap() })
+        Self::new(Process { child: command.stdout(Stdio::piped()).spawn().unwrap() })
     }
 
     fn new(mut process: Process) -> Self {
