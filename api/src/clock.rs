@@ -1,6 +1,4 @@
-//! The wall clock, in one place.
-
-pub(crate) use foresite_jobs_queue::clock::now as now_ms;
+//! Times as people read them.
 
 /// RFC 3339 text of Unix milliseconds; empty for a time no calendar has.
 pub(crate) fn rfc3339(ms: i64) -> String {

@@ -12,7 +12,6 @@ use foresite_store::time::UnixMillis;
 use futures::TryStreamExt;
 use tokio_util::sync::CancellationToken;
 
-use crate::clock::now_ms;
 use crate::config::RetentionConfig;
 use crate::error::ApiResult;
 
@@ -60,7 +59,7 @@ impl Janitor {
             }
             let round = tokio::select! {
                 () = shutdown.cancelled() => return,
-                round = self.tidy(now_ms()) => round,
+                round = self.tidy_now() => round,
             };
             match round {
                 Ok(done) if done != Tidied::default() => tracing::info!(?done, "tidied up"),
@@ -68,6 +67,10 @@ impl Janitor {
                 Err(error) => tracing::warn!(?error, "not tidied up, will try again"),
             }
         }
+    }
+
+    async fn tidy_now(&self) -> ApiResult<Tidied> {
+        self.tidy(self.store.now().await?).await
     }
 
     /// One round.
@@ -132,7 +135,7 @@ impl Janitor {
         }
         let (mut removed, mut bytes) = (0, 0);
         for batch in unused.chunks(BATCH) {
-            // Clocks of replicas may differ by a little.
+            // With room for transactions that took their time.
             let new = self.store.referenced_objects(now - 60_000).await?;
             for (hash, size) in batch.iter().filter(|(hash, _)| !new.contains(hash)) {
                 let is_old = self.objects.modified_at(hash).await?.is_some_and(|at| now - at >= GRACE_MS);

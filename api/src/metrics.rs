@@ -6,7 +6,6 @@ use prometheus::{
     Encoder, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
 };
 
-use crate::clock::now_ms;
 use crate::error::{ApiError, ApiResult, Code};
 
 /// Upper bounds [seconds]: from a cached read to a large upload.
@@ -128,7 +127,8 @@ impl Metrics {
     pub async fn refresh(&self, store: &Store) -> ApiResult<()> {
         let depth = store.queue_depth().await?;
         self.queue_depth.set(depth.queued);
-        let waited_ms = depth.oldest_queued_at.map_or(0, |since| now_ms() - since);
+        let now = store.now().await?;
+        let waited_ms = depth.oldest_queued_at.map_or(0, |since| now - since);
         self.queue_oldest_seconds.set(waited_ms.max(0) / 1000);
         self.webhooks_waiting.set(store.count_waiting_deliveries().await?);
         let counted = store.count_studies().await?;

@@ -21,7 +21,6 @@ pub mod understand;
 
 pub mod sweeper;
 
-pub mod clock;
 pub mod metrics;
 
 pub use metrics::Metrics;

@@ -10,9 +10,9 @@ use std::time::Duration;
 use foresite_store::Store;
 use foresite_store::StoreError;
 use foresite_store::tasks::GiveBack;
+use foresite_store::time::millis;
 use tokio_util::sync::CancellationToken;
 
-use crate::clock;
 use crate::queue::{Queue, QueueError};
 
 const PAGE: i64 = 500;
@@ -77,8 +77,8 @@ impl Sweeper {
     }
 
     async fn take_back_expired(&self, report: &mut SweepReport) -> Result<(), SweepError> {
-        for task in self.store.expired_tasks(clock::now(), PAGE).await? {
-            match self.store.take_back(&task, clock::now()).await? {
+        for task in self.store.expired_tasks(self.store.now().await?, PAGE).await? {
+            match self.store.take_back(&task, self.store.now().await?).await? {
                 GiveBack::Requeued(next) => {
                     report.taken_back += 1;
                     self.queue.push(&[next]).await?;
@@ -91,7 +91,7 @@ impl Sweeper {
     }
 
     async fn push_queued(&self, report: &mut SweepReport) -> Result<(), SweepError> {
-        let before = clock::now() - clock::millis(self.interval);
+        let before = self.store.now().await? - millis(self.interval);
         let mut after = None;
         loop {
             let page = self.store.queued_tasks(before, after.as_ref(), PAGE).await?;

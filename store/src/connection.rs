@@ -21,6 +21,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 use crate::audit::{self, AuditEntry};
 use crate::database_url::DatabaseUrl;
 use crate::error::StoreError;
+use crate::time::Clock;
 
 pub(crate) type SqliteAsync = SyncConnectionWrapper<SqliteConnection, Blocking>;
 
@@ -36,6 +37,7 @@ pub struct Store {
     pool: Pool,
     /// Written with the next transaction; see [`Store::audited`].
     entry: Option<Arc<AuditEntry>>,
+    pub(crate) clock: Arc<Clock>,
 }
 
 #[derive(Clone)]
@@ -118,11 +120,11 @@ impl Store {
                 Pool::Sqlite(pool, Arc::new(Mutex::new(())))
             }
         };
-        Ok(Self { pool, entry: None })
+        Ok(Self { pool, entry: None, clock: Arc::default() })
     }
 
     pub(crate) fn with_entry(&self, entry: AuditEntry) -> Self {
-        Self { pool: self.pool.clone(), entry: Some(Arc::new(entry)) }
+        Self { entry: Some(Arc::new(entry)), ..self.clone() }
     }
 
     /// Asks the database for a sign of life.

@@ -1,8 +1,8 @@
 //! Rows and objects: the only crate that knows SQL.
 //!
 //! [`Store`] is the database, PostgreSQL or SQLite behind one set of functions, one file per resource. [`objects::Objects`]
-//! keeps the big things (traces, configurations, schedules) by their SHA-256. Nothing here reads a clock or decides what a
-//! user may do; every function that serves a user takes the tenant and sees nothing outside it.
+//! keeps the big things (traces, configurations, schedules) by their SHA-256. Nothing here decides what a user may do, or when
+//! anything is: callers say so, from [`Store::now`]. Every function that serves a user takes the tenant and sees nothing outside it.
 //!
 //! The lives of studies and tasks are in [`studies`] and [`tasks`]. Their writes begin by locking the study's row, so that
 //! all changes to one study happen one after the other.

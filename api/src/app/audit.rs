@@ -9,7 +9,6 @@ use serde_json::Value;
 use super::sites;
 use crate::auth::Principal;
 use crate::auth::permission::{Authorised, ReadAudit};
-use crate::clock::now_ms;
 use crate::context::Context;
 use crate::error::ApiResult;
 use crate::trace_id;
@@ -18,33 +17,44 @@ use crate::trace_id;
 pub const COMMAND_LINE: &str = "cli";
 
 /// The store whose next write notes that the caller did `action` (such as `site.create`) to `resource`.
-pub(super) fn noting(context: &Context, caller: &Principal, action: &str, resource: &str) -> Store {
-    noting_more(context, caller, action, resource, &Value::Object(serde_json::Map::new()))
+///
+/// # Errors
+/// 503 when the database is away, here and below.
+pub(super) async fn noting(context: &Context, caller: &Principal, action: &str, resource: &str) -> ApiResult<Store> {
+    noting_more(context, caller, action, resource, &Value::Object(serde_json::Map::new())).await
 }
 
 /// [`noting`], with more about it: a JSON object.
-pub(super) fn noting_more(
+pub(super) async fn noting_more(
     context: &Context,
     caller: &Principal,
     action: &str,
     resource: &str,
     detail: &Value,
-) -> Store {
-    context.store.audited(entry(&caller.tenant, &caller.actor, action, resource, detail))
+) -> ApiResult<Store> {
+    let line = entry(&context.store, &caller.tenant, &caller.actor, action, resource, detail).await?;
+    Ok(context.store.audited(line))
 }
 
 /// A line for now.
-pub(super) fn entry(tenant: &TenantId, actor: &str, action: &str, resource: &str, detail: &Value) -> AuditEntry {
-    AuditEntry {
+pub(super) async fn entry(
+    store: &Store,
+    tenant: &TenantId,
+    actor: &str,
+    action: &str,
+    resource: &str,
+    detail: &Value,
+) -> ApiResult<AuditEntry> {
+    Ok(AuditEntry {
         id: AuditId::new(),
         tenant: tenant.clone(),
         actor: actor.to_owned(),
         action: action.to_owned(),
         resource: resource.to_owned(),
         detail: detail.to_string(),
-        at: now_ms(),
+        at: store.now().await?,
         trace_id: trace_id::current(),
-    }
+    })
 }
 
 /// The log of the caller's tenant, newest first.

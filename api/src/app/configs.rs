@@ -11,7 +11,6 @@ use foresite_store::page::Page;
 
 use super::{archive, audit, blocking, quotas, reading, sites};
 use crate::auth::permission::{Authorised, ReadSites, WriteSites};
-use crate::clock::now_ms;
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
 
@@ -82,10 +81,10 @@ async fn create(context: &Context, caller: &Authorised<WriteSites>, site: &str, 
         files,
         diagnostics: serde_json::to_string(&diagnostics).map_err(ApiError::internal)?,
         created_by: caller.actor.clone(),
-        created_at: now_ms(),
+        created_at: context.store.now().await?,
         bytes: i64::try_from(bytes).unwrap_or(i64::MAX),
     };
-    audit::noting(context, caller, "config.create", config.id.as_str()).create_config(&config).await?;
+    audit::noting(context, caller, "config.create", config.id.as_str()).await?.create_config(&config).await?;
     Ok(config)
 }
 
@@ -129,6 +128,6 @@ pub async fn delete(context: &Context, caller: &Authorised<WriteSites>, site: &s
     let caller = caller.principal();
     let missing = || ApiError::not_found("configuration", id);
     let (Some(site), Some(config)) = (SiteId::parse(site), ConfigId::parse(id)) else { return Err(missing()) };
-    let store = audit::noting(context, caller, "config.delete", config.as_str());
+    let store = audit::noting(context, caller, "config.delete", config.as_str()).await?;
     if store.delete_config(&caller.tenant, &site, &config).await? { Ok(()) } else { Err(missing()) }
 }

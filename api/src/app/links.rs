@@ -5,7 +5,6 @@ use serde_json::json;
 
 use super::{audit, results, studies};
 use crate::auth::permission::{Authorised, WriteStudies, authorise};
-use crate::clock::now_ms;
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult};
 
@@ -41,10 +40,11 @@ pub async fn figure(
     let found = studies::find(context, &caller.tenant, study).await?;
     let comparison = results::parsed_comparison(context, &reader, study).await?;
     figure::svg(&comparison, name).ok_or_else(|| ApiError::not_found("figure", name))?;
-    let expires = now_ms() / 1000 + life_seconds;
+    let expires = context.store.now().await? / 1000 + life_seconds;
     let path = format!("/v1/studies/{}/figures/{name}.svg", found.id);
     let detail = json!({ "figure": name, "expires": expires });
-    let line = audit::entry(&caller.tenant, &caller.actor, "figure.link", found.id.as_str(), &detail);
+    let line =
+        audit::entry(&context.store, &caller.tenant, &caller.actor, "figure.link", found.id.as_str(), &detail).await?;
     context.store.append_audit(&line).await?;
     let url = format!("{}{}", context.public_url, context.links.sign(&path, &caller.tenant, expires));
     Ok(FigureLink { url, expires_at: expires * 1000 })

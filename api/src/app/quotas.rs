@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use super::audit;
 use crate::auth::permission::{Authorised, ManageQuotas, ReadQuotas};
-use crate::clock::now_ms;
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
 
@@ -61,9 +60,9 @@ pub async fn set(context: &Context, caller: &Authorised<ManageQuotas>, wish: &Li
             return Err(ApiError::field(pointer, "this is more than the service grants", cure));
         }
     }
-    let now = now_ms();
+    let now = context.store.now().await?;
     context.store.ensure_tenant(&caller.tenant, now).await?;
-    let store = audit::noting_more(context, caller, "quotas.set", caller.tenant.as_str(), &told(wish));
+    let store = audit::noting_more(context, caller, "quotas.set", caller.tenant.as_str(), &told(wish)).await?;
     store.set_limits(&caller.tenant, QuotaSource::Tenant, wish, now).await?;
     context.quotas.changed(&caller.tenant);
     status(context, &caller.tenant).await
@@ -74,9 +73,9 @@ pub async fn set(context: &Context, caller: &Authorised<ManageQuotas>, wish: &Li
 /// # Errors
 /// 503 when the database is away.
 pub async fn grant(store: &Store, tenant: &TenantId, limits: &Limits) -> ApiResult<()> {
-    let now = now_ms();
+    let now = store.now().await?;
     store.ensure_tenant(tenant, now).await?;
-    let line = audit::entry(tenant, audit::COMMAND_LINE, "quotas.grant", tenant.as_str(), &told(limits));
+    let line = audit::entry(store, tenant, audit::COMMAND_LINE, "quotas.grant", tenant.as_str(), &told(limits)).await?;
     Ok(store.audited(line).set_limits(tenant, QuotaSource::Service, limits, now).await?)
 }
 

@@ -6,7 +6,6 @@ use foresite_store::sites::Site;
 
 use super::audit;
 use crate::auth::permission::{Authorised, ReadSites, WriteSites};
-use crate::clock::now_ms;
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult};
 
@@ -20,7 +19,7 @@ pub(super) const NAME_MAX: usize = 200;
 pub async fn create(context: &Context, caller: &Authorised<WriteSites>, name: &str) -> ApiResult<Site> {
     let name = checked_name(name)?;
     let caller = caller.principal();
-    let now = now_ms();
+    let now = context.store.now().await?;
     context.store.ensure_tenant(&caller.tenant, now).await?;
     let site = Site {
         id: SiteId::new(),
@@ -29,7 +28,7 @@ pub async fn create(context: &Context, caller: &Authorised<WriteSites>, name: &s
         created_by: caller.actor.clone(),
         created_at: now,
     };
-    audit::noting(context, caller, "site.create", site.id.as_str()).create_site(&site).await?;
+    audit::noting(context, caller, "site.create", site.id.as_str()).await?.create_site(&site).await?;
     Ok(site)
 }
 

@@ -11,7 +11,6 @@ use sha2::{Digest, Sha256};
 use super::quotas::STUDY_WAIT;
 use super::{audit, sites, study_inputs};
 use crate::auth::permission::{Authorised, ReadStudies, WriteStudies};
-use crate::clock::now_ms;
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
 
@@ -27,6 +26,8 @@ pub struct StudyStatus {
     pub study: Study,
     /// Waiting tasks of other studies before its first one; `None` if it waits for nothing.
     pub queue_position: Option<i64>,
+    /// When it will probably have ended; `None` until a first replication is done.
+    pub expected_end_at: Option<i64>,
 }
 
 /// Accepts a study document (YAML or JSON): checks everything, stores study and tasks at once, then rings for workers.
@@ -59,8 +60,8 @@ pub async fn create(
         max_active: context.quotas.in_force(&caller.tenant).await.studies_active,
     };
     let idempotency = key.map(|key| Idempotency { key, request_hash: &request_hash });
-    let store = audit::noting(context, caller, "study.create", new.id.as_str());
-    match store.create_study(&new, &checked.tasks, idempotency, now_ms()).await? {
+    let store = audit::noting(context, caller, "study.create", new.id.as_str()).await?;
+    match store.create_study(&new, &checked.tasks, idempotency, context.store.now().await?).await? {
         CreateOutcome::Created { study, tasks } => {
             context.ring(&tasks).await;
             status(context, study).await
@@ -78,7 +79,7 @@ pub async fn create(
     }
 }
 
-/// The studies of the caller's tenant, newest first; only those in `state` if one is named.
+/// The studies of the caller's tenant, newest first; only those in `state` if one is named. Their places in the queue are not told.
 ///
 /// # Errors
 /// 400 for a cursor or a state that is none of ours.
@@ -88,10 +89,13 @@ pub async fn list(
     state: Option<&str>,
     before: Option<&str>,
     limit: i64,
-) -> ApiResult<Page<Study, StudyId>> {
+) -> ApiResult<Page<StudyStatus, StudyId>> {
     let before = sites::cursor(before, StudyId::parse)?;
     let state = state.map(|word| StudyState::parse(word).ok_or_else(|| unknown_state(word))).transpose()?;
-    Ok(context.store.list_studies(&caller.principal().tenant, state, before.as_ref(), limit).await?)
+    let found = context.store.list_studies(&caller.principal().tenant, state, before.as_ref(), limit).await?;
+    let now = context.store.now().await?;
+    let unplaced = |study| StudyStatus { expected_end_at: expected_end(&study, now), queue_position: None, study };
+    Ok(Page { items: found.items.into_iter().map(unplaced).collect(), next: found.next })
 }
 
 fn unknown_state(word: &str) -> ApiError {
@@ -116,8 +120,8 @@ pub async fn cancel(context: &Context, caller: &Authorised<WriteStudies>, id: &s
     let caller = caller.principal();
     let missing = || ApiError::not_found("study", id);
     let parsed = StudyId::parse(id).ok_or_else(missing)?;
-    let store = audit::noting(context, caller, "study.cancel", parsed.as_str());
-    let study = match store.cancel_study(&caller.tenant, &parsed, now_ms()).await? {
+    let store = audit::noting(context, caller, "study.cancel", parsed.as_str()).await?;
+    let study = match store.cancel_study(&caller.tenant, &parsed, context.store.now().await?).await? {
         CancelOutcome::NotFound => return Err(missing()),
         CancelOutcome::Cancelled(study) => study,
         CancelOutcome::AlreadyFinal(study) if study.state == StudyState::Cancelled => study,
@@ -135,7 +139,7 @@ pub async fn cancel(context: &Context, caller: &Authorised<WriteStudies>, id: &s
 pub async fn delete(context: &Context, caller: &Authorised<WriteStudies>, id: &str) -> ApiResult<()> {
     let caller = caller.principal();
     let study = find(context, &caller.tenant, id).await?;
-    let store = audit::noting(context, caller, "study.delete", study.id.as_str());
+    let store = audit::noting(context, caller, "study.delete", study.id.as_str()).await?;
     if !store.delete_study(&caller.tenant, &study.id).await? {
         let detail = format!("the study is {}; cancel it first", study.state);
         return Err(ApiError::new(Code::StudyActive, detail));
@@ -173,7 +177,19 @@ async fn status(context: &Context, study: Study) -> ApiResult<StudyStatus> {
         StudyState::Queued => context.store.queue_position(&study.id).await?,
         _ => None,
     };
-    Ok(StudyStatus { study, queue_position })
+    let expected_end_at = expected_end(&study, context.store.now().await?);
+    Ok(StudyStatus { study, queue_position, expected_end_at })
+}
+
+/// If the rest takes as long per replication as what is done.
+fn expected_end(study: &Study, now: i64) -> Option<i64> {
+    let started = study.started_at?;
+    let (done, total) = (study.replications_done, study.replications_total);
+    if study.finished_at.is_some() || done <= 0 {
+        return None;
+    }
+    let per_replication = now.checked_sub(started)?.checked_div(done)?;
+    now.checked_add(per_replication.checked_mul((total - done).max(0))?)
 }
 
 /// Refuses a study if any diagnostic is an error.

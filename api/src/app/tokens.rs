@@ -11,7 +11,6 @@ use super::audit;
 use super::sites::checked_name;
 use crate::auth::permission::{Authorised, ManageTokens};
 use crate::auth::token;
-use crate::clock::now_ms;
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
 
@@ -40,7 +39,7 @@ pub async fn issue(
     new: NewToken,
 ) -> ApiResult<(ApiToken, SecretString)> {
     let name = checked_name(&new.name)?;
-    let now = now_ms();
+    let now = store.now().await?;
     if new.expires_at.is_some_and(|expires| expires <= now) {
         return Err(ApiError::field("/expires_at", "the expiry lies in the past", "choose a later time, or none"));
     }
@@ -59,7 +58,10 @@ pub async fn issue(
     };
     store.ensure_tenant(tenant, now).await?;
     let detail = json!({ "role": row.role, "scopes": row.scopes });
-    store.audited(audit::entry(tenant, actor, "token.create", row.id.as_str(), &detail)).create_token(&row).await?;
+    store
+        .audited(audit::entry(store, tenant, actor, "token.create", row.id.as_str(), &detail).await?)
+        .create_token(&row)
+        .await?;
     Ok((row, secret))
 }
 
@@ -74,8 +76,8 @@ fn words(scopes: &[Scope]) -> String {
 /// # Errors
 /// 503 when the database is away.
 pub async fn withdraw(store: &Store, tenant: &TenantId, actor: &str, id: &TokenId) -> ApiResult<bool> {
-    let line = audit::entry(tenant, actor, "token.revoke", id.as_str(), &json!({}));
-    Ok(store.audited(line).revoke_token(tenant, id, now_ms()).await?)
+    let line = audit::entry(store, tenant, actor, "token.revoke", id.as_str(), &json!({})).await?;
+    Ok(store.audited(line).revoke_token(tenant, id, store.now().await?).await?)
 }
 
 /// Makes a token of the caller's tenant.

@@ -17,7 +17,6 @@ use super::quotas::Room;
 use super::{archive, audit, blocking, quotas, reading, sites};
 use crate::auth::Principal;
 use crate::auth::permission::{Authorised, ReadSites, WriteSites};
-use crate::clock::now_ms;
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
 
@@ -114,10 +113,10 @@ async fn store_file(
         summary: serde_json::to_string(&summary).map_err(ApiError::internal)?,
         diagnostics: serde_json::to_string(&diagnostics).map_err(ApiError::internal)?,
         created_by: caller.actor.clone(),
-        created_at: now_ms(),
+        created_at: context.store.now().await?,
         timezone,
     };
-    audit::noting(context, caller, "trace.create", trace.id.as_str()).create_trace(&trace).await?;
+    audit::noting(context, caller, "trace.create", trace.id.as_str()).await?.create_trace(&trace).await?;
     if !context.objects.exists(&trace.object).await? {
         // Removed as unused at the very moment it came into use.
         context.objects.put_file(file.path()).await?;
@@ -221,6 +220,6 @@ pub async fn delete(context: &Context, caller: &Authorised<WriteSites>, site: &s
     let caller = caller.principal();
     let missing = || ApiError::not_found("trace", id);
     let (Some(site), Some(trace)) = (SiteId::parse(site), TraceId::parse(id)) else { return Err(missing()) };
-    let store = audit::noting(context, caller, "trace.delete", trace.as_str());
+    let store = audit::noting(context, caller, "trace.delete", trace.as_str()).await?;
     if store.delete_trace(&caller.tenant, &site, &trace).await? { Ok(()) } else { Err(missing()) }
 }

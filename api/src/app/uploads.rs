@@ -9,7 +9,6 @@ use futures::{Stream, StreamExt, TryStreamExt};
 use super::traces::{self, Stored, TraceHeader};
 use super::{audit, quotas, sites};
 use crate::auth::permission::{Authorised, ReadSites, WriteSites};
-use crate::clock::now_ms;
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
 
@@ -29,7 +28,7 @@ pub async fn begin(
     let name = traces::checked_file_name(&header.name)?;
     let room = quotas::admit_upload(context, &caller.tenant, context.limits.trace_bytes).await?;
     let length = i64::try_from(length).ok().filter(|_| length <= room.most).ok_or_else(|| room.exceeded())?;
-    let now = now_ms();
+    let now = context.store.now().await?;
     let upload = Upload {
         id: UploadId::new(),
         tenant: caller.tenant.clone(),
@@ -43,7 +42,7 @@ pub async fn begin(
         created_at: now,
         updated_at: now,
     };
-    audit::noting(context, caller, "upload.create", upload.id.as_str()).create_upload(&upload).await?;
+    audit::noting(context, caller, "upload.create", upload.id.as_str()).await?.create_upload(&upload).await?;
     Ok(upload)
 }
 
@@ -92,7 +91,7 @@ where
         let put = context.objects.put_file(file.path()).await?;
         let bytes = i64::try_from(put.bytes).map_err(ApiError::internal)?;
         let part = UploadPart { upload: upload.id.clone(), start: upload.received, bytes, object: put.hash };
-        if !context.store.add_part(&part, now_ms()).await? {
+        if !context.store.add_part(&part, context.store.now().await?).await? {
             return Err(elsewhere(to_u64(find(context, &upload.tenant, site, id).await?.received)));
         }
     }
@@ -126,7 +125,7 @@ pub async fn finish(context: &Context, caller: &Authorised<WriteSites>, site: &s
         .boxed();
     let header = TraceHeader { name: upload.name.clone(), timezone: upload.timezone.clone() };
     let stored = traces::store_bytes(context, caller.principal(), &upload.site, header, bytes).await?;
-    context.store.end_upload(&upload.id, &stored.trace.id, now_ms()).await?;
+    context.store.end_upload(&upload.id, &stored.trace.id, context.store.now().await?).await?;
     Ok(stored)
 }
 
@@ -142,7 +141,7 @@ async fn made(context: &Context, upload: &Upload, trace: &TraceId) -> ApiResult<
 pub async fn delete(context: &Context, caller: &Authorised<WriteSites>, site: &str, id: &str) -> ApiResult<()> {
     let caller = caller.principal();
     let upload = find(context, &caller.tenant, site, id).await?;
-    let store = audit::noting(context, caller, "upload.delete", upload.id.as_str());
+    let store = audit::noting(context, caller, "upload.delete", upload.id.as_str()).await?;
     store.delete_upload(&caller.tenant, &upload.site, &upload.id).await?;
     Ok(())
 }

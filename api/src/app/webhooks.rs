@@ -9,7 +9,6 @@ use serde_json::json;
 
 use super::{audit, sites};
 use crate::auth::permission::{Authorised, ManageWebhooks};
-use crate::clock::now_ms;
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::webhooks::generate_secret;
@@ -45,7 +44,7 @@ pub async fn create(
         let detail = format!("the tenant has {WEBHOOKS_MAX} webhooks, which is the most; delete one first");
         return Err(ApiError::new(Code::TooMany, detail));
     }
-    let (secret, now) = (generate_secret()?, now_ms());
+    let (secret, now) = (generate_secret()?, context.store.now().await?);
     let webhook = Webhook {
         id: WebhookId::new(),
         tenant: caller.tenant.clone(),
@@ -60,6 +59,7 @@ pub async fn create(
     context.store.ensure_tenant(&caller.tenant, now).await?;
     let detail = json!({ "events": webhook.events });
     audit::noting_more(context, caller, "webhook.create", webhook.id.as_str(), &detail)
+        .await?
         .create_webhook(&webhook)
         .await?;
     Ok((webhook, secret))
@@ -96,7 +96,7 @@ pub async fn get(context: &Context, caller: &Authorised<ManageWebhooks>, id: &st
 pub async fn delete(context: &Context, caller: &Authorised<ManageWebhooks>, id: &str) -> ApiResult<()> {
     let missing = || ApiError::not_found("webhook", id);
     let webhook = WebhookId::parse(id).ok_or_else(missing)?;
-    let store = audit::noting(context, caller.principal(), "webhook.delete", webhook.as_str());
+    let store = audit::noting(context, caller.principal(), "webhook.delete", webhook.as_str()).await?;
     if store.delete_webhook(&caller.principal().tenant, &webhook).await? { Ok(()) } else { Err(missing()) }
 }
 
@@ -106,8 +106,8 @@ pub async fn delete(context: &Context, caller: &Authorised<ManageWebhooks>, id: 
 /// 404 if there is none; 409 if it is disabled.
 pub async fn test(context: &Context, caller: &Authorised<ManageWebhooks>, id: &str) -> ApiResult<Delivery> {
     let webhook = get(context, caller, id).await?;
-    let store = noted_on(context, caller, "webhook.test", &webhook)?;
-    Ok(store.tell_webhook(&webhook, WebhookEvent::Test, "{}", now_ms()).await?)
+    let store = noted_on(context, caller, "webhook.test", &webhook).await?;
+    Ok(store.tell_webhook(&webhook, WebhookEvent::Test, "{}", context.store.now().await?).await?)
 }
 
 /// A webhook's deliveries, newest first.
@@ -139,13 +139,13 @@ pub async fn redeliver(
     let missing = || ApiError::not_found("delivery", delivery);
     let webhook = get(context, caller, id).await?;
     let delivery = DeliveryId::parse(delivery).ok_or_else(missing)?;
-    let store = noted_on(context, caller, "webhook.redeliver", &webhook)?;
+    let store = noted_on(context, caller, "webhook.redeliver", &webhook).await?;
     // One that waits anyway is as good as queued again.
-    store.redeliver(&webhook.id, &delivery, now_ms()).await?;
+    store.redeliver(&webhook.id, &delivery, context.store.now().await?).await?;
     context.store.delivery(&webhook.id, &delivery).await?.ok_or_else(missing)
 }
 
-fn noted_on(
+async fn noted_on(
     context: &Context,
     caller: &Authorised<ManageWebhooks>,
     action: &str,
@@ -157,5 +157,5 @@ fn noted_on(
             format!("the webhook is disabled: {reason}; delete it and make another"),
         ));
     }
-    Ok(audit::noting(context, caller.principal(), action, webhook.id.as_str()))
+    audit::noting(context, caller.principal(), action, webhook.id.as_str()).await
 }

@@ -6,7 +6,6 @@ use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 
 use super::Principal;
-use crate::clock::now_ms;
 use crate::error::{ApiError, ApiResult, Code};
 
 /// What every API token begins with, so that secret scanners and people know one.
@@ -34,7 +33,7 @@ pub fn hash_secret(secret: &SecretString) -> String {
 
 /// Looks a token up by its hash; comparing hashes of random secrets leaks nothing by timing.
 pub(super) async fn authenticate(store: &Store, secret: &str) -> ApiResult<Principal> {
-    let now = now_ms();
+    let now = store.now().await?;
     let row = store
         .token_by_hash(&hash(secret))
         .await?

@@ -6,13 +6,12 @@ use foresite_store::configs::Config;
 use foresite_store::events::StudyEvent;
 use foresite_store::sites::Site;
 use foresite_store::state::StudyState;
-use foresite_store::studies::Study;
 use foresite_store::traces::Trace;
 
 use super::v1;
 use crate::app::studies::StudyStatus;
 use crate::clock::rfc3339;
-use crate::error::{ApiError, ApiResult};
+use crate::error::{ApiError, ApiResult, Code};
 
 pub(super) fn diagnostic(diagnostic: Diagnostic) -> v1::Diagnostic {
     let severity = match diagnostic.severity {
@@ -67,7 +66,8 @@ pub(super) fn trace(trace: Trace) -> ApiResult<v1::Trace> {
     })
 }
 
-pub(super) fn study(study: Study) -> v1::Study {
+pub(super) fn study(status: StudyStatus) -> v1::Study {
+    let StudyStatus { study, queue_position, expected_end_at } = status;
     let count = |number: i64| u32::try_from(number).unwrap_or_default();
     let state = match study.state {
         StudyState::Queued => v1::StudyState::Queued,
@@ -84,14 +84,28 @@ pub(super) fn study(study: Study) -> v1::Study {
         error: study.error.unwrap_or_default(),
         replications_done: count(study.replications_done),
         replications_total: count(study.replications_total),
-        queue_position: None,
+        queue_position: queue_position.and_then(|position| u32::try_from(position).ok()),
         created_at: rfc3339(study.created_at),
+        expected_end_at: expected_end_at.map(rfc3339),
     }
 }
 
-pub(super) fn status(status: StudyStatus) -> v1::Study {
-    let queue_position = status.queue_position.and_then(|position| u32::try_from(position).ok());
-    v1::Study { queue_position, ..study(status.study) }
+/// The state that a list is asked for; `None` for all.
+///
+/// # Errors
+/// For a number that stands for no state.
+pub(super) fn state(number: i32) -> ApiResult<Option<StudyState>> {
+    let state = v1::StudyState::try_from(number)
+        .map_err(|_| ApiError::new(Code::InvalidRequest, format!("there is no state {number}")))?;
+    Ok(match state {
+        v1::StudyState::Unspecified => None,
+        v1::StudyState::Queued => Some(StudyState::Queued),
+        v1::StudyState::Running => Some(StudyState::Running),
+        v1::StudyState::Succeeded => Some(StudyState::Succeeded),
+        v1::StudyState::Failed => Some(StudyState::Failed),
+        v1::StudyState::Cancelling => Some(StudyState::Cancelling),
+        v1::StudyState::Cancelled => Some(StudyState::Cancelled),
+    })
 }
 
 pub(super) fn event(event: StudyEvent) -> v1::StudyEvent {

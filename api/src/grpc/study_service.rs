@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use foresite_store::state::StudyState;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use tonic::{Request, Response, Status};
@@ -30,13 +31,13 @@ impl v1::study_service_server::StudyService for Studies {
         let v1::CreateStudyRequest { document, idempotency_key } = request.into_inner();
         let key = Some(idempotency_key.as_str());
         let study = app::studies::create(&self.context, &caller, document.as_bytes(), key).await;
-        study.map(messages::status).map(Response::new).map_err(status)
+        study.map(messages::study).map(Response::new).map_err(status)
     }
 
     async fn get(&self, request: Request<v1::GetStudyRequest>) -> Result<Response<v1::Study>, Status> {
         let caller = authorised::<ReadStudies, _>(&request)?;
         let study = app::studies::get(&self.context, &caller, &request.get_ref().id).await;
-        study.map(messages::status).map(Response::new).map_err(status)
+        study.map(messages::study).map(Response::new).map_err(status)
     }
 
     async fn list(
@@ -44,9 +45,10 @@ impl v1::study_service_server::StudyService for Studies {
         request: Request<v1::ListStudiesRequest>,
     ) -> Result<Response<v1::ListStudiesResponse>, Status> {
         let caller = authorised::<ReadStudies, _>(&request)?;
-        let v1::ListStudiesRequest { page_size, page_token } = request.into_inner();
+        let v1::ListStudiesRequest { page_size, page_token, state } = request.into_inner();
+        let state = messages::state(state).map_err(status)?.map(StudyState::as_str);
         let limit = if page_size == 0 { PAGE_DEFAULT } else { page_size };
-        let page = app::studies::list(&self.context, &caller, None, Some(&page_token), limit.into()).await;
+        let page = app::studies::list(&self.context, &caller, state, Some(&page_token), limit.into()).await;
         let page = page.map_err(status)?;
         Ok(Response::new(v1::ListStudiesResponse {
             studies: page.items.into_iter().map(messages::study).collect(),
@@ -64,7 +66,7 @@ impl v1::study_service_server::StudyService for Studies {
     async fn cancel(&self, request: Request<v1::CancelStudyRequest>) -> Result<Response<v1::Study>, Status> {
         let caller = authorised::<WriteStudies, _>(&request)?;
         let study = app::studies::cancel(&self.context, &caller, &request.get_ref().id).await;
-        study.map(messages::status).map(Response::new).map_err(status)
+        study.map(messages::study).map(Response::new).map_err(status)
     }
 
     async fn get_comparison(

@@ -10,7 +10,6 @@ use actix_web::{Error, HttpMessage, web};
 use super::extract::principal;
 use super::pace::pace;
 use crate::auth::Principal;
-use crate::clock::now_ms;
 use crate::context::Context;
 use crate::error::ApiResult;
 use crate::links::LinkQuery;
@@ -40,7 +39,7 @@ async fn caller(request: &ServiceRequest) -> ApiResult<Principal> {
         && let Ok(link) = web::Query::<LinkQuery>::from_query(request.query_string())
         && let Some(context) = request.app_data::<web::Data<Context>>()
     {
-        let found = context.links.open(request.path(), &link, now_ms() / 1000)?;
+        let found = context.links.open(request.path(), &link, context.store.now().await? / 1000)?;
         context.quotas.admit_request(&found.tenant).await?;
         return Ok(found);
     }

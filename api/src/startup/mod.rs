@@ -17,7 +17,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::watch::Hub;
 use crate::auth::{Authenticator, token};
-use crate::clock::now_ms;
 use crate::config::Config;
 use crate::context::{CHECKS_AT_ONCE, Context};
 use crate::error::ApiError;
@@ -195,7 +194,7 @@ async fn link_key(store: &foresite_store::Store, config: &Config) -> Result<Stri
         return Ok(key.expose_secret().to_owned());
     }
     let fresh = token::generate()?;
-    Ok(store.shared_secret("figure-links", fresh.expose_secret(), now_ms()).await?)
+    Ok(store.shared_secret("figure-links", fresh.expose_secret(), store.now().await?).await?)
 }
 
 fn listen(address: SocketAddr) -> Result<TcpListener, StartError> {

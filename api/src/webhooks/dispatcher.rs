@@ -10,7 +10,7 @@ use reqwest::header::CONTENT_TYPE;
 use tokio_util::sync::CancellationToken;
 
 use super::{NetworkRules, sign};
-use crate::clock::{now_ms, rfc3339};
+use crate::clock::rfc3339;
 use crate::error::ApiResult;
 use crate::metrics::Metrics;
 
@@ -63,7 +63,7 @@ impl Dispatcher {
     }
 
     async fn send_due(&self) -> ApiResult<usize> {
-        let now = now_ms();
+        let now = self.store.now().await?;
         let due = self.store.claim_deliveries(now, now + CLAIM_MS, AT_ONCE as i64).await?;
         let count = due.len();
         futures::stream::iter(due)
@@ -77,8 +77,8 @@ impl Dispatcher {
     }
 
     async fn send(&self, delivery: &Delivery, webhook: &Webhook) -> ApiResult<()> {
-        let answer = self.post(delivery, webhook).await;
-        let now = now_ms();
+        let answer = self.post(delivery, webhook, self.store.now().await? / 1000).await;
+        let now = self.store.now().await?;
         let wait = usize::try_from(delivery.attempts - 1).ok().and_then(|done| WAITS.get(done));
         let retry_at = wait.filter(|_| answer.error.is_some()).map(|seconds| now + seconds * 1000);
         let outcome = match (&answer.error, retry_at) {
@@ -96,14 +96,13 @@ impl Dispatcher {
         Ok(())
     }
 
-    async fn post(&self, delivery: &Delivery, webhook: &Webhook) -> Answer {
+    async fn post(&self, delivery: &Delivery, webhook: &Webhook, timestamp: i64) -> Answer {
         let failed = |error: String| Answer { status: None, error: Some(error) };
         let destination = match self.rules.resolve(&webhook.url).await {
             Ok(destination) => destination,
             Err(fault) => return failed(fault.to_string()),
         };
         let body = body(delivery);
-        let timestamp = now_ms() / 1000;
         let Some(signature) = sign(&webhook.secret, delivery.id.as_str(), timestamp, &body) else {
             return failed("the webhook's secret cannot be read".to_owned());
         };

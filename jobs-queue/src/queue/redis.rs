@@ -17,12 +17,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use foresite_store::ids::TaskId;
 use foresite_store::tasks::TaskRef;
+use foresite_store::time::millis;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig, MultiplexedConnection};
 use redis::streams::{StreamAutoClaimReply, StreamId, StreamPendingCountReply, StreamReadReply};
 use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, RedisError};
 use tokio::sync::Mutex;
 
-use crate::clock::millis;
 use crate::queue::{Delivery, Queue, QueueError};
 
 const GROUP: &str = "workers";

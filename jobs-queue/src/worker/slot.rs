@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use foresite_store::StoreError;
 use foresite_store::tasks::{Claimed, Completion, Failure, GiveBack, TaskRef};
+use foresite_store::time::millis;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::attempt::{AttemptError, Produced};
 use super::lease::Stop;
 use super::{Worker, attempt, lease};
-use crate::clock;
 use crate::metrics::TaskOutcome;
 use crate::queue::Delivery;
 
@@ -49,7 +49,7 @@ async fn serve(worker: &Worker, delivery: &Delivery, shutdown: &CancellationToke
         return told(worker.queue.release(delivery).await);
     }
     let task = &delivery.task;
-    match worker.store.claim_task(task, &worker.settings.name, lease::lease_until(worker), clock::now()).await {
+    match claim(worker, task).await {
         Ok(Some(claimed)) => {
             let (study, kind) = (&claimed.study.id, claimed.task.kind);
             let span = tracing::info_span!("task", study.id = %study, task.id = %claimed.task.id, kind = %kind);
@@ -61,7 +61,7 @@ async fn serve(worker: &Worker, delivery: &Delivery, shutdown: &CancellationToke
         }
         Ok(None) => {
             // Stale, or its worker is dead and the sweeper has not come by yet.
-            if let Ok(GiveBack::Requeued(next)) = worker.store.take_back(task, clock::now()).await {
+            if let Ok(GiveBack::Requeued(next)) = take_back(worker, task).await {
                 told(worker.queue.push(&[next]).await);
             }
             told(worker.queue.ack(delivery).await);
@@ -72,6 +72,15 @@ async fn serve(worker: &Worker, delivery: &Delivery, shutdown: &CancellationToke
             told(worker.queue.release(delivery).await);
         }
     }
+}
+
+async fn claim(worker: &Worker, task: &TaskRef) -> Result<Option<Claimed>, StoreError> {
+    let now = worker.store.now().await?;
+    worker.store.claim_task(task, &worker.settings.name, now + millis(worker.settings.lease), now).await
+}
+
+async fn take_back(worker: &Worker, task: &TaskRef) -> Result<GiveBack, StoreError> {
+    worker.store.take_back(task, worker.store.now().await?).await
 }
 
 /// The sweeper repairs what could not be told to the queue.
@@ -125,16 +134,21 @@ async fn complete(worker: &Worker, claimed: &Claimed, produced: Produced) -> (Ta
     let completion = match produced {
         Produced::Replications(results) => {
             let (rows, summaries): (Vec<_>, Vec<_>) = results.into_iter().unzip();
-            let write = || worker.store.complete_replications(&task, name, &rows, clock::now());
-            let completion = insist(&task, write).await;
+            let (task, rows) = (&task, &rows);
+            let write =
+                || async move { worker.store.complete_replications(task, name, rows, worker.store.now().await?).await };
+            let completion = insist(task, write).await;
             if matches!(completion, Some(Completion::Stored { .. })) {
                 summaries.iter().for_each(|summary| worker.metrics.replicated(summary));
             }
             completion
         }
         Produced::Comparison { hash, gate_breached } => {
-            let write = || worker.store.complete_summary(&task, name, &hash, gate_breached, clock::now());
-            insist(&task, write).await
+            let (task, hash) = (&task, &hash);
+            let write = || async move {
+                worker.store.complete_summary(task, name, hash, gate_breached, worker.store.now().await?).await
+            };
+            insist(task, write).await
         }
     };
     match completion {
@@ -149,8 +163,10 @@ async fn give_back(worker: &Worker, claimed: &Claimed, failure: Failure) -> (Tas
     if let Failure::Retry(error) | Failure::Fatal(error) = &failure {
         tracing::warn!(study.id = %claimed.study.id, task.id = %task.task, task.attempt = task.attempt, error, "attempt failed");
     }
-    let write = || worker.store.give_back(&task, &worker.settings.name, &failure, clock::now());
-    match insist(&task, write).await {
+    let (task, why) = (&task, &failure);
+    let write =
+        || async move { worker.store.give_back(task, &worker.settings.name, why, worker.store.now().await?).await };
+    match insist(task, write).await {
         Some(GiveBack::Requeued(next)) if failure == Failure::HandBack => (TaskOutcome::HandedBack, Some(next)),
         Some(GiveBack::Requeued(next)) => (TaskOutcome::Retried, Some(next)),
         Some(GiveBack::Dead) => (TaskOutcome::Failed, None),

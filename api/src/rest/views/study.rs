@@ -1,11 +1,10 @@
 //! Studies.
 
-use foresite_store::studies::Study;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::studies::StudyStatus;
-use crate::clock::{now_ms, rfc3339};
+use crate::clock::rfc3339;
 
 /// Which studies.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
@@ -71,10 +70,10 @@ pub struct Progress {
     pub replications_total: i64,
 }
 
-impl From<Study> for StudyView {
-    fn from(study: Study) -> Self {
+impl From<StudyStatus> for StudyView {
+    fn from(status: StudyStatus) -> Self {
+        let StudyStatus { study, queue_position, expected_end_at } = status;
         Self {
-            expected_end_at: expected_end(&study, now_ms()).map(rfc3339),
             id: study.id.into(),
             name: study.name,
             state: study.state.as_str().to_owned(),
@@ -83,7 +82,8 @@ impl From<Study> for StudyView {
                 replications_done: study.replications_done,
                 replications_total: study.replications_total,
             },
-            queue_position: None,
+            queue_position,
+            expected_end_at: expected_end_at.map(rfc3339),
             engine_version: study.engine_version,
             created_by: study.created_by,
             created_at: rfc3339(study.created_at),
@@ -91,21 +91,4 @@ impl From<Study> for StudyView {
             finished_at: study.finished_at.map(rfc3339),
         }
     }
-}
-
-impl From<StudyStatus> for StudyView {
-    fn from(status: StudyStatus) -> Self {
-        Self { queue_position: status.queue_position, ..status.study.into() }
-    }
-}
-
-/// If the rest takes as long per replication as what is done.
-fn expected_end(study: &Study, now: i64) -> Option<i64> {
-    let started = study.started_at?;
-    let (done, total) = (study.replications_done, study.replications_total);
-    if study.finished_at.is_some() || done <= 0 {
-        return None;
-    }
-    let per_replication = now.checked_sub(started)?.checked_div(done)?;
-    now.checked_add(per_replication.checked_mul((total - done).max(0))?)
 }
