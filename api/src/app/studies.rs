@@ -47,6 +47,13 @@ pub async fn create(
         return Err(ApiError::new(Code::InvalidRequest, detail));
     }
     let request_hash = hex::encode(Sha256::digest(document));
+    let idempotency = key.map(|key| Idempotency { key, request_hash: &request_hash });
+    // Before anything is judged: the answer to a repetition is the first answer, whatever has become of the study's files since.
+    if let Some(idempotency) = idempotency
+        && let Some(known) = context.store.replayed_study(&caller.tenant, idempotency).await?
+    {
+        return answer(context, known).await;
+    }
     let checked = study_inputs::check(context, &caller.tenant, document).await?;
     let new = NewStudy {
         id: StudyId::new(),
@@ -59,9 +66,12 @@ pub async fn create(
         created_by: caller.actor.clone(),
         max_active: context.quotas.in_force(&caller.tenant).await.studies_active,
     };
-    let idempotency = key.map(|key| Idempotency { key, request_hash: &request_hash });
     let store = audit::noting(context, caller, "study.create", new.id.as_str()).await?;
-    match store.create_study(&new, &checked.tasks, idempotency, context.store.now().await?).await? {
+    answer(context, store.create_study(&new, &checked.tasks, idempotency, context.store.now().await?).await?).await
+}
+
+async fn answer(context: &Context, outcome: CreateOutcome) -> ApiResult<StudyStatus> {
+    match outcome {
         CreateOutcome::Created { study, tasks } => {
             context.ring(&tasks).await;
             status(context, study).await

@@ -88,6 +88,18 @@ impl Store {
     }
 }
 
+impl Store {
+    /// What [`Store::create_study`] would say to a key that was used before; `None` for one that was not.
+    pub async fn replayed_study(
+        &self,
+        tenant: &TenantId,
+        idempotency: Idempotency<'_>,
+    ) -> Result<Option<CreateOutcome>, StoreError> {
+        let mut conn = self.read().await?;
+        replay(&mut conn, tenant, idempotency).await
+    }
+}
+
 async fn create(
     conn: &mut Conn,
     new: &NewStudy,
@@ -98,7 +110,9 @@ async fn create(
     if let Some(idempotency) = idempotency
         && !take_key(conn, new, idempotency, now).await?
     {
-        return replay(conn, &new.tenant, idempotency).await;
+        // The key's row refers to the study's, so it exists unless both were deleted this very moment.
+        let known = replay(conn, &new.tenant, idempotency).await?;
+        return known.ok_or_else(|| diesel::result::Error::NotFound.into());
     }
     if let Some(most) = new.max_active {
         // Whoever creates a study of this tenant waits here for the other's end, so that all count the same rows.
@@ -147,7 +161,11 @@ async fn take_key(
     Ok(inserted == 1)
 }
 
-async fn replay(conn: &mut Conn, tenant: &TenantId, idempotency: Idempotency<'_>) -> Result<CreateOutcome, StoreError> {
+async fn replay(
+    conn: &mut Conn,
+    tenant: &TenantId,
+    idempotency: Idempotency<'_>,
+) -> Result<Option<CreateOutcome>, StoreError> {
     let mine = idempotency_keys::table
         .filter(idempotency_keys::tenant.eq(tenant))
         .filter(idempotency_keys::key.eq(idempotency.key));
@@ -156,12 +174,10 @@ async fn replay(conn: &mut Conn, tenant: &TenantId, idempotency: Idempotency<'_>
     match found {
         Some((hash, study)) if hash == idempotency.request_hash => {
             let query = studies::table.filter(studies::id.eq(&study));
-            // The key's row refers to the study's, so it exists unless both were deleted this very moment.
-            let study = first!(conn, query.select(Study::as_select()))?.ok_or(diesel::result::Error::NotFound)?;
-            Ok(CreateOutcome::Replayed(study))
+            Ok(first!(conn, query.select(Study::as_select()))?.map(CreateOutcome::Replayed))
         }
-        Some(_) => Ok(CreateOutcome::Mismatch),
-        None => Err(diesel::result::Error::NotFound.into()),
+        Some(_) => Ok(Some(CreateOutcome::Mismatch)),
+        None => Ok(None),
     }
 }
 

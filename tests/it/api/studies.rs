@@ -58,6 +58,35 @@ fn a_study_is_accepted_once_watched_read_in_every_form_and_deleted() {
 }
 
 #[test]
+fn a_repetition_is_answered_as_the_first_time_whatever_has_changed_since() {
+    let place = Place::embedded().with("FORESITE_QUOTA_STUDIES_ACTIVE", "1");
+    let service = place.serve();
+    let operator = token("t", "operator");
+    let mut document = service.example_study(&operator);
+    document["replications"] = serde_json::json!(500);
+    let send = |body: String| {
+        let request = service.post(&operator, "/v1/studies").header("idempotency-key", "one");
+        request.header("content-type", "application/json").body(body).send().unwrap()
+    };
+    let study = text_of(&expect(send(document.to_string()), 202), "id");
+    // Its files are gone, and the tenant may have no second study.
+    let site = document["site"]["site"].as_str().unwrap();
+    for path in [
+        format!("/v1/sites/{site}/configs/{}", document["site"]["config"].as_str().unwrap()),
+        format!("/v1/sites/{site}/traces/{}", document["trace"]["trace"].as_str().unwrap()),
+    ] {
+        let deleted = service.http.delete(format!("{}{path}", service.url)).bearer_auth(&operator).send().unwrap();
+        assert_eq!(deleted.status(), 204);
+    }
+    assert_eq!(text_of(&expect(send(document.to_string()), 202), "id"), study);
+    for other in ["{}", "not a study at all"] {
+        assert_eq!(expect(send(other.to_owned()), 422)["code"], "idempotency_key_reused", "{other}");
+    }
+    expect(service.post(&operator, &format!("/v1/studies/{study}/cancel")).send().unwrap(), 200);
+    assert_eq!(text_of(&expect(send(document.to_string()), 202), "id"), study);
+}
+
+#[test]
 fn a_cancelled_study_stays_cancelled_and_has_no_comparison() {
     let place = Place::embedded();
     let service = place.serve();
