@@ -9,6 +9,7 @@ use foresite_store::tasks::TaskRef;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::app::health::Readiness;
 use crate::app::watch::Hub;
 use crate::auth::Authenticator;
 use crate::config::LimitsConfig;
@@ -46,6 +47,8 @@ pub struct Context {
     pub watches: Arc<Hub>,
     /// How the child that reads an upload or prepares a study is run.
     pub checker: WorkerSettings,
+    /// What was found when somebody last asked whether requests can be served.
+    pub readiness: Readiness,
     /// Turns for checking studies.
     pub checks: Semaphore,
     /// Turns for reading uploads: long ones keep no study waiting.

@@ -7,6 +7,7 @@ pub mod config;
 pub mod error;
 
 mod clock;
+mod pace;
 mod trace_id;
 
 pub mod auth;

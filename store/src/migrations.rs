@@ -1,5 +1,7 @@
 //! The schema's steps (`migrations/` at the root), compiled in.
 
+use std::collections::HashSet;
+
 use diesel::backend::Backend;
 use diesel::migration::{Migration, MigrationSource};
 use diesel::pg::Pg;
@@ -10,6 +12,7 @@ use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
 use crate::connection::tls::Target;
+use crate::connection::{Conn, Store, load};
 use crate::database_url::DatabaseUrl;
 use crate::error::StoreError;
 
@@ -38,6 +41,36 @@ pub async fn down(url: &DatabaseUrl) -> Result<Option<String>, StoreError> {
 /// All steps this binary knows, in order.
 pub async fn status(url: &DatabaseUrl) -> Result<Vec<MigrationStatus>, StoreError> {
     with_harness(url, Job::Status).await
+}
+
+/// Whether the database answers, and has every step that this program knows.
+///
+/// # Errors
+/// When it does not answer, or lacks a step.
+pub async fn check(store: &Store) -> Result<(), StoreError> {
+    #[derive(diesel::QueryableByName)]
+    struct Applied {
+        #[diesel(sql_type = diesel::sql_types::Text)]
+        version: String,
+    }
+    let mut conn = store.read().await?;
+    let known = match &conn {
+        Conn::Postgres(..) => known::<Pg>(POSTGRES)?,
+        Conn::Sqlite(..) => known::<Sqlite>(SQLITE)?,
+    };
+    let asked = diesel::sql_query("SELECT version FROM __diesel_schema_migrations");
+    let applied: Vec<Applied> = load!(&mut conn, asked)?;
+    let applied: HashSet<String> = applied.into_iter().map(|row| row.version).collect();
+    match known.into_iter().find(|step| !applied.contains(step)) {
+        None => Ok(()),
+        Some(step) => Err(StoreError::Migration(format!("the database lacks step {step}; run `foresite migrate up`"))),
+    }
+}
+
+fn known<DB: Backend>(source: EmbeddedMigrations) -> Result<Vec<String>, StoreError> {
+    let steps: Result<Vec<Box<dyn Migration<DB>>>, _> = source.migrations();
+    let steps = steps.map_err(|error| StoreError::Migration(error.to_string()))?;
+    Ok(steps.into_iter().map(|step| step.name().version().to_string()).collect())
 }
 
 #[derive(Clone, Copy)]

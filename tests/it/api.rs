@@ -3,6 +3,7 @@
 mod audit;
 mod authorisation;
 mod grpc_authorisation;
+mod grpc_door;
 mod inputs;
 mod links;
 mod noise;

@@ -1,8 +1,10 @@
 //! Whether requests can be served now.
 
 use std::fmt::Display;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use foresite_store::migrations;
+use tokio::sync::Mutex;
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
@@ -10,11 +12,13 @@ use crate::context::Context;
 
 /// What has not answered by then is away: whoever probes does not wait for long either.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// An answer is good for so long: anybody may ask, as often as they like.
+const FRESH: Duration = Duration::from_secs(1);
 
 /// One thing the service depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dependency {
-    /// `database`, `objects` or `queue`.
+    /// `service` (it stops), `database`, `objects` or `queue`.
     pub name: &'static str,
     /// Whether it answers.
     pub is_up: bool,
@@ -22,10 +26,38 @@ pub struct Dependency {
     pub is_required: bool,
 }
 
-/// Asks everything the service depends on, at once. A failure is logged here; the answer names only the thing.
+/// The last answer, and since when it stands.
+#[derive(Debug, Default)]
+pub struct Readiness(Mutex<Option<(Instant, Vec<Dependency>)>>);
+
+/// Asks everything the service depends on, at once, and at most once a second. A failure is logged here; the answer names only the
+/// thing.
 pub async fn ready(context: &Context) -> Vec<Dependency> {
+    // Whoever asks meanwhile waits for the same answer.
+    let mut last = context.readiness.0.lock().await;
+    let mut found = match &*last {
+        Some((at, found)) if at.elapsed() < FRESH => found.clone(),
+        _ => {
+            let found = ask(context).await;
+            *last = Some((Instant::now(), found.clone()));
+            found
+        }
+    };
+    // Nobody shall come any more.
+    if context.shutdown.is_cancelled() {
+        found.push(Dependency { name: "service", is_up: false, is_required: true });
+    }
+    found
+}
+
+/// Whether requests can be served.
+pub fn is_ready(found: &[Dependency]) -> bool {
+    found.iter().all(|dependency| dependency.is_up || !dependency.is_required)
+}
+
+async fn ask(context: &Context) -> Vec<Dependency> {
     let (database, objects, queue) = tokio::join!(
-        timeout(PATIENCE, context.store.ping()),
+        timeout(PATIENCE, migrations::check(&context.store)),
         timeout(PATIENCE, context.objects.ping()),
         timeout(PATIENCE, context.queue.depth()),
     );

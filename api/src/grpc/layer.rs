@@ -15,6 +15,8 @@ use tracing::Instrument;
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
 
+use super::pace::pace;
+use super::rpcs::labels;
 use super::status::status;
 use crate::trace_id;
 
@@ -59,7 +61,7 @@ where
         let next = self.inner.clone();
         let mut ready = std::mem::replace(&mut self.inner, next);
         Box::pin(async move {
-            let begin = Instant::now();
+            let (begin, patience) = (Instant::now(), context.limits.body_timeout);
             let path = request.uri().path().to_owned();
             let (service, method) = path.trim_start_matches('/').split_once('/').unwrap_or(("", ""));
             let header = request.headers().get("traceparent");
@@ -69,10 +71,10 @@ where
             trace_id::join(&span, &trace_id, traceparent.as_deref());
             let answered = async {
                 if PUBLIC.contains(&service) {
-                    return ready.call(request).await;
+                    return ready.call(request.map(|body| pace(body, patience))).await;
                 }
                 match admit(&context, &mut request).await {
-                    Ok(()) => ready.call(request).await,
+                    Ok(()) => ready.call(request.map(|body| pace(body, patience))).await,
                     Err(error) => Ok(status(error).into_http()),
                 }
             };
@@ -80,7 +82,7 @@ where
             if let Ok(value) = trace_id.parse() {
                 response.headers_mut().insert("x-trace-id", value);
             }
-            observe(&context, service, method, &response, begin);
+            observe(&context, &path, &response, begin);
             Ok(response)
         })
     }
@@ -101,10 +103,8 @@ async fn admit(context: &Context, request: &mut Request<Body>) -> ApiResult<()> 
 }
 
 /// Streams are noted when they begin; their code is that of their headers.
-fn observe(context: &Context, service: &str, method: &str, response: &Response<Body>, begin: Instant) {
+fn observe(context: &Context, path: &str, response: &Response<Body>, begin: Instant) {
     let code = response.headers().get("grpc-status").and_then(|value| value.to_str().ok()).unwrap_or("0");
-    // Unknown names come from outside and must not become labels.
-    let is_ours = service.starts_with("foresite.v1.") || PUBLIC.contains(&service);
-    let (service, method) = if is_ours && code != "12" { (service, method) } else { ("unmatched", "unmatched") };
+    let (service, method) = labels(path);
     context.metrics.grpc(service, method, code, begin.elapsed().as_secs_f64());
 }

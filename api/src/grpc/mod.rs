@@ -1,8 +1,11 @@
 //! The gRPC door: decodes, calls one function of `app`, encodes.
 
+mod health;
 mod incoming;
 mod layer;
 mod messages;
+mod pace;
+mod rpcs;
 mod site_service;
 mod status;
 mod study_service;
@@ -12,10 +15,12 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tonic::transport::Server;
+use tonic_health::pb::health_server::HealthServer;
 
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult};
 
+use health::Health;
 use layer::GuardLayer;
 use site_service::Sites;
 use study_service::Studies;
@@ -45,13 +50,11 @@ const HEADERS_MAX_BYTES: u32 = 32 << 10;
 /// # Errors
 /// When the listener fails.
 pub async fn serve(context: Arc<Context>, listener: TcpListener, shutdown: impl Future<Output = ()>) -> ApiResult<()> {
-    let (health_reporter, health) = tonic_health::server::health_reporter();
+    let health = HealthServer::new(Health { context: Arc::clone(&context) });
     let sites = v1::site_service_server::SiteServiceServer::new(Sites { context: Arc::clone(&context) })
         .max_decoding_message_size(context.limits.config_bytes + MESSAGE_SLACK_BYTES);
     let studies = v1::study_service_server::StudyServiceServer::new(Studies { context: Arc::clone(&context) })
         .max_decoding_message_size(context.limits.study_bytes + MESSAGE_SLACK_BYTES);
-    health_reporter.set_serving::<v1::site_service_server::SiteServiceServer<Sites>>().await;
-    health_reporter.set_serving::<v1::study_service_server::StudyServiceServer<Studies>>().await;
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(DESCRIPTORS)
         .build_v1()

@@ -14,6 +14,7 @@ use crate::app::traces::TraceHeader;
 use crate::auth::permission::WriteSites;
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
+use crate::pace::TOO_SLOW;
 
 pub(super) struct Sites {
     pub(super) context: Arc<Context>,
@@ -54,6 +55,9 @@ fn chunks(parts: Streaming<v1::UploadTraceRequest>) -> impl Stream<Item = ApiRes
     parts.map(|message| match message {
         Ok(v1::UploadTraceRequest { part: Some(Part::Chunk(bytes)) }) => Ok(Bytes::from(bytes)),
         Ok(_) => Err(ApiError::new(Code::InvalidRequest, "after the header only chunks may come")),
+        Err(error) if error.code() == Code::RequestTimeout.grpc_code() => {
+            Err(ApiError::new(Code::RequestTimeout, TOO_SLOW))
+        }
         Err(error) => Err(ApiError::new(Code::InvalidRequest, format!("the stream broke off: {}", error.message()))),
     })
 }

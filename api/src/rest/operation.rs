@@ -26,7 +26,7 @@ pub(super) struct Probe {
 /// Something the service depends on.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct DependencyView {
-    /// `database`, `objects` or `queue`.
+    /// `database`, `objects`, `queue`; `service` while it stops.
     name: &'static str,
     /// Whether it answers.
     up: bool,
@@ -39,7 +39,8 @@ async fn healthz() -> HttpResponse {
     HttpResponse::Ok().json(Probe { status: "ok", dependencies: Vec::new() })
 }
 
-/// Whether requests can be served: database and objects answer. Without the queue they can; tasks wait in the database.
+/// Whether requests can be served: database (with every migration) and objects answer, and the service does not stop. Without the queue
+/// they can; tasks wait in the database.
 #[utoipa::path(
     tag = "operation",
     responses(
@@ -50,7 +51,7 @@ async fn healthz() -> HttpResponse {
 #[get("/readyz")]
 async fn readyz(context: web::Data<Context>) -> HttpResponse {
     let found = app::health::ready(&context).await;
-    let is_ready = found.iter().all(|dependency| dependency.is_up || !dependency.is_required);
+    let is_ready = app::health::is_ready(&found);
     let dependencies =
         found.into_iter().map(|dependency| DependencyView { name: dependency.name, up: dependency.is_up }).collect();
     if is_ready {

@@ -15,6 +15,7 @@ use secrecy::ExposeSecret;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::app::health::Readiness;
 use crate::app::watch::Hub;
 use crate::auth::{Authenticator, token};
 use crate::config::Config;
@@ -101,6 +102,7 @@ pub async fn serve(config: &Config, program: Option<std::path::PathBuf>) -> Resu
         watches: Hub::new(storage.store.clone(), running.token()),
         checks: Semaphore::new(CHECKS_AT_ONCE),
         readings: Semaphore::new(CHECKS_AT_ONCE),
+        readiness: Readiness::default(),
         shutdown: running.token(),
         secure_cookies: config.listen.public_url.as_ref().is_some_and(|url| url.starts_with("https://")),
     });
