@@ -16,6 +16,7 @@ use crate::config::LimitsConfig;
 use crate::links::Links;
 use crate::metrics::Metrics;
 use crate::quotas::Quotas;
+use crate::room::Room;
 use crate::webhooks::NetworkRules;
 
 /// Studies checked at once, and uploads read at once; each holds a trace in its process' memory.
@@ -49,6 +50,8 @@ pub struct Context {
     pub checker: WorkerSettings,
     /// What was found when somebody last asked whether requests can be served.
     pub readiness: Readiness,
+    /// Room for bodies that are read whole.
+    pub room: Room,
     /// Turns for checking studies.
     pub checks: Semaphore,
     /// Turns for reading uploads: long ones keep no study waiting.

@@ -8,6 +8,7 @@ pub mod error;
 
 mod clock;
 mod pace;
+pub mod room;
 mod trace_id;
 
 pub mod auth;

@@ -11,6 +11,7 @@ mod openapi;
 mod operation;
 mod pages;
 mod quotas;
+mod slow_clients;
 mod studies;
 mod telemetry;
 mod uploads;

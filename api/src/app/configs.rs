@@ -26,6 +26,8 @@ pub async fn create_from_archive(
 ) -> ApiResult<Config> {
     sites::find(context, &caller.principal().tenant, site).await?;
     let limit = context.limits.config_bytes as u64;
+    // What comes out of it is in memory until it is stored: a few at a time.
+    let _turn = context.readings.acquire().await.map_err(ApiError::internal)?;
     let files = blocking(move || archive::unpack(&archive, limit)).await?;
     create(context, caller, site, files).await
 }
@@ -51,9 +53,11 @@ pub async fn create_from_parts(
     if !faults.is_empty() {
         return Err(ApiError::refused(Code::InvalidConfig, faults));
     }
+    let _turn = context.readings.acquire().await.map_err(ApiError::internal)?;
     create(context, caller, site, files).await
 }
 
+/// The caller has a turn for reading.
 async fn create(context: &Context, caller: &Authorised<WriteSites>, site: &str, files: FileSet) -> ApiResult<Config> {
     let caller = caller.principal();
     let site = sites::find(context, &caller.tenant, site).await?;

@@ -27,9 +27,8 @@ pub(super) async fn study(context: &Context, json: String, inputs: &[StoredFile]
     said.map_err(|error| refusal(error, Code::StudyTooLarge, "ask for less: a shorter trace, fewer nodes, plain files"))
 }
 
-/// Reads a configuration's files.
+/// Reads a configuration's files. The caller has a turn.
 pub(super) async fn config(context: &Context, files: FileSet) -> ApiResult<(FileSet, Vec<Diagnostic>)> {
-    let _turn = context.readings.acquire().await.map_err(ApiError::internal)?;
     let (files, folder, names) = blocking(move || {
         let (folder, mut names) = (folder()?, Vec::new());
         for (number, name) in files.names().enumerate() {

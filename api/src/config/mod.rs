@@ -106,7 +106,7 @@ pub struct LimitsConfig {
     /// `FORESITE_REQUEST_TIMEOUT_SECONDS`: to receive a request's head; default 30.
     pub request_timeout: Duration,
     /// `FORESITE_BODY_TIMEOUT_SECONDS`: how long a body may bring nothing, and after which it must bring 1 KiB a second on
-    /// average; default 30.
+    /// average; also how long a client may take nothing of an answer; default 30.
     pub body_timeout: Duration,
     /// `FORESITE_MAX_CONNECTIONS`: open connections per listener; more wait until some are closed; default 10000.
     pub connections: usize,

@@ -23,6 +23,9 @@ use crate::trace_id;
 /// Services that answer without a token.
 const PUBLIC: [&str; 2] = ["grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection"];
 
+/// The call whose body goes to a file as it comes.
+const STREAMED: &str = "UploadTrace";
+
 #[derive(Clone)]
 pub(super) struct GuardLayer {
     pub(super) context: Arc<Context>,
@@ -69,12 +72,14 @@ where
             let trace_id = trace_id::of(traceparent.as_deref());
             let span = tracing::info_span!("grpc", trace.id = %trace_id, rpc.service = service, rpc.method = method);
             trace_id::join(&span, &trace_id, traceparent.as_deref());
+            // Held until the answer is made.
+            let held = (method != STREAMED).then(|| context.room.enter());
             let answered = async {
                 if PUBLIC.contains(&service) {
-                    return ready.call(request.map(|body| pace(body, patience))).await;
+                    return ready.call(request.map(|body| pace(body, patience, held.clone()))).await;
                 }
                 match admit(&context, &mut request).await {
-                    Ok(()) => ready.call(request.map(|body| pace(body, patience))).await,
+                    Ok(()) => ready.call(request.map(|body| pace(body, patience, held.clone()))).await,
                     Err(error) => Ok(status(error).into_http()),
                 }
             };

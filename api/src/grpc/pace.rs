@@ -1,6 +1,7 @@
 //! Bodies of calls under [`Pace`]: also of those that tonic reads whole before a handler sees them.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -12,15 +13,17 @@ use tonic::body::Body;
 use super::status::status;
 use crate::error::{ApiError, Code};
 use crate::pace::{Pace, TOO_SLOW};
+use crate::room::{Held, no_room};
 
 struct Paced {
     body: Body,
     pace: Pace,
+    held: Option<Arc<Held>>,
 }
 
-/// Gives a call's body a deadline.
-pub(super) fn pace(body: Body, patience: Duration) -> Body {
-    Body::new(Paced { body, pace: Pace::new(patience) })
+/// Gives a call's body a deadline, and has it hold room if it is read whole.
+pub(super) fn pace(body: Body, patience: Duration, held: Option<Arc<Held>>) -> Body {
+    Body::new(Paced { body, pace: Pace::new(patience), held })
 }
 
 impl http_body::Body for Paced {
@@ -32,7 +35,13 @@ impl http_body::Body for Paced {
         match Pin::new(&mut self.body).poll_frame(cx) {
             Poll::Ready(Some(Ok(frame))) => {
                 let bytes = frame.data_ref().map_or(0, Bytes::len);
-                if self.pace.received(bytes) { Poll::Ready(Some(Ok(frame))) } else { too_slow() }
+                if !self.pace.received(bytes) {
+                    return too_slow();
+                }
+                if self.held.as_ref().is_some_and(|held| !held.hold(bytes)) {
+                    return Poll::Ready(Some(Err(status(no_room()))));
+                }
+                Poll::Ready(Some(Ok(frame)))
             }
             Poll::Ready(other) => Poll::Ready(other),
             Poll::Pending => match self.pace.poll_silence(cx) {

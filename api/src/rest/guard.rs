@@ -26,10 +26,21 @@ pub(super) async fn guard(
             Err(error) => return Ok(request.error_response(error)),
         };
     }
+    // Held until the answer is made.
+    let mut held = None;
     if let Some(context) = request.app_data::<web::Data<Context>>().cloned() {
-        request = pace(request, context.limits.body_timeout);
+        held = (!is_streamed(&request)).then(|| context.room.enter());
+        request = pace(request, context.limits.body_timeout, held.clone());
     }
-    next.call(request).await.map(ServiceResponse::map_into_boxed_body)
+    let answered = next.call(request).await.map(ServiceResponse::map_into_boxed_body);
+    drop(held);
+    answered
+}
+
+/// Whether the body goes to a file as it comes.
+fn is_streamed(request: &ServiceRequest) -> bool {
+    let route = request.match_pattern().unwrap_or_default();
+    route.ends_with("/traces") || route.ends_with("/uploads/{upload}")
 }
 
 /// The bearer of a token, or of a link to a figure.

@@ -75,6 +75,9 @@ pub fn server(context: web::Data<Context>, listener: TcpListener) -> ApiResult<S
             .app_data(
                 web::JsonConfig::default().limit(JSON_MAX_BYTES).error_handler(|error, _| json_fault(&error).into()),
             )
+            .app_data(
+                web::FormConfig::default().limit(JSON_MAX_BYTES).error_handler(|error, _| form_fault(&error).into()),
+            )
             .app_data(web::QueryConfig::default().error_handler(|error, _| invalid(&error.to_string()).into()))
             .app_data(
                 web::PathConfig::default().error_handler(|error, _| {
@@ -101,6 +104,18 @@ pub fn server(context: web::Data<Context>, listener: TcpListener) -> ApiResult<S
 
 fn invalid(words: &str) -> ApiError {
     ApiError::new(Code::InvalidRequest, words)
+}
+
+fn form_fault(error: &actix_web::error::UrlencodedError) -> ApiError {
+    use actix_web::error::UrlencodedError;
+    match error {
+        UrlencodedError::Overflow { .. } => {
+            ApiError::new(Code::PayloadTooLarge, format!("at most {JSON_MAX_BYTES} bytes are read here"))
+        }
+        UrlencodedError::ContentType => ApiError::new(Code::UnsupportedMediaType, "send a form"),
+        UrlencodedError::Payload(error) => pace::fault(error),
+        other => invalid(&other.to_string()),
+    }
 }
 
 fn json_fault(error: &actix_web::error::JsonPayloadError) -> ApiError {

@@ -6,6 +6,7 @@ mod storage;
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::web;
 use foresite_jobs_queue::{QueueError, Sweeper, Worker, WorkerSettings};
@@ -25,6 +26,7 @@ use crate::janitor::Janitor;
 use crate::links::Links;
 use crate::metrics::Metrics;
 use crate::quotas::Quotas;
+use crate::room::Room;
 use crate::webhooks::Dispatcher;
 use crate::{grpc, rest};
 
@@ -75,9 +77,10 @@ impl From<ApiError> for StartError {
 /// Whatever keeps it from serving; nothing is left running then.
 pub async fn serve(config: &Config, program: Option<std::path::PathBuf>) -> Result<Running, StartError> {
     let storage = Storage::open(config).await?;
-    let http = listen(config.listen.http)?;
-    let grpc = listen(config.listen.grpc)?;
-    let metrics_listener = listen(config.listen.metrics)?;
+    let patience = config.limits.body_timeout;
+    let http = listen(config.listen.http, patience)?;
+    let grpc = listen(config.listen.grpc, patience)?;
+    let metrics_listener = listen(config.listen.metrics, patience)?;
     let mut running = Running::new(local(&http)?, local(&grpc)?, local(&metrics_listener)?);
 
     let metrics = Metrics::new(Registry::new())?;
@@ -103,6 +106,7 @@ pub async fn serve(config: &Config, program: Option<std::path::PathBuf>) -> Resu
         checks: Semaphore::new(CHECKS_AT_ONCE),
         readings: Semaphore::new(CHECKS_AT_ONCE),
         readiness: Readiness::default(),
+        room: Room::new(config.limits.config_bytes),
         shutdown: running.token(),
         secure_cookies: config.listen.public_url.as_ref().is_some_and(|url| url.starts_with("https://")),
     });
@@ -145,7 +149,7 @@ pub async fn work(config: &Config, program: Option<std::path::PathBuf>) -> Resul
         return Err(StartError::NoQueue);
     }
     let storage = Storage::open(config).await?;
-    let listener = listen(config.listen.metrics)?;
+    let listener = listen(config.listen.metrics, config.limits.body_timeout)?;
     let mut running = Running::new(config.listen.http, config.listen.grpc, local(&listener)?);
     let metrics = Metrics::new(Registry::new())?;
     start_workers(config, &storage, &metrics, program, &mut running)?;
@@ -182,7 +186,7 @@ fn start_workers(
     let sweeper = Sweeper {
         store: storage.store.clone(),
         queue: Arc::clone(&storage.queue),
-        interval: (config.workers.lease / 3).max(std::time::Duration::from_secs(1)),
+        interval: (config.workers.lease / 3).max(Duration::from_secs(1)),
     };
     let token: CancellationToken = running.token();
     running.run("sweeper", sweeper.run(token.clone()));
@@ -199,8 +203,17 @@ async fn link_key(store: &foresite_store::Store, config: &Config) -> Result<Stri
     Ok(store.shared_secret("figure-links", fresh.expose_secret(), store.now().await?).await?)
 }
 
-fn listen(address: SocketAddr) -> Result<TcpListener, StartError> {
-    TcpListener::bind(address).map_err(|source| StartError::Listen { address, source })
+/// A listener. Its connections end when a client takes nothing of its answers for longer than the patience.
+fn listen(address: SocketAddr, patience: Duration) -> Result<TcpListener, StartError> {
+    let listener = TcpListener::bind(address).map_err(|source| StartError::Listen { address, source })?;
+    // Other systems know no such option: there, what is not taken is kept until the client goes away.
+    #[cfg(target_os = "linux")]
+    if let Err(error) = socket2::SockRef::from(&listener).set_tcp_user_timeout(Some(patience)) {
+        tracing::warn!(%error, "clients that take nothing of their answers are not disconnected");
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _unused = patience;
+    Ok(listener)
 }
 
 fn local(listener: &TcpListener) -> Result<SocketAddr, StartError> {
