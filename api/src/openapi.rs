@@ -45,7 +45,14 @@ pub(crate) fn methods(path: &str) -> Option<&'static str> {
 /// The document.
 pub fn document() -> OpenApi {
     let (_, mut collected) = App::new().into_utoipa_app().openapi(base()).configure(rest::routes).split_for_parts();
-    for item in collected.paths.paths.values_mut() {
+    for (path, item) in &mut collected.paths.paths {
+        // Events are told as they come, and never the same twice.
+        if let Some(get) = &mut item.get
+            && !path.ends_with("/events")
+        {
+            let same = ResponseBuilder::new().description("It is what If-None-Match names by its ETag.");
+            get.responses.responses.entry("304".to_owned()).or_insert_with(|| same.build().into());
+        }
         let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
         operations.into_iter().flatten().for_each(|operation| add_common_refusals(operation, true));
         // An answer to HEAD has no body.

@@ -68,7 +68,7 @@ fn not_succeeded(study: &Study) -> ApiError {
     ApiError::new(Code::StudyNotSucceeded, detail)
 }
 
-/// The schedule file of one replication (CSV), unpacked on the way; `number` counts from 0.
+/// The schedule file of one replication (CSV), unpacked on the way, and a tag that is equal for equal files; `number` counts from 0.
 ///
 /// # Errors
 /// 404 without such a study, scenario or replication, or before it is done.
@@ -78,7 +78,7 @@ pub async fn schedule(
     id: &str,
     scenario: &str,
     number: u32,
-) -> ApiResult<BoxStream<'static, io::Result<Bytes>>> {
+) -> ApiResult<(String, BoxStream<'static, io::Result<Bytes>>)> {
     let tenant = &caller.principal().tenant;
     let study = studies::find(context, tenant, id).await?;
     let document: StudyDocument = serde_json::from_str(&study.document).map_err(ApiError::internal)?;
@@ -87,7 +87,8 @@ pub async fn schedule(
     let row = row.ok_or_else(|| ApiError::not_found("finished replication", &number.to_string()))?;
     let (_, stream) = context.objects.stream(&row.schedule_object).await?;
     let packed = StreamReader::new(stream.map_err(io::Error::other));
-    Ok(ReaderStream::with_capacity(ZstdDecoder::new(packed), CHUNK_BYTES).boxed())
+    let unpacked = ReaderStream::with_capacity(ZstdDecoder::new(packed), CHUNK_BYTES).boxed();
+    Ok((row.schedule_object.into(), unpacked))
 }
 
 /// 0 for the baseline, then the document's order.

@@ -85,7 +85,7 @@ impl v1::study_service_server::StudyService for Studies {
         let caller = authorised::<ReadStudies, _>(&request)?;
         let v1::StreamScheduleRequest { study_id, scenario, replication } = request.into_inner();
         let bytes = app::results::schedule(&self.context, &caller, &study_id, &scenario, replication).await;
-        let chunks = bytes.map_err(status)?.map(|chunk| match chunk {
+        let chunks = bytes.map_err(status)?.1.map(|chunk| match chunk {
             Ok(data) => Ok(v1::ScheduleChunk { data: data.to_vec() }),
             Err(error) => Err(status(ApiError::internal(error))),
         });

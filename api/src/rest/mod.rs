@@ -1,6 +1,7 @@
 //! The REST door and the pages: decodes, calls one function of `app`, encodes.
 
 mod audit;
+mod conditional;
 mod configs;
 mod events;
 mod extract;
@@ -85,6 +86,7 @@ pub fn server(context: web::Data<Context>, listener: TcpListener) -> ApiResult<S
                 }),
             )
             .wrap(from_fn(guard::guard))
+            .wrap(from_fn(conditional::conditional))
             .wrap(from_fn(outer::outer))
             .wrap(headers)
             .configure(|config| routes(&mut ServiceConfig::new(config)))

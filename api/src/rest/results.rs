@@ -1,6 +1,6 @@
 //! `/v1/studies/{study}/…`: what it found.
 
-use actix_web::http::header::{self, ETAG, IF_NONE_MATCH};
+use actix_web::http::header::{self, ETAG};
 use actix_web::{HttpRequest, HttpResponse, get, web};
 use foresite_formats::comparison::Comparison;
 use foresite_formats::comparison::figure;
@@ -45,7 +45,6 @@ struct ComparisonQuery {
         (status = 200, description = "The comparison.", content(
             (serde_json::Value = "application/json"), (String = "text/csv")
         )),
-        (status = 304, description = "It is what If-None-Match names."),
         (status = 404, description = "No such study.", body = Problem, content_type = "application/problem+json"),
         (status = 406, description = "Only JSON and CSV are offered.", body = Problem, content_type = "application/problem+json"),
         (status = 409, description = "The study has not succeeded.", body = Problem, content_type = "application/problem+json"),
@@ -64,9 +63,6 @@ async fn get_comparison(
     let format = query.format.map_or_else(|| format(accept), Ok)?;
     let found = app::results::comparison(&context, &caller, &study).await?;
     let tag = etag(&found, format);
-    if request.headers().get(IF_NONE_MATCH).is_some_and(|value| value.as_bytes() == tag.as_bytes()) {
-        return Ok(HttpResponse::NotModified().insert_header((ETAG, tag)).finish());
-    }
     let mut response = HttpResponse::Ok();
     response.insert_header((ETAG, tag)).insert_header((header::VARY, "accept"));
     Ok(match format {
@@ -166,10 +162,11 @@ async fn get_schedule(
     path: web::Path<(String, String, u32)>,
 ) -> ApiResult<HttpResponse> {
     let (study, scenario, replication) = path.into_inner();
-    let stream = app::results::schedule(&context, &caller, &study, &scenario, replication).await?;
+    let (tag, stream) = app::results::schedule(&context, &caller, &study, &scenario, replication).await?;
     // After an error the status is sent already: the body breaks off, so that nobody takes half a file for whole.
     let chunks = stream.inspect_err(|error| tracing::error!(%error, "a schedule could not be read to its end"));
-    Ok(HttpResponse::Ok().content_type("text/csv; charset=utf-8").streaming(chunks))
+    let tag = (ETAG, format!("\"{tag}\""));
+    Ok(HttpResponse::Ok().insert_header(tag).content_type("text/csv; charset=utf-8").streaming(chunks))
 }
 
 #[cfg(test)]

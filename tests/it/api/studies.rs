@@ -37,6 +37,29 @@ fn a_study_is_accepted_once_watched_read_in_every_form_and_deleted() {
     let tag = service.get(&operator, &comparison).send().unwrap().headers()["etag"].clone();
     let same = service.get(&operator, &comparison).header("if-none-match", tag).send().unwrap();
     assert_eq!(same.status(), 304);
+    for path in [
+        "",
+        "/report",
+        "/figures/wait-by-user-1.svg",
+        "/scenarios/baseline/replications/0/schedule",
+        "/comparison?format=csv",
+    ] {
+        let path = format!("{location}{path}");
+        let first = service.get(&operator, &path).send().unwrap();
+        let tag = first.headers()["etag"].to_str().unwrap().to_owned();
+        assert_eq!(first.status(), 200, "{path}");
+        for (known, status) in
+            [(format!("\"other\", W/{tag}"), 304), ("*".to_owned(), 304), ("\"other\"".to_owned(), 200)]
+        {
+            let again = service.get(&operator, &path).header("if-none-match", &known).send().unwrap();
+            assert_eq!(
+                (again.status().as_u16(), &again.headers()["etag"]),
+                (status, &tag.parse().unwrap()),
+                "{path} {known}"
+            );
+            assert_eq!(again.bytes().unwrap().is_empty(), status == 304, "{path} {known}");
+        }
+    }
     let image = service.get(&operator, &comparison).header("accept", "image/png").send().unwrap();
     assert_eq!(expect(image, 406)["code"], "not_acceptable");
     for (path, kind) in [("report", "text/html"), ("figures/wait-by-user-1.svg", "image/svg+xml")] {
