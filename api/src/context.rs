@@ -1,6 +1,7 @@
 //! What every use case may touch. Made once at start, shared by both doors.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use foresite_jobs_queue::{Queue, WorkerSettings};
 use foresite_store::Store;
@@ -21,6 +22,9 @@ use crate::webhooks::NetworkRules;
 
 /// Studies checked at once, and uploads read at once; each holds a trace in its process' memory.
 pub const CHECKS_AT_ONCE: usize = 2;
+
+/// How long a client waits for workers to be told of its study, which is stored already.
+const RING: Duration = Duration::from_secs(2);
 
 /// Everything a request needs.
 pub struct Context {
@@ -65,8 +69,10 @@ pub struct Context {
 impl Context {
     /// Announces tasks that are stored already. A queue that is away loses nothing: the sweeper finds the rows.
     pub async fn ring(&self, tasks: &[TaskRef]) {
-        if let Err(error) = self.queue.push(tasks).await {
-            tracing::warn!(%error, tasks = tasks.len(), "tasks not announced; the sweeper will");
+        match tokio::time::timeout(RING, self.queue.push(tasks)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(%error, tasks = tasks.len(), "tasks not announced; the sweeper will"),
+            Err(_) => tracing::warn!(tasks = tasks.len(), "tasks not announced in time; the sweeper will"),
         }
     }
 }

@@ -3,11 +3,13 @@
 //!
 //! `cargo test` runs each row small. `FORESITE_CHAOS=N` makes each row N times as large; `just chaos` does so and prints the table.
 
+mod children;
 mod clocks;
 mod disk;
 mod pool;
 mod servers;
 mod service;
+mod webhooks;
 mod workers;
 
 use std::time::Instant;
@@ -67,7 +69,11 @@ faults! {
     a_hundred_parallel_submissions_with_one_key_are_one_study = service::one_key_in_parallel;
     cancelled_studies_end_at_once_and_the_others_are_not_touched = service::cancelled_at_random_points;
     a_poison_study_fails_alone = workers::poison;
+    simulations_killed_or_stopped_are_done_again = children::killed_and_stopped;
+    a_service_killed_before_it_rings_loses_nothing = service::killed_before_it_rings;
+    a_postgres_that_stands_still_loses_nothing = servers::postgres_stands_still;
     clocks_that_differ_and_jump_lose_nothing = clocks::apart;
+    a_receiver_that_was_away_is_told_everything_once = webhooks::receiver_away;
     a_rolling_restart_under_load_fails_no_request = service::rolling_restart;
     a_restored_backup_holds_every_study = servers::backup_and_restore;
     a_full_disk_loses_nothing = disk::full;

@@ -5,6 +5,7 @@
 
 mod fixtures;
 mod foresite;
+mod receiver;
 
 mod api;
 mod chaos;

@@ -2,6 +2,7 @@
 
 mod guarded;
 mod postgres;
+mod proxy;
 mod redis;
 mod s3;
 
@@ -9,6 +10,7 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 pub use postgres::PostgresServer;
+pub use proxy::Proxy;
 pub use redis::RedisServer;
 pub use s3::S3Server;
 

@@ -1,5 +1,6 @@
 //! Keys from a JWKS URL, cached and rotated. An outage of that server leaves the last keys in force; it never opens the door.
 
+use std::sync::{Mutex as Brief, PoisonError};
 use std::time::{Duration, Instant};
 
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, JwkSet, KeyAlgorithm, PublicKeyUse};
@@ -22,7 +23,10 @@ pub(super) struct Jwks {
     client: reqwest::Client,
     /// `None` until the server has answered for the first time.
     keys: RwLock<Option<Vec<VerifyingKey>>>,
-    asked: Mutex<Option<Instant>>,
+    /// When the server was asked last.
+    asked: Brief<Option<Instant>>,
+    /// Held while it is asked. Only those wait for it who have no key yet: a server that hangs keeps nobody out whose key is known.
+    asking: Mutex<()>,
 }
 
 struct VerifyingKey {
@@ -39,7 +43,7 @@ impl Jwks {
             builder = builder.tls_certs_only([]);
         }
         let client = builder.build().map_err(ApiError::internal)?;
-        Ok(Self { url, refresh, client, keys: RwLock::default(), asked: Mutex::default() })
+        Ok(Self { url, refresh, client, keys: RwLock::default(), asked: Brief::default(), asking: Mutex::default() })
     }
 
     /// The key for a token. Asks the server when the keys are stale or the key id is unknown.
@@ -47,8 +51,9 @@ impl Jwks {
     /// # Errors
     /// 503 while the server has never answered: nobody can tell then whether the token is good.
     pub(super) async fn key(&self, algorithm: Algorithm, kid: Option<&str>) -> ApiResult<Option<DecodingKey>> {
-        let stale = self.asked.lock().await.is_none_or(|asked| asked.elapsed() >= self.refresh);
-        if !stale && let Some(key) = self.find(algorithm, kid).await {
+        if !self.may_ask_after(self.refresh)
+            && let Some(key) = self.find(algorithm, kid).await
+        {
             return Ok(Some(key));
         }
         self.fetch().await;
@@ -68,13 +73,29 @@ impl Jwks {
         }
     }
 
+    fn asked(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the server was asked so long ago, or never.
+    fn may_ask_after(&self, interval: Duration) -> bool {
+        self.asked().is_none_or(|asked| asked.elapsed() >= interval)
+    }
+
+    /// So that a test need not wait.
+    #[cfg(test)]
+    pub(super) fn forget_when_asked(&self) {
+        *self.asked() = Instant::now().checked_sub(MIN_INTERVAL);
+    }
+
     async fn fetch(&self) {
-        let mut asked = self.asked.lock().await;
-        if asked.is_some_and(|asked| asked.elapsed() < MIN_INTERVAL.min(self.refresh)) {
+        let _turn = self.asking.lock().await;
+        // Somebody else has asked while we waited.
+        if !self.may_ask_after(MIN_INTERVAL.min(self.refresh)) {
             return;
         }
-        // Noted before asking: a failing server is asked again only after the interval.
-        *asked = Some(Instant::now());
+        // Noted before asking: a failing server is asked again only after the interval, and others go on with the keys they know.
+        *self.asked() = Some(Instant::now());
         match self.download().await {
             Ok(keys) => *self.keys.write().await = Some(keys),
             Err(reason) => {

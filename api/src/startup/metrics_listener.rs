@@ -18,7 +18,12 @@ pub(super) fn server(metrics: Metrics, store: Store, listener: TcpListener) -> A
             .route("/metrics", web::get().to(text))
             .route("/healthz", web::get().to(healthz))
     };
-    let server = HttpServer::new(app).workers(1).disable_signals().listen(listener).map_err(ApiError::internal)?;
+    let server = HttpServer::new(app)
+        .workers(1)
+        .shutdown_timeout(1)
+        .disable_signals()
+        .listen(listener)
+        .map_err(ApiError::internal)?;
     Ok(server.run())
 }
 

@@ -81,7 +81,7 @@ pub async fn serve(config: &Config, program: Option<std::path::PathBuf>) -> Resu
     let http = listen(config.listen.http, patience)?;
     let grpc = listen(config.listen.grpc, patience)?;
     let metrics_listener = listen(config.listen.metrics, patience)?;
-    let mut running = Running::new(local(&http)?, local(&grpc)?, local(&metrics_listener)?);
+    let mut running = Running::new(local(&http)?, local(&grpc)?, local(&metrics_listener)?, config.limits.shutdown);
 
     let metrics = Metrics::new(Registry::new())?;
     let mut checker = WorkerSettings::new("check").map_err(StartError::Program)?;
@@ -150,7 +150,7 @@ pub async fn work(config: &Config, program: Option<std::path::PathBuf>) -> Resul
     }
     let storage = Storage::open(config).await?;
     let listener = listen(config.listen.metrics, config.limits.body_timeout)?;
-    let mut running = Running::new(config.listen.http, config.listen.grpc, local(&listener)?);
+    let mut running = Running::new(config.listen.http, config.listen.grpc, local(&listener)?, config.limits.shutdown);
     let metrics = Metrics::new(Registry::new())?;
     start_workers(config, &storage, &metrics, program, &mut running)?;
     running.run_http("metrics", metrics_listener::server(metrics, storage.store, listener)?);

@@ -1,10 +1,14 @@
 //! What runs, and how it stops.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use actix_web::dev::Server;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+
+/// What each part does when its own time is over, such as cutting requests off.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// A running service. Stops when [`Running::stop`] is awaited; dropping it leaves it to the runtime.
 pub struct Running {
@@ -15,12 +19,14 @@ pub struct Running {
     /// Where metrics are served.
     pub metrics: SocketAddr,
     token: CancellationToken,
+    grace: Duration,
     parts: JoinSet<&'static str>,
 }
 
 impl Running {
-    pub(super) fn new(http: SocketAddr, grpc: SocketAddr, metrics: SocketAddr) -> Self {
-        Self { http, grpc, metrics, token: CancellationToken::new(), parts: JoinSet::new() }
+    /// `grace` is how long what runs may take to stop.
+    pub(super) fn new(http: SocketAddr, grpc: SocketAddr, metrics: SocketAddr, grace: Duration) -> Self {
+        Self { http, grpc, metrics, token: CancellationToken::new(), grace, parts: JoinSet::new() }
     }
 
     /// Cancelled when the service shall stop.
@@ -59,9 +65,14 @@ impl Running {
         }
     }
 
-    /// Takes no more requests, lets those under way end, hands running tasks back, and returns once all is quiet.
+    /// Takes no more requests, lets those under way end, hands running tasks back, and returns once all is quiet. What waits for a
+    /// database that hangs is cut off after the grace: its tasks go on elsewhere when their leases end.
     pub async fn stop(mut self) {
         self.token.cancel();
-        while self.parts.join_next().await.is_some() {}
+        let all = async { while self.parts.join_next().await.is_some() {} };
+        if tokio::time::timeout(self.grace + LAST_WORDS, all).await.is_err() {
+            tracing::warn!("what did not stop in time was cut off");
+            self.parts.shutdown().await;
+        }
     }
 }

@@ -1,10 +1,13 @@
 //! Redis and PostgreSQL go, come back, and forget.
 
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use foresite_tests::servers::{Proxy, wait_until};
 
 use super::Row;
-use super::pool::{Dice, Pool};
+use super::pool::{Dice, LEASE, Pool};
+use crate::foresite::{Process, Service};
 
 /// Redis is killed and restarted without its memory, and emptied, while studies are at work.
 pub(crate) fn redis_restarts_and_forgets(scale: usize) -> Row {
@@ -58,6 +61,40 @@ pub(crate) fn postgres_restarts(scale: usize) -> Row {
         pool.postgres.restart();
     }
     Row::new("PostgreSQL killed", 4 * scale, &pool.judge(&service, &studies), begin)
+}
+
+/// PostgreSQL answers nobody for longer than the lease, and then goes on with whatever it was asked.
+pub(crate) fn postgres_stands_still(scale: usize) -> Row {
+    let (begin, pool) = (Instant::now(), Pool::new());
+    let proxy = Proxy::to(pool.postgres.port());
+    let through = |role: &str| {
+        let mut command = pool.place.command(&[role]);
+        command.env("FORESITE_DATABASE_URL", format!("postgres://postgres@127.0.0.1:{}/{}", proxy.port(), pool.name()));
+        command.env("FORESITE_SHUTDOWN_SECONDS", "1");
+        command
+    };
+    let work = || Process { child: through("work").stdout(Stdio::piped()).spawn().unwrap() };
+    let service = Service::of(through("serve"));
+    let document = pool.document(&service);
+    let (mut worker, mut other) = (work(), work());
+    let mut studies = Vec::new();
+    for _ in 0..scale {
+        studies.push(service.submit(&pool.operator, &document));
+        let running = || pool.postgres.psql(pool.name(), "SELECT count(*) FROM tasks WHERE state = 'running'") != "0";
+        wait_until("a task is running", Duration::from_secs(120), running);
+        proxy.hold();
+        std::thread::sleep(2 * LEASE);
+        let probe = service.http.get(format!("{}/readyz", service.url)).send().unwrap();
+        assert_eq!(probe.status(), 503);
+        // Whoever is to stop now does not wait for an answer.
+        Command::new("kill").args(["-TERM", &other.child.id().to_string()]).status().unwrap();
+        wait_until("the worker has stopped", Duration::from_secs(60), || other.child.try_wait().unwrap().is_some());
+        proxy.open();
+        // A task gives up after three lost leases: this study ends before the next outage.
+        pool.judge(&service, &studies[studies.len() - 1..]);
+        other = std::mem::replace(&mut worker, work());
+    }
+    Row::new("PostgreSQL stands still past the lease", scale, &pool.judge(&service, &studies), begin)
 }
 
 /// Dump, drop, restore: every row and every result is there, and what was not finished is finished afterwards.

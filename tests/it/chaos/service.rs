@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use foresite_tests::servers::free_port;
+use foresite_tests::servers::{Proxy, free_port, wait_until};
 use reqwest::blocking::Client;
 use serde_json::json;
 
 use super::Row;
 use super::pool::{Dice, Pool, Verdict};
-use crate::foresite::expect;
+use crate::foresite::{Service, expect};
 
 /// `kill -9` of the service at a random moment after a study was sent; the client then sends it again, with the same key.
 pub(crate) fn killed_around_submit(scale: usize) -> Row {
@@ -42,6 +42,42 @@ pub(crate) fn killed_around_submit(scale: usize) -> Row {
     verdict.doubled += known - distinct.len();
     verdict.lost += rounds - distinct.len();
     Row::new("API killed around submit", rounds, &verdict, begin)
+}
+
+/// `kill -9` of the service when the study is stored and no worker has been told: its Redis takes what it is told and passes nothing
+/// on. Only the sweeper can find these studies.
+pub(crate) fn killed_before_it_rings(scale: usize) -> Row {
+    let (begin, pool) = (Instant::now(), Pool::new());
+    let proxy = Proxy::to(pool.redis.port());
+    let serve = || {
+        let mut command = pool.place.command(&["serve"]);
+        command.env("FORESITE_REDIS_URL", format!("redis://127.0.0.1:{}/", proxy.port()));
+        Service::of(command)
+    };
+    let mut service = serve();
+    let document = pool.document(&service);
+    let mut studies = Vec::new();
+    for number in 0..scale {
+        let key = format!("key-{number}");
+        proxy.swallow();
+        let request = service.post(&pool.operator, "/v1/studies").header("idempotency-key", &key).json(&document);
+        let sender = std::thread::spawn(move || request.send().is_ok());
+        let stored = format!("SELECT count(*) FROM idempotency_keys WHERE key = '{key}'");
+        wait_until("the study is stored", Duration::from_secs(120), || pool.postgres.psql(pool.name(), &stored) == "1");
+        service.process.kill();
+        assert!(!sender.join().unwrap(), "the client was answered before the service died");
+        proxy.open();
+        assert_eq!(pool.redis.command("XLEN {foresite}:tasks").trim(), ":0", "somebody has rung");
+        service = serve();
+        // A repetition finds the study, and rings for nobody.
+        studies.push(pool.submit(&service.http, &service.url, &document, &key));
+        assert_eq!(pool.redis.command("XLEN {foresite}:tasks").trim(), ":0", "somebody has rung");
+    }
+    let _worker = pool.work();
+    let mut verdict = pool.judge(&service, &studies);
+    let known: usize = pool.postgres.psql(pool.name(), "SELECT count(*) FROM studies").parse().unwrap();
+    verdict.doubled += known - studies.iter().collect::<BTreeSet<_>>().len();
+    Row::new("API killed between commit and enqueue", scale, &verdict, begin)
 }
 
 /// A hundred parallel requests with one Idempotency-Key, and one with another body.
@@ -95,7 +131,7 @@ pub(crate) fn cancelled_at_random_points(scale: usize) -> Row {
             continue;
         }
         cancelled += 1;
-        foresite_tests::servers::wait_until("it is cancelled", Duration::from_secs(20), || {
+        wait_until("it is cancelled", Duration::from_secs(20), || {
             pool.state(&service, &victim).as_deref() == Some("cancelled")
         });
         let result = service.get(&pool.operator, &format!("{path}/comparison")).send().unwrap();
@@ -114,7 +150,7 @@ pub(crate) fn rolling_restart(scale: usize) -> Row {
         let address = format!("127.0.0.1:{port}");
         let mut command = pool.place.command(&["serve"]);
         command.env("FORESITE_HTTP_LISTEN", address).env("FORESITE_SHUTDOWN_SECONDS", "5");
-        crate::foresite::Service::of(command)
+        Service::of(command)
     };
     let mut services = [serve(ports[0]), serve(ports[1])];
     let mut workers = [Some(pool.work()), Some(pool.work())];
@@ -145,7 +181,7 @@ pub(crate) fn rolling_restart(scale: usize) -> Row {
             let other = format!("http://127.0.0.1:{}", ports[1 - turn]);
             studies.push(pool.submit(&services[turn].http, &other, &document, &format!("key-{number}")));
             // SIGTERM: requests under way are answered, running simulations handed back.
-            let fresh = |place: &mut crate::foresite::Service| {
+            let fresh = |place: &mut Service| {
                 let old = std::mem::replace(&mut place.process, pool.place.start(&["openapi"]));
                 assert!(old.terminate().success(), "the service did not end in order");
             };

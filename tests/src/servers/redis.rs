@@ -35,6 +35,11 @@ impl RedisServer {
         format!("redis://127.0.0.1:{}/", self.port)
     }
 
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     /// Ends it in an orderly manner.
     pub fn stop(&mut self) {
         if let Some(process) = self.process.take() {

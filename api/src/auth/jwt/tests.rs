@@ -149,7 +149,10 @@ impl Signer {
     }
 }
 
-/// Serves a JWKS; counts questions; answers 500 once `outage` is set to a positive number.
+/// Does not answer at all.
+const HANGS: usize = 2;
+
+/// Serves a JWKS; counts questions; answers 500 once `outage` is set to a positive number, and nothing at [`HANGS`].
 async fn jwks_server(keys: Vec<Value>) -> (String, Arc<AtomicUsize>, Arc<AtomicUsize>) {
     rotating_server(Arc::new(Mutex::new(keys))).await
 }
@@ -167,6 +170,9 @@ async fn rotating_server(keys: Arc<Mutex<Vec<Value>>>) -> (String, Arc<AtomicUsi
             let _ = socket.read(&mut request).await;
             count.fetch_add(1, Ordering::SeqCst);
             let body = json!({ "keys": *keys.lock().unwrap() }).to_string();
+            if down.load(Ordering::SeqCst) == HANGS {
+                std::future::pending::<()>().await;
+            }
             let status = if down.load(Ordering::SeqCst) > 0 { "500 Down" } else { "200 OK" };
             let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
             let _ = socket.write_all(format!("{head}{body}").as_bytes()).await;
@@ -236,6 +242,26 @@ async fn invented_key_ids_do_not_flood_the_server() {
         assert_eq!(verifier.verify(&all[1].sign()).await.unwrap_err().code(), Code::Unauthenticated);
     }
     assert_eq!(questions.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_keeps_nobody_out_whose_key_is_known() {
+    let all = signers();
+    let (url, _, outage) = jwks_server(vec![all[0].jwk()]).await;
+    let verifier = JwtVerifier::new(&AuthConfig { jwks_url: Some(url), ..settings() }).unwrap();
+    verifier.verify(&all[0].sign()).await.unwrap();
+    // Whoever brings an unknown key's name has it looked for, and waits.
+    outage.store(HANGS, Ordering::SeqCst);
+    verifier.jwks.as_ref().unwrap().forget_when_asked();
+    let (stranger, known) = (all[1].sign(), all[0].sign());
+    let waiting = verifier.verify(&stranger);
+    tokio::pin!(waiting);
+    assert!(futures::poll!(&mut waiting).is_pending());
+    tokio::select! {
+        biased;
+        refused = &mut waiting => panic!("the server answered: {refused:?}"),
+        let_in = verifier.verify(&known) => assert_eq!(let_in.unwrap().actor, "ann"),
+    }
 }
 
 #[tokio::test]
