@@ -19,6 +19,7 @@ pub mod task;
 pub mod tasks;
 pub mod understand;
 
+pub mod scratch;
 pub mod sweeper;
 
 pub mod metrics;
@@ -28,5 +29,6 @@ pub use plan::plan_tasks;
 pub use queue::local::LocalQueue;
 pub use queue::redis::RedisQueue;
 pub use queue::{Delivery, Queue, QueueError};
+pub use scratch::Scratch;
 pub use sweeper::{SweepReport, Sweeper};
 pub use worker::{Worker, WorkerSettings};

@@ -87,3 +87,32 @@ fn every_setting_that_the_chart_and_the_pages_name_exists() {
         assert!(read.unknown.is_empty(), "{file} names {:?}", read.unknown);
     }
 }
+
+#[test]
+fn what_a_killed_service_left_in_temporary_files_goes_with_the_next_one() {
+    let place = Place::embedded();
+    let temporary = place.folder().join("tmp");
+    std::fs::create_dir(&temporary).unwrap();
+    let serve = || {
+        let mut command = place.command(&["serve"]);
+        command.env("TMPDIR", &temporary);
+        crate::foresite::Service::of(command)
+    };
+    let files = || std::fs::read_dir(&temporary).unwrap().count();
+    let mut service = serve();
+    let operator = token("t", "operator");
+    let mut document = service.example_study(&operator);
+    document["replications"] = serde_json::json!(500);
+    let study = service.submit(&operator, &document);
+    let path = format!("/v1/studies/{study}");
+    foresite_tests::servers::wait_until("a simulation runs", std::time::Duration::from_secs(60), || {
+        service.get(&operator, &path).send().unwrap().text().unwrap().contains("running")
+    });
+    service.process.kill();
+    assert_eq!(files(), 1, "the killed service's folder");
+    let service = serve();
+    assert_eq!(files(), 1, "only the new service's folder");
+    service.post(&operator, &format!("{path}/cancel")).send().unwrap();
+    assert!(service.process.terminate().success());
+    assert_eq!(files(), 0, "nothing is left by a service that ends in order");
+}

@@ -18,7 +18,7 @@ use crate::error::{ApiError, ApiResult, Code};
 /// Prepares a study of stored files; `json` is its document with the files' names.
 pub(super) async fn study(context: &Context, json: String, inputs: &[StoredFile]) -> ApiResult<Vec<Diagnostic>> {
     let _turn = context.checks.acquire().await.map_err(ApiError::internal)?;
-    let folder = folder()?;
+    let folder = folder(context)?;
     for (number, input) in inputs.iter().enumerate() {
         context.objects.fetch(&input.object, &TaskFolder(folder.path()).input(number)).await?;
     }
@@ -29,8 +29,9 @@ pub(super) async fn study(context: &Context, json: String, inputs: &[StoredFile]
 
 /// Reads a configuration's files. The caller has a turn.
 pub(super) async fn config(context: &Context, files: FileSet) -> ApiResult<(FileSet, Vec<Diagnostic>)> {
+    let folder = folder(context)?;
     let (files, folder, names) = blocking(move || {
-        let (folder, mut names) = (folder()?, Vec::new());
+        let mut names = Vec::new();
         for (number, name) in files.names().enumerate() {
             let bytes = files.get(name).unwrap_or_default();
             std::fs::write(TaskFolder(folder.path()).input(number), bytes).map_err(ApiError::file)?;
@@ -57,15 +58,15 @@ pub(super) async fn trace(
         })?;
     }
     let _turn = context.readings.acquire().await.map_err(ApiError::internal)?;
-    let folder = folder()?;
+    let folder = folder(context)?;
     tokio::fs::hard_link(file, TaskFolder(folder.path()).input(0)).await.map_err(ApiError::file)?;
     let limit = context.limits.trace_expanded_bytes;
     let said = judge(context, &folder).trace(name.to_owned(), timezone.map(str::to_owned), limit).await;
     said.map_err(|error| refusal(error, Code::PayloadTooLarge, "send a shorter period"))
 }
 
-fn folder() -> ApiResult<TempDir> {
-    tempfile::Builder::new().prefix("foresite-check-").tempdir().map_err(ApiError::file)
+fn folder(context: &Context) -> ApiResult<TempDir> {
+    tempfile::Builder::new().prefix("check-").tempdir_in(&context.checker.scratch).map_err(ApiError::file)
 }
 
 fn judge<'a>(context: &'a Context, folder: &'a TempDir) -> Judge<'a> {

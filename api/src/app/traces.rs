@@ -2,7 +2,6 @@
 //! not stored.
 
 use std::io::Write;
-use std::time::Duration;
 
 use bytes::Bytes;
 use foresite_formats::diagnostic::any_error;
@@ -56,7 +55,7 @@ where
     let site = sites::find(context, &caller.tenant, site).await?;
     let name = checked_file_name(&header.name)?;
     let room = quotas::admit_upload(context, &caller.tenant, context.limits.trace_bytes).await?;
-    let (file, _, broken) = receive_what_comes(bytes, room, context.limits.body_timeout).await?;
+    let (file, _, broken) = receive_what_comes(context, bytes, room).await?;
     match broken {
         Some(error) => Err(error),
         None => store_file(context, caller, &site.id, TraceHeader { name, ..header }, file).await,
@@ -75,7 +74,7 @@ where
     S: Stream<Item = ApiResult<Bytes>> + Unpin,
 {
     let room = Room::exactly(context.limits.trace_bytes);
-    let (file, _, broken) = receive_what_comes(bytes, room, context.limits.body_timeout).await?;
+    let (file, _, broken) = receive_what_comes(context, bytes, room).await?;
     match broken {
         Some(error) => Err(error),
         None => store_file(context, caller, site, header, file).await,
@@ -136,16 +135,17 @@ pub(super) fn checked_file_name(name: &str) -> ApiResult<String> {
 /// # Errors
 /// 413 for more bytes than there is room.
 pub(super) async fn receive_what_comes<S>(
+    context: &Context,
     mut bytes: S,
     room: Room,
-    patience: Duration,
 ) -> ApiResult<(NamedTempFile, u64, Option<ApiError>)>
 where
     S: Stream<Item = ApiResult<Bytes>> + Unpin,
 {
     /// Written at once, so that small chunks don't cost a thread's turn each.
     const BATCH_BYTES: usize = 1 << 20;
-    let mut file = blocking(|| NamedTempFile::new().map_err(ApiError::file)).await?;
+    let (patience, scratch) = (context.limits.body_timeout, context.checker.scratch.clone());
+    let mut file = blocking(move || NamedTempFile::new_in(scratch).map_err(ApiError::file)).await?;
     let mut total = 0_u64;
     let mut batch: Vec<u8> = Vec::new();
     loop {

@@ -86,7 +86,7 @@ where
     let left = length - received;
     let room = quotas::Room::exactly(left);
     // A piece that breaks off is a shorter piece.
-    let (file, size, broken) = traces::receive_what_comes(bytes, room, context.limits.body_timeout).await?;
+    let (file, size, broken) = traces::receive_what_comes(context, bytes, room).await?;
     if size > 0 {
         let put = context.objects.put_file(file.path()).await?;
         let bytes = i64::try_from(put.bytes).map_err(ApiError::internal)?;

@@ -56,6 +56,14 @@ pub enum StartError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// There is no room for temporary files.
+    #[error("no folder for temporary files in {folder}: {source}")]
+    Scratch {
+        /// Where it was to be.
+        folder: std::path::PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// This program's own file cannot be found, so no task could be started.
     #[error("cannot tell where this program is: {0}")]
     Program(std::io::Error),
@@ -83,8 +91,10 @@ pub async fn serve(config: &Config, program: Option<std::path::PathBuf>) -> Resu
     let metrics_listener = listen(config.listen.metrics, patience)?;
     let mut running = Running::new(local(&http)?, local(&grpc)?, local(&metrics_listener)?, config.limits.shutdown);
 
+    let scratch = running.scratch(&std::env::temp_dir())?;
     let metrics = Metrics::new(Registry::new())?;
     let mut checker = WorkerSettings::new("check").map_err(StartError::Program)?;
+    checker.scratch.clone_from(&scratch);
     checker.time_limit = config.limits.check_timeout;
     checker.memory_limit_bytes = Some(config.workers.task_memory_bytes);
     if let Some(program) = &program {
@@ -111,7 +121,7 @@ pub async fn serve(config: &Config, program: Option<std::path::PathBuf>) -> Resu
         secure_cookies: config.listen.public_url.as_ref().is_some_and(|url| url.starts_with("https://")),
     });
     if config.storage.redis_url.is_none() {
-        start_workers(config, &storage, &metrics, program, &mut running)?;
+        start_workers(config, &storage, &metrics, (program, scratch), &mut running)?;
     }
     let dispatcher =
         Dispatcher { store: storage.store.clone(), rules: config.webhook_networks.clone(), metrics: metrics.clone() };
@@ -152,7 +162,8 @@ pub async fn work(config: &Config, program: Option<std::path::PathBuf>) -> Resul
     let listener = listen(config.listen.metrics, config.limits.body_timeout)?;
     let mut running = Running::new(config.listen.http, config.listen.grpc, local(&listener)?, config.limits.shutdown);
     let metrics = Metrics::new(Registry::new())?;
-    start_workers(config, &storage, &metrics, program, &mut running)?;
+    let scratch = running.scratch(&std::env::temp_dir())?;
+    start_workers(config, &storage, &metrics, (program, scratch), &mut running)?;
     running.run_http("metrics", metrics_listener::server(metrics, storage.store, listener)?);
     Ok(running)
 }
@@ -162,12 +173,13 @@ fn start_workers(
     config: &Config,
     storage: &Storage,
     metrics: &Metrics,
-    program: Option<std::path::PathBuf>,
+    (program, scratch): (Option<std::path::PathBuf>, std::path::PathBuf),
     running: &mut Running,
 ) -> Result<(), StartError> {
     // Unlike any other's, also unlike its own before a restart.
     let name = format!("worker-{}", uuid::Uuid::now_v7().simple());
     let mut settings = WorkerSettings::new(name).map_err(StartError::Program)?;
+    settings.scratch = scratch;
     settings.slots = config.workers.tasks;
     settings.lease = config.workers.lease;
     settings.time_limit = config.workers.task_timeout;

@@ -1,11 +1,15 @@
 //! What runs, and how it stops.
 
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use actix_web::dev::Server;
+use foresite_jobs_queue::Scratch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+
+use super::StartError;
 
 /// What each part does when its own time is over, such as cutting requests off.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -21,17 +25,26 @@ pub struct Running {
     token: CancellationToken,
     grace: Duration,
     parts: JoinSet<&'static str>,
+    /// Last, so that it goes when nothing runs any more.
+    scratch: Option<Scratch>,
 }
 
 impl Running {
     /// `grace` is how long what runs may take to stop.
     pub(super) fn new(http: SocketAddr, grpc: SocketAddr, metrics: SocketAddr, grace: Duration) -> Self {
-        Self { http, grpc, metrics, token: CancellationToken::new(), grace, parts: JoinSet::new() }
+        Self { http, grpc, metrics, token: CancellationToken::new(), grace, parts: JoinSet::new(), scratch: None }
     }
 
     /// Cancelled when the service shall stop.
     pub fn token(&self) -> CancellationToken {
         self.token.clone()
+    }
+
+    /// Makes the folder for temporary files, which goes with what runs.
+    pub(super) fn scratch(&mut self, parent: &Path) -> Result<PathBuf, StartError> {
+        let failed = |source| StartError::Scratch { folder: parent.to_owned(), source };
+        let scratch = self.scratch.insert(Scratch::enter(parent).map_err(failed)?);
+        Ok(scratch.path().to_owned())
     }
 
     pub(super) fn run(&mut self, name: &'static str, part: impl Future<Output = ()> + Send + 'static) {

@@ -45,7 +45,7 @@ impl From<std::io::Error> for AttemptError {
 
 /// Makes one attempt. Dropping the future kills the child and removes the folder.
 pub(super) async fn make(worker: &Worker, claimed: &Claimed) -> Result<Produced, AttemptError> {
-    let scratch = tempfile::Builder::new().prefix("foresite-task-").tempdir_in(&worker.settings.scratch)?;
+    let scratch = tempfile::Builder::new().prefix("task-").tempdir_in(&worker.settings.scratch)?;
     let folder = TaskFolder(scratch.path());
     let task = task_of(claimed)?;
     let inputs = claimed.study.input_files()?;

@@ -21,7 +21,7 @@ pub struct WorkerSettings {
     pub program: PathBuf,
     /// Its arguments; it must then call [`crate::child::child_main`].
     pub arguments: Vec<OsString>,
-    /// Where tasks' folders are made; the system's folder for temporary files by default.
+    /// Where tasks' folders are made; the system's folder for temporary files by default. Give it a [`crate::Scratch`].
     pub scratch: PathBuf,
 }
 
