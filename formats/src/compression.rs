@@ -1,6 +1,7 @@
 //! Plain, gzip (several members) and zstd bytes, told apart by their first bytes and read as a stream.
 //!
-//! The output can be capped, so that a small file that unpacks to terabytes ends in an error and not in exhausted memory.
+//! The output can be capped, so that a small file that unpacks to terabytes ends in an error and not in exhausted memory. Its ratio to
+//! the input always is: no table of jobs is a thousand times as long as its packed file.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Read};
@@ -12,6 +13,11 @@ use crate::diagnostic::Diagnostic;
 
 /// Size of the buffers between source, decoder and reader [bytes].
 const BUFFER: usize = 256 * 1024;
+
+/// What comes out may be so many times what went in …
+const RATIO_MAX: u64 = 1000;
+/// … beyond the first bytes.
+const RATIO_FREE_BYTES: u64 = 64 << 20;
 
 /// How the bytes were packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +53,12 @@ pub enum CompressionError {
         offset: u64,
         /// The decoder's word for it.
         reason: String,
+    },
+    /// Much came out of little.
+    #[error("the {packing} stream unpacks to more than {RATIO_MAX} times its size")]
+    TooDense {
+        /// `gzip` or `zstd`.
+        packing: &'static str,
     },
     /// More came out than allowed.
     #[error("more than {limit} bytes after unpacking")]
@@ -116,6 +128,7 @@ pub fn fault(file: &str, error: &io::Error) -> Diagnostic {
     let diagnostic = Diagnostic::error(file, error.to_string());
     match inner {
         Some(CompressionError::Torn { .. }) => diagnostic.cure("copy the file again: it is incomplete or damaged"),
+        Some(CompressionError::TooDense { .. }) => diagnostic.cure("hand over the file unpacked"),
         Some(CompressionError::TooLarge { .. }) => diagnostic.cure("hand over a shorter period, or raise the limit"),
         None => diagnostic.cure("check that the file can be read"),
     }
@@ -157,6 +170,9 @@ impl<R: Read> Read for Capped<R> {
         self.produced += count as u64;
         if self.produced > self.limit {
             return Err(io::Error::other(CompressionError::TooLarge { limit: self.limit }));
+        }
+        if packing != "plain" && self.produced > RATIO_FREE_BYTES && self.produced / RATIO_MAX > self.consumed.get() {
+            return Err(io::Error::other(CompressionError::TooDense { packing }));
         }
         Ok(count)
     }

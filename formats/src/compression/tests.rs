@@ -59,3 +59,15 @@ fn output_beyond_the_cap_is_an_error() {
     assert!(message.contains("more than 1000 bytes after unpacking"), "{message}");
     assert_eq!(unpack(b"12345", Some(5)).unwrap(), "12345");
 }
+
+#[test]
+fn much_out_of_little_is_an_error_beyond_the_first_bytes() {
+    let lines = |megabytes: usize| zstd::encode_all(&b"\n".repeat(megabytes << 20)[..], 1).unwrap();
+    let read = |bytes: &[u8]| {
+        let unpacked = open(bytes, None).and_then(|mut reader| io::copy(&mut reader, &mut io::sink()));
+        unpacked.map_err(|error| fault("t.zst", &error).to_string())
+    };
+    assert_eq!(read(&lines(60)), Ok(60 << 20));
+    let message = read(&lines(200)).unwrap_err();
+    assert!(message.contains("zstd stream unpacks to more than 1000 times its size"), "{message}");
+}
