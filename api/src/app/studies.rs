@@ -42,8 +42,9 @@ pub async fn create(
 ) -> ApiResult<StudyStatus> {
     let caller = caller.principal();
     let key = idempotency_key.filter(|key| !key.is_empty());
-    if key.is_some_and(|key| key.len() > KEY_MAX) {
-        let detail = format!("the Idempotency-Key has more than {KEY_MAX} bytes; a UUID will do");
+    if key.is_some_and(|key| key.len() > KEY_MAX || key.chars().any(char::is_control)) {
+        let detail =
+            format!("the Idempotency-Key has more than {KEY_MAX} bytes, or control characters; a UUID will do");
         return Err(ApiError::new(Code::InvalidRequest, detail));
     }
     let request_hash = hex::encode(Sha256::digest(document));

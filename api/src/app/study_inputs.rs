@@ -41,6 +41,13 @@ pub(super) async fn check(context: &Context, tenant: &TenantId, bytes: &[u8]) ->
     let to_read = Arc::clone(&text);
     let (document, diagnostics) = blocking(move || Ok(study_document::read(DOCUMENT, &to_read))).await?;
     refuse_errors(diagnostics)?;
+    let named = document.iter().map(|document| ("/name".to_owned(), &document.name));
+    let scenarios = document.iter().flat_map(|document| document.scenarios.iter().enumerate());
+    let scenarios = scenarios.map(|(number, scenario)| (format!("/scenarios/{number}/name"), &scenario.name));
+    // Not every database can keep them, and no list can show them.
+    let unshowable = named.chain(scenarios).filter(|(_, name)| name.chars().any(char::is_control));
+    let fault = |pointer: String| Diagnostic::error(DOCUMENT, "the name has control characters").field(pointer);
+    refuse_errors(unshowable.map(|(pointer, _)| fault(pointer).cure("choose a plain name")).collect())?;
     let document = document.ok_or_else(|| ApiError::internal("the reader found neither a document nor a fault"))?;
     let (document, inputs, jobs) = resolve(context, tenant, document).await?;
     admit_size(context, tenant, &document, jobs).await?;

@@ -77,7 +77,11 @@ impl JwtVerifier {
             .get(&self.role_claim)
             .and_then(role)
             .ok_or_else(|| refuse(&format!("the token's claim '{}' names no role of ours", self.role_claim)))?;
-        Ok(Principal { tenant, actor: text("sub").unwrap_or("unnamed").to_owned(), role, scopes: None })
+        let actor = text("sub").unwrap_or("unnamed");
+        if actor.chars().any(char::is_control) {
+            return Err(refuse("the token's claim 'sub' has control characters"));
+        }
+        Ok(Principal { tenant, actor: actor.to_owned(), role, scopes: None })
     }
 }
 

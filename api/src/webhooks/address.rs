@@ -58,6 +58,9 @@ impl NetworkRules {
     /// What is wrong with the URL.
     pub fn check(&self, text: &str) -> Result<Url, UrlFault> {
         let shape = |words: &str| UrlFault::Shape(words.to_owned());
+        if text.chars().any(char::is_control) {
+            return Err(shape("it has control characters"));
+        }
         let url = Url::parse(text).map_err(|error| UrlFault::Shape(format!("it is no URL: {error}")))?;
         if !matches!(url.scheme(), "https" | "http") {
             return Err(shape("it must begin with https://"));
@@ -196,6 +199,8 @@ mod tests {
             "file:///etc/passwd",
             "https://",
             "nonsense",
+            "https://example.org/\0",
+            "https://exa\nmple.org/",
             "https://example.org/#x",
             "https://１２７.0.0.1/",
         ];

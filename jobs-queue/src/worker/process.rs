@@ -68,5 +68,6 @@ async fn last_words(stderr: Option<tokio::process::ChildStderr>) -> String {
         let surplus = kept.len().saturating_sub(WORDS_MAX);
         kept.drain(..surplus);
     }
-    String::from_utf8_lossy(&kept).trim().to_owned()
+    // Not every database can keep a NUL.
+    String::from_utf8_lossy(&kept).trim().replace('\0', "\u{fffd}")
 }

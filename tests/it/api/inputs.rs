@@ -74,6 +74,45 @@ fn a_study_with_faults_gets_all_of_them_and_is_not_stored() {
 }
 
 #[test]
+fn text_that_a_database_cannot_keep_is_refused_in_words() {
+    let place = Place::shared(&crate::fixtures::postgres().create_database(), &crate::fixtures::redis().url());
+    place.must(&["migrate", "up"]);
+    let service = place.serve();
+    let admin = token("t", "admin");
+    let document = service.example_study(&admin);
+    let mut nameless = document.clone();
+    nameless["name"] = json!("a\0b");
+    nameless["scenarios"][1]["name"] = json!("x\ny");
+    let problem = expect(service.post(&admin, "/v1/studies").json(&nameless).send().unwrap(), 422);
+    let pointers: Vec<&Value> = problem["errors"].as_array().unwrap().iter().map(|error| &error["pointer"]).collect();
+    assert_eq!(pointers, [&json!("/name"), &json!("/scenarios/1/name")], "{problem}");
+    for (path, body) in [
+        ("/v1/sites", json!({"name": "a\0b"})),
+        ("/v1/tokens", json!({"name": "a\0b", "role": "viewer"})),
+        ("/v1/webhooks", json!({"url": "https://example.org/\0", "events": ["study.failed"]})),
+    ] {
+        expect(service.post(&admin, path).json(&body).send().unwrap(), 422);
+    }
+    for path in ["/v1/audit?actor=%00", "/v1/audit?action=a%00", "/v1/audit?resource=%00", "/v1/studies?state=%00"] {
+        expect(service.get(&admin, path).send().unwrap(), 400);
+    }
+    for path in ["/v1/sites/%00", "/v1/studies/%00", "/v1/webhooks/%00", "/v1/tokens/%00"] {
+        expect(service.get(&admin, path).send().unwrap(), 404);
+    }
+    expect(service.get(&crate::foresite::token("t\0", "admin"), "/v1/sites").send().unwrap(), 401);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        use foresite_api::grpc::v1::{CreateStudyRequest, study_service_client::StudyServiceClient};
+        let mut client = StudyServiceClient::connect(service.grpc.clone()).await.unwrap();
+        let wish = CreateStudyRequest { document: document.to_string(), idempotency_key: "a\0b".to_owned() };
+        let mut request = tonic::Request::new(wish);
+        request.metadata_mut().insert("authorization", format!("Bearer {admin}").parse().unwrap());
+        assert_eq!(client.create(request).await.unwrap_err().code(), tonic::Code::InvalidArgument);
+    });
+    assert_eq!(count(&service, &admin, "/v1/studies"), 0);
+}
+
+#[test]
 fn another_tenants_files_cannot_be_studied() {
     let place = Place::embedded();
     let service = place.serve();

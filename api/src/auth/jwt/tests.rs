@@ -76,6 +76,7 @@ async fn every_wrong_claim_is_refused_with_its_name() {
         ("aud", Value::Null, "aud"),
         ("tenant", Value::Null, "tenant"),
         ("tenant", json!("a b"), "tenant"),
+        ("sub", json!("ann\0"), "sub"),
         ("role", json!("root"), "role"),
         ("role", Value::Null, "role"),
     ];

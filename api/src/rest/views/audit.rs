@@ -37,6 +37,11 @@ pub struct AuditQuery {
 impl AuditQuery {
     /// The conditions, checked.
     pub(crate) fn filter(&self) -> ApiResult<AuditFilter> {
+        for (name, value) in [("actor", &self.actor), ("action", &self.action), ("resource", &self.resource)] {
+            if value.as_ref().is_some_and(|value| value.chars().any(char::is_control)) {
+                return Err(ApiError::new(Code::InvalidRequest, format!("{name} has control characters")));
+            }
+        }
         Ok(AuditFilter {
             actor: self.actor.clone(),
             action: self.action.clone(),
