@@ -79,6 +79,17 @@ def zstd(data_gb):
     return packed
 
 
+def blank_lines(data_gb):
+    """A trace's header and then nothing but ends of lines, packed."""
+    header = (MICRO / "sacct.txt").read_bytes().split(b"\n")[0] + b"\n"
+    with tempfile.TemporaryFile() as text:
+        text.write(header)
+        for _ in range(int(data_gb * 2**10)):
+            text.write(b"\n" * 2**20)
+        text.seek(0)
+        return subprocess.run(["zstd", "-q", "-19", "--long=27", "-c"], stdin=text, capture_output=True, check=True).stdout
+
+
 def tar_bomb(data_gb):
     """A tar whose slurm.conf is zeros, packed."""
     with tempfile.TemporaryDirectory() as folder:
@@ -135,6 +146,7 @@ def idle(service, count):
 def main():
     bomb = zstd(0.5)
     packed_tar = tar_bomb(0.5)
+    blank = blank_lines(0.5)
     large = int(GIGABYTES * 2**30)
     torn = gzip.compress((MICRO / "sacct.txt").read_bytes())[:-200]
     print("| input | answer | seconds | memory before [MB] | peak [MB] | peak of the child that reads it [MB] | as it should be |\n|---|---|---:|---:|---:|---:|---|")
@@ -144,6 +156,7 @@ def main():
         config = f"/v1/sites/{site}/configs"
         zst = {"Content-Type": "application/zstd"}
         row(service, f"zstd bomb as a trace, {len(bomb):,} bytes for 512 MB", {413, 422}, lambda: code(service.call("POST", trace, bomb, **zst)))
+        row(service, f"zstd bomb of blank lines as a trace, {len(blank):,} bytes for 512 MB", {422}, lambda: code(service.call("POST", trace, blank, **zst)))
         row(service, f"zstd bomb as a configuration (tar), {len(packed_tar):,} bytes for 512 MB", {413}, lambda: code(service.call("POST", config, packed_tar, **zst)))
         row(service, "torn gzip as a trace", {422}, lambda: code(service.call("POST", trace, torn)))
         for conf in ("NodeName=n[0-999999999999] CPUs=1", "NodeName=a[0-9999]b[0-9999]c[0-9999] CPUs=1"):
