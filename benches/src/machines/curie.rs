@@ -55,9 +55,9 @@ pub(crate) fn curie() -> Site {
         jobs: 250_000,
         span: 243 * DAY,
         capacity: 5040 * 16,
-        pressure: 880,
+        pressure: 780,
         fill: 3 * 3600,
-        swing: 900,
+        swing: 1000,
         cancelled: 30,
     };
     Site { slurm_conf: SLURM_CONF.to_owned(), accounts: 110, populations: vec![population] }

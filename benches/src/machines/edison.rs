@@ -58,8 +58,8 @@ pub(crate) fn edison() -> Site {
         jobs: 40_000,
         span: 7 * DAY,
         capacity: 5576,
-        pressure: 1000,
-        fill: 5 * 3600,
+        pressure: 960,
+        fill: 4 * 3600,
         swing: 200,
         cancelled: 30,
     };

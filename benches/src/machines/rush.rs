@@ -43,17 +43,29 @@ PartitionName=largemem Nodes=h[1-8],a[1-8],x[1-2] MaxTime=72:00:00
 PartitionName=gpu Nodes=g[01-26] MaxTime=72:00:00
 ";
 
-/// Serial jobs run half as long as others, so that the work not shared out takes what was published.
+/// Serial jobs run a twelfth as long as those of whole nodes, and jobs of a few tasks a third, so that the work not shared out takes
+/// what was published.
 const SERIAL_RUNS: Quantiles = Quantiles(&[
-    (500, 5),
-    (1500, 30),
-    (3000, 100),
-    (5000, 350),
-    (7000, 1250),
-    (8500, 4500),
-    (9400, 15_000),
-    (9800, 40_000),
-    (10_000, 125_000),
+    (500, 1),
+    (1500, 5),
+    (3000, 17),
+    (5000, 58),
+    (7000, 208),
+    (8500, 750),
+    (9400, 2500),
+    (9800, 6667),
+    (10_000, 20_833),
+]);
+const TASK_RUNS: Quantiles = Quantiles(&[
+    (500, 3),
+    (1500, 20),
+    (3000, 67),
+    (5000, 233),
+    (7000, 833),
+    (8500, 3000),
+    (9400, 10_000),
+    (9800, 26_667),
+    (10_000, 83_333),
 ]);
 
 /// 732 nodes, 7,912 cores, 65,000 jobs.
@@ -75,12 +87,17 @@ pub(crate) fn rush() -> Site {
     let none = Quantiles(&[(10_000, 0)]);
     let kinds = vec![
         Kind { weight: 520, run: SERIAL_RUNS, ..general.clone() },
-        Kind { weight: 180, size: Quantiles(&[(4000, 2), (8000, 4), (10_000, 8)]), ..general.clone() },
+        Kind {
+            weight: 180,
+            run: TASK_RUNS,
+            size: Quantiles(&[(4000, 2), (8000, 4), (10_000, 8)]),
+            ..general.clone()
+        },
         Kind { weight: 90, node_cpus: Some(8), unit_work: 8, memory: none, ..general.clone() },
         Kind { weight: 70, node_cpus: Some(12), unit_work: 12, memory: none, ..general.clone() },
         Kind {
             weight: 60,
-            size: Quantiles(&[(5000, 2), (8000, 4), (9500, 8), (9900, 16), (10_000, 48)]),
+            size: Quantiles(&[(4500, 2), (7500, 4), (9200, 8), (9800, 16), (10_000, 48)]),
             node_cpus: Some(12),
             unit_work: 12,
             memory: none,
@@ -120,9 +137,9 @@ pub(crate) fn rush() -> Site {
         jobs: 65_000,
         span: 23 * DAY + DAY * 8 / 10,
         capacity: 7_912,
-        pressure: 660,
-        fill: 30 * 3600,
-        swing: 800,
+        pressure: 680,
+        fill: 18 * 3600,
+        swing: 400,
         cancelled: 30,
     };
     Site { slurm_conf: SLURM_CONF.to_owned(), accounts: 83, populations: vec![population] }
