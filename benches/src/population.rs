@@ -74,13 +74,16 @@ impl Population {
     fn days(&self, mut draw: Draw) -> Vec<u64> {
         let swing = self.swing.min(1000);
         let n_days = self.span.div_ceil(DAY);
-        let drawn = (0..n_days)
-            .map(|day| draw.between(1000 - swing, 1000 + swing) * if day % 7 >= 5 { 65 } else { 114 } / 100);
+        let drawn =
+            (0..n_days).map(|day| draw.between(1000 - swing, 1000 + swing) * if day % 7 >= 5 { 65 } else { 114 } / 100);
         let drawn: Vec<u64> = drawn.collect();
         // The last day counts as far as the span reaches into it.
         let seconds = |day: u64| (self.span - day * DAY).min(DAY);
         let asked: u64 = (0..).zip(&drawn).map(|(day, rate)| rate * seconds(day)).sum();
-        drawn.iter().map(|rate| (u128::from(*rate * 1000) * u128::from(self.span) / u128::from(asked.max(1))) as u64).collect()
+        drawn
+            .iter()
+            .map(|rate| (u128::from(*rate * 1000) * u128::from(self.span) / u128::from(asked.max(1))) as u64)
+            .collect()
     }
 
     /// How long the jobs of a batch run: shares of them [1/1000] with run times [s].

@@ -191,8 +191,8 @@ fn machine(benchmark: Benchmark) -> anyhow::Result<(Site, Budget)> {
 
 /// What a variant changes.
 fn change(benchmark: Benchmark, variant: &str) -> anyhow::Result<Change> {
-    let sharing =
-        |partition: &str, mode| Change::NodeSharing(NodeSharing { partition: Some(partition.to_owned()), mode });
+    // Jobs of KNL nodes ask for all their cores, whoever may share them.
+    let sharing = |mode| Change::NodeSharing(NodeSharing { partition: None, mode });
     let controller = |partition: &str| {
         let nodes = ControllerNodes { partitions: vec![partition.to_owned()], nodes: None };
         (partition.to_owned(), nodes)
@@ -202,15 +202,13 @@ fn change(benchmark: Benchmark, variant: &str) -> anyhow::Result<Change> {
         (Benchmark::Plain, "sjf") => Change::Scheduler(SchedulerName::Sjf),
         (Benchmark::Plain, "easy") => Change::Scheduler(SchedulerName::Easy),
         (Benchmark::Plain, "conservative") => Change::Scheduler(SchedulerName::Conservative),
-        (Benchmark::Rush, "exclusive") => {
-            Change::NodeSharing(NodeSharing { partition: None, mode: SharingMode::Exclusive })
-        }
+        (Benchmark::Rush, "exclusive") => sharing(SharingMode::Exclusive),
         (Benchmark::Rush, "user10") => {
             let option = "SchedulerParameters.bf_max_job_user".to_owned();
             Change::Set([(option, Setting("10".to_owned()))].into_iter().collect())
         }
-        (Benchmark::Stampede2, "sockets") => sharing("skx", SharingMode::Sockets),
-        (Benchmark::Stampede2, "cores") => sharing("skx", SharingMode::Cores),
+        (Benchmark::Stampede2, "sockets") => sharing(SharingMode::Sockets),
+        (Benchmark::Stampede2, "cores") => sharing(SharingMode::Cores),
         (Benchmark::Stampede2, "separate") => Change::SeparateControllers(SeparateControllers {
             controllers: [controller("normal"), controller("skx")].into_iter().collect(),
             either: Either::default(),

@@ -87,12 +87,7 @@ pub(crate) fn rush() -> Site {
     let none = Quantiles(&[(10_000, 0)]);
     let kinds = vec![
         Kind { weight: 520, run: SERIAL_RUNS, ..general.clone() },
-        Kind {
-            weight: 180,
-            run: TASK_RUNS,
-            size: Quantiles(&[(4000, 2), (8000, 4), (10_000, 8)]),
-            ..general.clone()
-        },
+        Kind { weight: 180, run: TASK_RUNS, size: Quantiles(&[(4000, 2), (8000, 4), (10_000, 8)]), ..general.clone() },
         Kind { weight: 90, node_cpus: Some(8), unit_work: 8, memory: none, ..general.clone() },
         Kind { weight: 70, node_cpus: Some(12), unit_work: 12, memory: none, ..general.clone() },
         Kind {
