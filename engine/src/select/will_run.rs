@@ -21,7 +21,12 @@ pub(crate) struct WillRunPolicy {
 }
 
 /// Jobs released in one group before the next group begins without a test.
-const GROUP_MAX: usize = 201;
+pub(super) const GROUP_MAX: usize = 201;
+
+/// Where the windows of a test begin whose first released job ends at a time [s]: always strictly later.
+pub(super) fn first_anchor(end: i64) -> i64 {
+    (end.div_euclid(30) + 1) * 30
+}
 
 /// The test's way through the running jobs: groups of those on the usable nodes, after each of which it looks.
 #[derive(Debug)]
@@ -47,7 +52,7 @@ impl<'r> Groups<'r> {
             if !take(*job) {
                 continue;
             }
-            let anchor_end = *self.anchor.get_or_insert((job.end.div_euclid(30) + 1) * 30);
+            let anchor_end = *self.anchor.get_or_insert(first_anchor(job.end));
             released += 1;
             if self.policy.linear || released > GROUP_MAX {
                 break;
@@ -61,6 +66,10 @@ impl<'r> Groups<'r> {
         }
         if released > GROUP_MAX {
             return Some(false);
+        }
+        if self.policy.linear {
+            // One job is a group, whatever the window: it must not be doubled job after job.
+            return Some(true);
         }
         if let (Some(next), Some(anchor_end)) = (self.jobs.first(), self.anchor) {
             let linear = self.policy.window_linear;
