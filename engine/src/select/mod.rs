@@ -4,11 +4,13 @@
 
 pub(crate) mod free;
 pub(crate) mod gathered;
+pub(crate) mod group_ends;
 pub(crate) mod layout;
 pub(crate) mod near;
 pub(crate) mod pick;
 pub(crate) mod predict;
 pub(crate) mod ready;
+pub(crate) mod ripening;
 pub(crate) mod rows;
 pub(crate) mod shape;
 pub(crate) mod tree;

@@ -8,9 +8,18 @@ use crate::ids::{JobId, NodeId, RequestId};
 use crate::node_set::NodeSet;
 use crate::select::Selector;
 use crate::select::free::{ANY_USER, Allocation, Free, Geometry};
+use crate::select::ripening::Ripening;
 use crate::select::shape::{NodeNeed, Shape};
 use crate::select::usable::usable_cpus;
 use crate::simulation::jobs::LiveJobs;
+
+/// When a running job's limit ends [s], and which job: jobs are released in this order.
+pub(crate) type Moment = (i64, JobId);
+
+/// Before all releases.
+pub(crate) const NOW: Moment = (i64::MIN, JobId(0));
+/// After all of them.
+pub(crate) const NEVER: Moment = (i64::MAX, JobId(u32::MAX));
 
 /// A running job's part of a node.
 #[derive(Clone, Copy, Debug)]
@@ -61,13 +70,19 @@ impl NodeJobs {
         }
     }
 
+    /// When the first job of a node is released that is not yet at `last`. O(jobs on the node).
+    fn next_after(&self, node: NodeId, last: Moment) -> Moment {
+        let held = &self.held[node.index()];
+        held.iter().map(|held| (held.end, held.job)).find(|&moment| moment > last).unwrap_or(NEVER)
+    }
+
     /// Releases on one node what its jobs up to `last` (end, job) hold. O(jobs on the node).
     pub(crate) fn release<'a>(
         &self,
         geometry: &Geometry,
         future: &mut Free,
         node: NodeId,
-        last: (i64, JobId),
+        last: Moment,
         allocation: impl Fn(JobId) -> Option<&'a Allocation>,
     ) {
         for held in self.held[node.index()].iter().take_while(|held| (held.end, held.job) <= last) {
@@ -96,20 +111,25 @@ impl NodeJobs {
     }
 }
 
-/// Never, as far as running jobs tell.
-const NEVER: i64 = i64::MAX;
-/// It could at once.
-const NOW: i64 = i64::MIN;
-
-/// When a node could first serve a shape.
+/// What a node offers a shape in a stretch of releases.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ReadyNode {
-    /// The time [s].
-    pub(crate) time: i64,
-    /// When the next of its jobs is expected to end, so that it may offer more [s].
-    pub(crate) next_end: i64,
-    /// CPUs it offers in between.
+pub(crate) struct Level {
+    /// From this release on.
+    pub(crate) from: Moment,
+    /// Until this one, when it may offer more.
+    pub(crate) until: Moment,
+    /// CPUs.
     pub(crate) cpus: u32,
+}
+
+impl Level {
+    /// Nothing, ever.
+    const NONE: Self = Self { from: NEVER, until: NEVER, cpus: 0 };
+
+    /// Whether it is the one when jobs up to `last` have been released.
+    fn holds(&self, last: Moment) -> bool {
+        self.from <= last && last < self.until
+    }
 }
 
 /// When each node could first serve one shape.
@@ -117,71 +137,72 @@ pub(crate) struct ReadyNode {
 pub(crate) struct ReadyTimes {
     /// Position in the log up to which this is true.
     seen: u64,
-    /// By node.
-    at: Vec<ReadyNode>,
+    /// What each node offers when it first offers something.
+    first: Vec<Level>,
+    /// What it offered when it was last asked about a later time.
+    later: Vec<Level>,
     /// The eligible nodes that ever could, in order of time.
-    order: Vec<(i64, NodeId)>,
+    ripening: Ripening,
+    /// Those that could now.
+    pub(crate) now: NodeSet,
 }
 
 impl ReadyTimes {
-    /// Sets `ripe` to the usable nodes that are ready by a time [s]. O(words + the lesser of nodes ready and nodes usable).
-    pub(crate) fn narrow_to(&self, time: i64, usable: &NodeSet, ripe: &mut NodeSet) {
-        ripe.clear();
-        let end = self.order.partition_point(|entry| entry.0 <= time);
-        if 2 * end < usable.len() {
-            self.order[..end]
-                .iter()
-                .filter(|(_, node)| usable.contains(*node))
-                .for_each(|(_, node)| ripe.insert(*node));
-        } else {
-            usable.iter().filter(|node| self.at[node.index()].time <= time).for_each(|node| ripe.insert(node));
+    /// Sets `ripe` to the usable nodes that are ready when jobs up to `last` have been released.
+    /// O(words + nodes that become ready about then).
+    pub(crate) fn narrow_to(&mut self, last: Moment, usable: &NodeSet, ripe: &mut NodeSet) {
+        self.ripening.narrow_to(last.0, usable, ripe);
+        for node in self.ripening.at(last.0) {
+            if self.first[node.index()].from > last {
+                ripe.remove(node);
+            }
         }
     }
 
-    /// When and how a node is ready.
-    pub(crate) fn node(&self, node: NodeId) -> ReadyNode {
-        self.at[node.index()]
+    /// CPUs of a node that is ready, when jobs up to `last` have been released, whoever asks. O(1) if it was asked of the
+    /// same level before; else a release of the node's jobs.
+    pub(crate) fn cpus<'a>(
+        &mut self,
+        selector: &Selector,
+        jobs: &NodeJobs,
+        (free, future): (&Free, &mut Free),
+        (shape, node): (&Shape, NodeId),
+        last: Moment,
+        allocation: impl Fn(JobId) -> Option<&'a Allocation>,
+    ) -> u32 {
+        let first = &self.first[node.index()];
+        if first.holds(last) {
+            return first.cpus;
+        }
+        let later = &mut self.later[node.index()];
+        if !later.holds(last) {
+            free.restore_node(&selector.geometry, future, node);
+            jobs.release(&selector.geometry, future, node, last, allocation);
+            let cpus = usable_cpus(&selector.geometry, selector.unit, future, shape, ANY_USER, node);
+            *later = Level { from: last, until: jobs.next_after(node, last), cpus };
+        }
+        later.cpus
     }
 
     /// Forgets all nodes of a cluster.
     fn clear(&mut self, n_nodes: usize) {
-        self.at.clear();
-        self.at.resize(n_nodes, ReadyNode { time: NEVER, next_end: NEVER, cpus: 0 });
-        self.order.clear();
+        self.first.clear();
+        self.first.resize(n_nodes, Level::NONE);
+        self.later.clone_from(&self.first);
+        self.ripening.clear(n_nodes);
+        self.now = NodeSet::empty(n_nodes);
     }
 
-    /// Notes when a node is ready, its place in the order apart; says the time.
-    fn note(&mut self, node: NodeId, ready: ReadyNode) -> i64 {
-        self.at[node.index()] = ready;
-        ready.time
-    }
-
-    /// Notes when a node is ready, where few nodes change. O(nodes moved).
-    fn set(&mut self, node: NodeId, ready: ReadyNode) {
-        let before = std::mem::replace(&mut self.at[node.index()], ready).time;
-        if before == ready.time {
-            return;
+    /// Notes what a node offers first, its place in the order apart; says when that was and is [s]. O(1).
+    fn note(&mut self, node: NodeId, level: Level) -> (i64, i64) {
+        let before = std::mem::replace(&mut self.first[node.index()], level);
+        self.later[node.index()] = Level::NONE;
+        if level.from == NOW {
+            self.now.insert(node);
+        } else {
+            self.now.remove(node);
         }
-        if let Ok(at) = self.order.binary_search(&(before, node)) {
-            self.order.remove(at);
-        }
-        if ready.time != NEVER {
-            let at = self.order.partition_point(|&entry| entry < (ready.time, node));
-            self.order.insert(at, (ready.time, node));
-        }
-    }
-
-    /// Notes when each of many nodes is ready, which may stand there twice. O(nodes).
-    fn set_all(&mut self, mut changed: Vec<(i64, NodeId)>) {
-        changed.sort_unstable();
-        changed.dedup();
-        let at = &self.at;
-        changed.retain(|&(time, _)| time != NEVER);
-        self.order
-            .retain(|(time, node)| at[node.index()].time == *time && changed.binary_search(&(*time, *node)).is_err());
-        self.order.append(&mut changed);
-        // A stable sort finds the two runs and merges them.
-        self.order.sort();
+        (before.from.0, level.from.0)
     }
 }
 
@@ -196,6 +217,8 @@ pub(crate) struct Ready {
     of_need: HashMap<NodeNeed, u32>,
     /// Positions in `times`, by request and partition; [`UNKNOWN`] until first asked for.
     of_shape: Vec<Vec<u32>>,
+    /// Working memory of [`Ready::refresh`].
+    moved: Vec<(i64, NodeId)>,
 }
 
 /// No position yet.
@@ -203,8 +226,8 @@ const UNKNOWN: u32 = u32::MAX;
 
 impl Ready {
     /// What the last [`Ready::bound`] of this request and partition found.
-    pub(crate) fn times(&self, request: RequestId, place: usize) -> Option<&ReadyTimes> {
-        self.times.get(*self.of_shape.get(request.index())?.get(place)? as usize)
+    pub(crate) fn times(&mut self, request: RequestId, place: usize) -> Option<&mut ReadyTimes> {
+        self.times.get_mut(*self.of_shape.get(request.index())?.get(place)? as usize)
     }
 
     /// Where the ready times of a shape are. O(1) after the first call for a request.
@@ -227,26 +250,41 @@ impl Ready {
     }
 
     /// Before this time [s] the request cannot be met on `usable`; `i64::MIN` if now, `i64::MAX` if never.
-    /// O(nodes that changed since the shape was last asked for × jobs on a node + nodes in order of time).
+    /// O(nodes that changed since the shape was last asked for × jobs on a node + words × log nodes).
     pub(crate) fn bound<'a>(
+        &mut self,
+        selector: &Selector,
+        jobs: &NodeJobs,
+        states: (&Free, &mut Free),
+        (request, place, shape): (RequestId, usize, &Shape),
+        usable: &NodeSet,
+        allocation: impl Fn(JobId) -> Option<&'a Allocation>,
+    ) -> i64 {
+        let needed = if shape.counted.is_empty() { shape.min_nodes.max(1) as usize } else { 1 };
+        let times = self.refresh(selector, jobs, states, (request, place, shape), allocation);
+        times.ripening.when(needed, usable).unwrap_or(NEVER.0)
+    }
+
+    /// The ready times of a request, brought up to date.
+    /// O(nodes that changed since the shape was last asked for × jobs on a node), and O(nodes) if they were many.
+    pub(crate) fn refresh<'a>(
         &mut self,
         selector: &Selector,
         jobs: &NodeJobs,
         (free, future): (&Free, &mut Free),
         (request, place, shape): (RequestId, usize, &Shape),
-        usable: &NodeSet,
         allocation: impl Fn(JobId) -> Option<&'a Allocation>,
-    ) -> i64 {
+    ) -> &mut ReadyTimes {
         let position = self.position(request, place, shape);
         let times = &mut self.times[position];
-        let ready = |future: &mut Free, node: NodeId| {
+        let level = |future: &mut Free, node: NodeId| {
             free.restore_node(&selector.geometry, future, node);
             let serves = |future: &Free| usable_cpus(&selector.geometry, selector.unit, future, shape, ANY_USER, node);
             let held = &jobs.held[node.index()];
-            let mut ready = ReadyNode { time: NOW, next_end: i64::MAX, cpus: serves(future) };
+            let mut level = Level { from: NOW, until: NEVER, cpus: serves(future) };
             for (position, held) in held.iter().enumerate() {
-                if ready.cpus > 0 {
-                    ready.next_end = held.end;
+                if level.cpus > 0 {
+                    level.until = (held.end, held.job);
                     break;
                 }
                 if let Some(allocation) = allocation(held.job) {
@@ -255,32 +293,38 @@ impl Ready {
                 }
                 // On nodes that are handed out whole only the last end counts.
                 if !shape.whole_nodes || position + 1 == jobs.held[node.index()].len() {
-                    (ready.time, ready.cpus) = (held.end, serves(future));
+                    (level.from, level.cpus) = ((held.end, held.job), serves(future));
                 }
             }
-            if ready.cpus == 0 {
-                ready.time = NEVER;
-            }
-            ready
+            if level.cpus == 0 { Level::NONE } else { level }
         };
+        let moved = &mut self.moved;
+        moved.clear();
         if times.seen < jobs.forgotten || jobs.position() - times.seen > jobs.held.len() as u64 {
             times.clear(jobs.held.len());
-            let eligible = shape.eligible.iter();
-            let all = eligible.map(|node| (times.note(node, ready(future, node)), node)).collect();
-            times.set_all(all);
-        } else {
+            moved.extend(shape.eligible.iter().map(|node| (times.note(node, level(future, node)).1, node)));
+            times.ripening.put_all(moved);
+        } else if times.seen < jobs.position() {
             let changed = &jobs.log[(times.seen - jobs.forgotten) as usize..];
             let changed = changed.iter().copied().filter(|&node| shape.eligible.contains(node));
             if jobs.position() - times.seen <= FEW {
-                changed.for_each(|node| times.set(node, ready(future, node)));
+                for node in changed {
+                    let (before, after) = times.note(node, level(future, node));
+                    times.ripening.put(node, before, after);
+                }
             } else {
-                let all = changed.map(|node| (times.note(node, ready(future, node)), node)).collect();
-                times.set_all(all);
+                for node in changed {
+                    let (before, after) = times.note(node, level(future, node));
+                    if before != after {
+                        // A node that changed twice is noted twice, the second time without a difference.
+                        times.ripening.leave(node);
+                        moved.push((after, node));
+                    }
+                }
+                times.ripening.put_all(moved);
             }
         }
         times.seen = jobs.position();
-        let needed = if shape.counted.is_empty() { shape.min_nodes.max(1) as usize } else { 1 };
-        let mut on_usable = times.order.iter().filter(|(_, node)| usable.contains(*node));
-        on_usable.nth(needed - 1).map_or(NEVER, |&(time, _)| time)
+        times
     }
 }

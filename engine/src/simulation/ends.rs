@@ -47,8 +47,8 @@ impl Controller<'_> {
         let job = &self.scenario.workload.jobs[id.index()];
         let succeeded = job.succeeded;
         let association = job.association;
+        self.live.set_phase(id, Phase::Completing);
         let Some(live) = self.live.get_mut(id) else { return };
-        live.phase = Phase::Completing;
         match how {
             // The recorded requeue has happened; the next run is the next recorded one.
             RunEnded::Itself => live.run += u16::from(live.returns),

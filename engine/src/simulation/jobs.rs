@@ -20,6 +20,7 @@ pub(crate) enum Phase {
 #[derive(Clone, Debug)]
 pub(crate) struct LiveJob {
     pub(crate) job: JobId,
+    /// Changed by [`LiveJobs::set_phase`] alone.
     pub(crate) phase: Phase,
     /// When age began to accrue [s].
     pub(crate) accrue: i64,
@@ -70,17 +71,20 @@ pub(crate) struct LiveJobs {
     slot_of: Vec<u32>,
     slots: Vec<Option<LiveJob>>,
     vacant: Vec<u32>,
+    /// Jobs in the queue, a bit a job: the one question asked of every record of every cycle.
+    pending: Vec<u64>,
 }
 
 impl LiveJobs {
-    /// Room for the jobs of a workload (4 bytes each).
+    /// Room for the jobs of a workload (4 bytes and a bit each).
     pub(crate) fn new(n_jobs: usize) -> Self {
-        Self { slot_of: vec![NONE; n_jobs], slots: Vec::new(), vacant: Vec::new() }
+        let pending = vec![0; n_jobs.div_ceil(64)];
+        Self { slot_of: vec![NONE; n_jobs], slots: Vec::new(), vacant: Vec::new(), pending }
     }
 
     /// Adds a job.
     pub(crate) fn insert(&mut self, live: LiveJob) {
-        let job = live.job;
+        let (job, phase) = (live.job, live.phase);
         let slot = match self.vacant.pop() {
             Some(slot) => {
                 self.slots[slot as usize] = Some(live);
@@ -92,6 +96,24 @@ impl LiveJobs {
             }
         };
         self.slot_of[job.index()] = slot;
+        self.note(job, phase);
+    }
+
+    /// A job that is alive comes to stand elsewhere.
+    pub(crate) fn set_phase(&mut self, job: JobId, phase: Phase) {
+        if let Some(live) = self.get_mut(job) {
+            live.phase = phase;
+            self.note(job, phase);
+        }
+    }
+
+    fn note(&mut self, job: JobId, phase: Phase) {
+        let (word, bit) = (&mut self.pending[job.index() / 64], 1 << (job.index() % 64));
+        if phase == Phase::Pending {
+            *word |= bit;
+        } else {
+            *word &= !bit;
+        }
     }
 
     /// Forgets a job.
@@ -101,6 +123,7 @@ impl LiveJobs {
             return None;
         }
         self.vacant.push(slot);
+        self.note(job, Phase::Completing);
         self.slots[slot as usize].take()
     }
 
@@ -131,7 +154,8 @@ impl LiveJobs {
     }
 
     /// Whether a job waits in the queue.
+    #[inline]
     pub(crate) fn is_pending(&self, job: JobId) -> bool {
-        self.get(job).is_some_and(|live| live.phase == Phase::Pending)
+        self.pending[job.index() / 64] >> (job.index() % 64) & 1 == 1
     }
 }

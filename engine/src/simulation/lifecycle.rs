@@ -150,8 +150,8 @@ impl Controller<'_> {
         let now = if self.now == self.timers.boot && job.before().is_some() { now.min(job.release) } else { now };
         let known = self.live.get(id).filter(|live| live.accrues).map(|live| live.accrue);
         let accrue = known.unwrap_or_else(|| self.accrue_from(id, now));
+        self.live.set_phase(id, Phase::Pending);
         if let Some(live) = self.live.get_mut(id) {
-            live.phase = Phase::Pending;
             (live.accrue, live.accrues) = (accrue, true);
         }
         self.records[id.index()].eligible = Some(now);
@@ -270,8 +270,8 @@ impl Controller<'_> {
         }
         record.n_ranges = self.node_ranges.len() as u32 - record.ranges_begin;
         self.leaves_queue(id);
+        self.live.set_phase(id, Phase::Running);
         let Some(live) = self.live.get_mut(id) else { return };
-        live.phase = Phase::Running;
         live.starts = live.starts.wrapping_add(1);
         live.returns = run.returns;
         live.warned = false;

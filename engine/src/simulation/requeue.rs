@@ -61,8 +61,8 @@ impl Controller<'_> {
     pub(super) fn come_back(&mut self, id: JobId) {
         let now = seconds(self.now);
         let ended = self.records[id.index()].end.unwrap_or(now);
+        self.live.set_phase(id, Phase::Waiting);
         let Some(live) = self.live.get_mut(id) else { return };
-        live.phase = Phase::Waiting;
         live.returns = false;
         (live.submit, live.begin) = (ended, ended + REQUEUE_DELAY);
         (live.accrue, live.accrues) = (ended, false);

@@ -304,9 +304,7 @@ impl Controller<'_> {
         let pending: Vec<JobId> = self.waiting_for(index).filter(|&id| self.live.is_pending(id)).collect();
         for id in pending {
             self.leaves_queue(id);
-            if let Some(live) = self.live.get_mut(id) {
-                live.phase = Phase::Waiting;
-            }
+            self.live.set_phase(id, Phase::Waiting);
             self.records[id.index()].eligible = None;
             self.hold(id);
         }

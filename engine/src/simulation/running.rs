@@ -26,6 +26,12 @@ impl Running {
                 && allocation(self.job).is_some_and(|held| held.shares.iter().any(|share| nodes.contains(share.node))))
     }
 
+    /// Whether its first node is this one.
+    #[cfg(test)]
+    pub(crate) fn is_on(&self, node: NodeId) -> bool {
+        self.node == node
+    }
+
     /// The same job with another expected end [s].
     pub(crate) fn until(self, end: i64) -> Self {
         Self { end, ..self }

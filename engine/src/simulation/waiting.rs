@@ -282,9 +282,7 @@ impl Controller<'_> {
                 let request = self.scenario.workload.jobs[sibling.index()].request;
                 self.queue.left(request, self.partitions(sibling).len());
                 held = true;
-                if let Some(live) = self.live.get_mut(sibling) {
-                    live.phase = Phase::Waiting;
-                }
+                self.live.set_phase(sibling, Phase::Waiting);
                 self.records[sibling.index()].eligible = None;
                 self.waiting.held.insert(sibling);
             }

@@ -1,0 +1,122 @@
+//! The groups of [`crate::select::will_run::Groups`], found by their ends instead of job by job.
+
+use crate::select::will_run::{GROUP_MAX, WillRunPolicy, first_anchor};
+use crate::simulation::running::Running;
+
+/// The same way through the running jobs. A group reaches from the job after the one before to the last job on usable nodes
+/// whose end lies in the window; if the window's very last job is none of those, to the next one after the window, since the
+/// test looks at the window's edge only when it has released a job. In one window at most every 202nd job ends a group
+/// without a test, and the window stays; only how many there are is counted, not where.
+#[derive(Debug)]
+pub(crate) struct GroupEnds<'r> {
+    jobs: &'r [Running],
+    policy: WillRunPolicy,
+    /// The first job that belongs to no group yet.
+    next: usize,
+    window: i64,
+    anchor: Option<i64>,
+}
+
+impl<'r> GroupEnds<'r> {
+    /// Before the first group of these jobs, which come in order of expected end.
+    pub(crate) fn new(jobs: &'r [Running], policy: WillRunPolicy) -> Self {
+        Self { jobs, policy, next: 0, window: 30, anchor: None }
+    }
+
+    /// The last job of the next group that is tested; `None` if there is none. `holds` says whether a job holds usable nodes.
+    /// O(log jobs), and a look at each job of a window where there are more than 200.
+    pub(crate) fn next(&mut self, holds: impl Fn(&Running) -> bool) -> Option<Running> {
+        loop {
+            let first = self.next + self.jobs[self.next..].iter().position(&holds)?;
+            let anchor = *self.anchor.get_or_insert(first_anchor(self.jobs[first].end));
+            if self.policy.linear {
+                self.next = first + 1;
+                return Some(self.jobs[first]);
+            }
+            let edge = anchor + self.window;
+            let beyond = first + self.jobs[first..].partition_point(|job| job.end <= edge);
+            let in_window = &self.jobs[first..beyond];
+            let last = in_window.iter().rposition(&holds).map(|at| first + at);
+            let many = if in_window.len() < GROUP_MAX { 0 } else { in_window.iter().filter(|job| holds(job)).count() };
+            // Jobs of the last group of the window; as many as there are where they are few.
+            let left = many % (GROUP_MAX + 1);
+            let (end, is_tested) = match last {
+                Some(last) if last + 1 == beyond || (many > 0 && left == 0) => (last, many == 0 || left > 0),
+                _ => match self.jobs[beyond..].iter().position(&holds) {
+                    Some(at) => (beyond + at, left < GROUP_MAX),
+                    None => {
+                        // The list ends before the group does.
+                        self.next = self.jobs.len();
+                        return last.map(|last| self.jobs[last]);
+                    }
+                },
+            };
+            self.next = end + 1;
+            if is_tested {
+                self.widen(anchor);
+                return Some(self.jobs[end]);
+            }
+        }
+    }
+
+    /// The window of the next group: it reaches the next job at least.
+    fn widen(&mut self, anchor: i64) {
+        let Some(next) = self.jobs.get(self.next) else { return };
+        let linear = self.policy.window_linear;
+        loop {
+            self.window = if linear > 0 { self.window + linear } else { self.window * 2 };
+            if next.end <= anchor + self.window {
+                break;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::{JobId, NodeId};
+    use crate::policy::SlurmVersion;
+    use crate::select::free::{Allocation, Share};
+    use crate::select::will_run::Groups;
+    use crate::simulation::running::RunningJobs;
+
+    /// Both ways on drawn lists of jobs, some of which hold usable nodes.
+    #[test]
+    fn groups_are_those_of_the_definition() {
+        let mut random = 7_u64;
+        let mut draw = |bound: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % bound
+        };
+        for round in 0..3000 {
+            let (jobs, spread) = ([3, 30, 300, 1500][round % 4], [100, 3000, 200_000][round % 3]);
+            let usable = [0, 1, 5, 9, 10][(round / 12) % 5];
+            let mut running = RunningJobs::default();
+            for job in 0..draw(jobs) + 1 {
+                let node = NodeId(u32::from(draw(10) < usable));
+                let share = Share { node, cpus: 1, memory: 0 };
+                let allocation = Allocation { shares: vec![share], ..Allocation::default() };
+                running.insert(draw(spread) as i64 - 50, JobId(job as u32), &allocation);
+            }
+            let running: Vec<Running> = running.iter().copied().collect();
+            let window_linear = [0, 0, 0, 50][round % 4];
+            let policy = WillRunPolicy { linear: round % 17 == 0, window_linear, version: SlurmVersion::V22_05 };
+            let holds = |job: &Running| job.is_on(NodeId(1));
+            let mut defined = Vec::new();
+            let mut groups = Groups::new(&running, policy);
+            let mut last = None;
+            while let Some(tested) = groups.next(|job| {
+                if holds(&job) {
+                    last = Some(job);
+                }
+                holds(&job)
+            }) {
+                defined.extend(last.filter(|_| tested));
+            }
+            let mut ends = GroupEnds::new(&running, policy);
+            let found: Vec<Running> = std::iter::from_fn(|| ends.next(holds)).collect();
+            assert_eq!(found, defined, "round {round}");
+        }
+    }
+}
