@@ -2,6 +2,19 @@
 
 use crate::ids::NodeId;
 
+/// The nodes of a word of a set ([`NodeSet::word`]), in node order.
+#[inline]
+pub(crate) fn nodes_of(index: usize, mut word: u64) -> impl Iterator<Item = NodeId> {
+    std::iter::from_fn(move || {
+        if word == 0 {
+            return None;
+        }
+        let bit = word.trailing_zeros();
+        word &= word - 1;
+        Some(NodeId(index as u32 * 64 + bit))
+    })
+}
+
 /// A set of nodes of one cluster. All sets of a cluster have the same capacity.
 /// Set algebra costs one pass over the words; iteration is in node order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
@@ -127,6 +140,18 @@ impl NodeSet {
     #[inline]
     pub fn lacks_some_of(&self, other: &Self, within: &Self) -> bool {
         self.words.iter().zip(&other.words).zip(&within.words).any(|((a, b), c)| b & c & !a != 0)
+    }
+
+    /// The nodes of 64 neighbours, a bit each; word `index` begins with node 64 × `index`. O(1).
+    #[inline]
+    pub(crate) fn word(&self, index: usize) -> u64 {
+        self.words[index]
+    }
+
+    /// How many words there are.
+    #[inline]
+    pub(crate) fn n_words(&self) -> usize {
+        self.words.len()
     }
 
     /// The nodes in node order.

@@ -65,7 +65,7 @@ fn equal_neighbours_are_merged_but_their_records_stay_used() {
 fn narrowed(table: &Timeline, begin: i64, end: i64) -> (String, Option<i64>) {
     let all = nodes(&[0, 1, 2]);
     let mut usable = all.clone();
-    table.narrow(&mut usable, begin, end);
+    table.narrow(&mut usable, table.touched(begin, end));
     let slots = table.touched(begin, end);
     (list(&usable), table.later(slots.start, slots.end, &all))
 }
@@ -84,7 +84,7 @@ fn sweeping_over_the_slots_finds_what_looking_at_each_stretch_finds() {
         for begin in (0..1100).step_by(13) {
             let (mut swept, mut looked) = (all.clone(), all.clone());
             sweep.narrow(&table, table.touched(begin, begin + length), &mut swept, &all);
-            table.narrow(&mut looked, begin, begin + length);
+            table.narrow(&mut looked, table.touched(begin, begin + length));
             assert_eq!(list(&swept), list(&looked), "{begin} for {length}");
         }
     }

@@ -102,19 +102,19 @@ impl Timeline {
         grows.next().map(|pair| pair[0].end)
     }
 
-    /// Narrows `usable` to the nodes unplanned in every slot of [`begin`, `end`], and says by how much both times could
-    /// grow without a different answer. O(slots × words).
-    pub(crate) fn narrow(&self, usable: &mut NodeSet, begin: i64, end: i64) -> i64 {
-        let first = self.slots.partition_point(|slot| slot.end <= begin);
-        let mut slack = self.slots.get(first).map_or(i64::MAX, |slot| slot.end - begin);
-        for slot in &self.slots[first..] {
-            if slot.begin > end {
-                slack = slack.min(slot.begin - end);
-                break;
-            }
+    /// Narrows `usable` to the nodes unplanned in all of these slots. O(slots × words).
+    pub(crate) fn narrow(&self, usable: &mut NodeSet, touched: std::ops::Range<usize>) {
+        for slot in &self.slots[touched] {
             usable.intersect(&slot.nodes);
         }
-        slack
+    }
+
+    /// By how much both times could grow without touching other slots. O(log slots).
+    pub(crate) fn slack(&self, begin: i64, end: i64) -> i64 {
+        let touched = self.touched(begin, end);
+        let until_first_ends = self.slots.get(touched.start).map_or(i64::MAX, |slot| slot.end - begin);
+        let until_next_begins = self.slots.get(touched.end).map_or(i64::MAX, |slot| slot.begin - end);
+        until_first_ends.min(until_next_begins)
     }
 
     /// First second of the table.

@@ -14,6 +14,13 @@ pub(crate) struct Gathered {
 }
 
 impl Gathered {
+    /// Adds a node that offers so many CPUs.
+    #[inline]
+    pub(crate) fn add(&mut self, cpus: u32) {
+        self.nodes += usize::from(cpus > 0);
+        self.cpus += u64::from(cpus);
+    }
+
     /// Whether selection could succeed. If not, it fails, on these nodes and on any subset of them.
     #[inline]
     pub(crate) fn may_suffice(self, shape: &Shape) -> bool {
@@ -46,12 +53,16 @@ impl Selector {
         let mut gathered = Gathered::default();
         let mut suffices = |free: &Free, node: NodeId| {
             let cpus = usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node);
-            gathered.nodes += usize::from(cpus > 0);
-            gathered.cpus += u64::from(cpus);
+            gathered.add(cpus);
             cpus > 0 && gathered.may_suffice(shape)
         };
         candidates.iter_common(&free.open).any(|node| suffices(free, node))
             || soon.is_some_and(|soon| candidates.iter_common(&soon.nodes).any(|node| suffices(&soon.free, node)))
+    }
+
+    /// CPUs that a request could use on a node. O(sockets + GRES).
+    pub(crate) fn usable_cpus(&self, free: &Free, shape: &Shape, user: u32, node: NodeId) -> u32 {
+        usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node)
     }
 
     /// Whether a request for one node could be met by this one. O(sockets + GRES).

@@ -184,6 +184,11 @@ impl ReadyTimes {
         later.cpus
     }
 
+    /// CPUs of one of the nodes of [`ReadyTimes::now`]. O(1).
+    pub(crate) fn cpus_now(&self, node: NodeId) -> u32 {
+        self.first[node.index()].cpus
+    }
+
     /// Forgets all nodes of a cluster.
     fn clear(&mut self, n_nodes: usize) {
         self.first.clear();

@@ -9,9 +9,9 @@
 
 use crate::ids::RequestId;
 use crate::job::JobPart;
-use crate::node_set::NodeSet;
+use crate::node_set::nodes_of;
 use crate::select::free::ANY_USER;
-use crate::select::gathered::Soon;
+use crate::select::gathered::{Gathered, Soon};
 use crate::select::shape::Shape;
 use crate::simulation::{Controller, SECOND, seconds};
 
@@ -48,7 +48,8 @@ pub(super) struct Candidates {
     requests: Vec<Verdict>,
     /// Counts the evaluations of all waiting requests.
     evaluation: u64,
-    usable: NodeSet,
+    /// Counts the looks at what could become free: what is refused in one of them is refused until the next.
+    era: u64,
     /// The latest time at which this cycle could decide anything [s].
     latest: i64,
 }
@@ -58,6 +59,12 @@ pub(super) struct Candidates {
 struct Verdict {
     evaluation: u64,
     fits: bool,
+    /// The era in which a record of it could not start,
+    refused_in: u64,
+    /// with which limit [s],
+    refused_limit: i64,
+    /// in which of its partitions.
+    refused_place: u32,
 }
 
 /// Prepares the search. O(waiting requests × nodes freed since the last cycle), more for requests that fit.
@@ -81,6 +88,7 @@ pub(super) fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill, cy
         true => ahead::latest_end(controller, cycle),
         false => controller.now + (cycle.cost.of_records(cycle.length) / 1000) as i64,
     });
+    candidates.era += 1;
     candidates.reach = Reach::default();
     candidates.scout = Scout::default();
     candidates.witness = None;
@@ -113,6 +121,7 @@ fn any_shape(controller: &mut Controller<'_>, is_so: impl Fn(&Controller<'_>, &S
 impl Candidates {
     /// Finds out anew what could become free.
     fn look_ahead(&mut self, controller: &Controller<'_>, cycle: &Cycle) {
+        self.era += 1;
         self.soon = ahead::look(controller, cycle, self.soon.take());
         self.soon_of = controller.version;
         self.active = self.soon.is_some();
@@ -133,7 +142,7 @@ fn evaluate(controller: &mut Controller<'_>, candidates: &mut Candidates) {
         // What did not fit then can fit only through what was given back since.
         let only_freed = previous > 0 && verdict.evaluation == previous && !verdict.fits;
         let fits = fits(controller, soon, request, only_freed);
-        candidates.requests[request.index()] = Verdict { evaluation: candidates.evaluation, fits };
+        candidates.requests[request.index()] = Verdict { evaluation: candidates.evaluation, fits, ..verdict };
     }
     controller.queue = queue;
     controller.free.freed.clear();
@@ -251,8 +260,16 @@ fn find(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle)
 }
 
 /// Whether the record fits into what is free and unplanned. Notes until when a no holds.
+/// O(words with free nodes × slots), or O(1): where a record could not start, another of the request that runs as long cannot
+/// either, in this partition and until what could become free is looked at anew. All that it could get has only shrunk.
 fn could_start(controller: &mut Controller<'_>, backfill: &mut Backfill, record: Record) -> bool {
     let id = record.job;
+    let limit = controller.plan_seconds(id);
+    let candidates = &backfill.candidates;
+    let known = candidates.requests[record.request.index()];
+    if known.refused_in == candidates.era && known.refused_place == record.place && limit >= known.refused_limit {
+        return false;
+    }
     let licensed = backfill.candidates.sleeps || controller.licenses_free(id);
     if !controller.live.is_pending(id) || !licensed {
         return false;
@@ -261,20 +278,55 @@ fn could_start(controller: &mut Controller<'_>, backfill: &mut Backfill, record:
         return false;
     }
     let shapes = controller.take_shapes(record.request);
-    let shape = &shapes[record.place as usize];
-    let now = seconds(controller.now);
-    let limit = controller.plan_seconds(id);
-    let candidates = &mut backfill.candidates;
-    candidates.usable.copy_from(&shape.eligible);
-    candidates.usable.intersect(&controller.up);
-    // Whenever in this cycle the record's turn comes, it needs its nodes at least for this time.
-    let slack = backfill.timeline.narrow(&mut candidates.usable, candidates.latest, now + limit);
-    let user = controller.scenario.workload.jobs[id.index()].user.0;
-    let soon = candidates.soon.as_ref().filter(|_| candidates.sleeps);
-    let could = controller.selector.may_fit((&controller.free, soon), shape, user, &candidates.usable);
+    let could = shape_could_start(controller, backfill, record, &shapes[record.place as usize], limit);
     controller.put_shapes(record.request, shapes);
+    let candidates = &mut backfill.candidates;
     if !could {
+        let now = seconds(controller.now);
+        let slack = backfill.timeline.slack(candidates.latest, now + limit);
         backfill.valid_until = backfill.valid_until.min(now.saturating_add(slack));
+        let known = &mut candidates.requests[record.request.index()];
+        (known.refused_in, known.refused_limit, known.refused_place) = (candidates.era, limit, record.place);
     }
     could
+}
+
+/// Whether a shape fits into what is free, and what could become free in the cycle's sleeps, where nothing is planned for as
+/// long as it runs.
+fn shape_could_start(
+    controller: &mut Controller<'_>,
+    backfill: &Backfill,
+    record: Record,
+    shape: &Shape,
+    limit: i64,
+) -> bool {
+    let candidates = &backfill.candidates;
+    // Whenever in this cycle the record's turn comes, it needs its nodes at least for this time.
+    let touched = backfill.timeline.touched(candidates.latest, seconds(controller.now) + limit);
+    let slots = &backfill.timeline.slots[touched];
+    let soon = candidates.soon.as_ref().filter(|_| candidates.sleeps);
+    let (live, selector) = (&controller.live, &controller.selector);
+    let states = (&controller.free, &mut controller.future);
+    let request = (record.request, record.place as usize, shape);
+    let allocation = |job| live.get(job).map(|live| &live.allocation);
+    let ready = controller.ready.refresh(selector, &controller.node_jobs, states, request, allocation);
+    let mut gathered = Gathered::default();
+    (0..controller.up.n_words()).any(|word| {
+        let offering = ready.now.word(word) | soon.map_or(0, |soon| soon.nodes.word(word));
+        let mut unplanned = offering & shape.eligible.word(word) & controller.up.word(word);
+        for slot in slots {
+            if unplanned == 0 {
+                return false;
+            }
+            unplanned &= slot.nodes.word(word);
+        }
+        nodes_of(word, unplanned).any(|node| {
+            let cpus = match soon.filter(|soon| soon.nodes.contains(node)) {
+                Some(soon) => selector.usable_cpus(&soon.free, shape, ANY_USER, node),
+                None => ready.cpus_now(node),
+            };
+            gathered.add(cpus);
+            gathered.may_suffice(shape)
+        })
+    })
 }

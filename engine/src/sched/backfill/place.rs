@@ -70,7 +70,8 @@ pub(super) fn place(
         let later = backfill.timeline.later(slots.start, slots.end, &backfill.base);
         let later = later.into_iter().chain(reservation_ends).min();
         if try_from == now {
-            let slack = backfill.timeline.narrow(&mut backfill.usable, try_from, end);
+            let slack = backfill.timeline.slack(try_from, end);
+            backfill.timeline.narrow(&mut backfill.usable, slots);
             backfill.valid_until = backfill.valid_until.min(now.saturating_add(slack));
         } else {
             if !std::mem::replace(&mut sweeping, true) {
