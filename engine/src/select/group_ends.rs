@@ -1,5 +1,6 @@
 //! The groups of [`crate::select::will_run::Groups`], found by their ends instead of job by job.
 
+use crate::select::ready::Moment;
 use crate::select::will_run::{GROUP_MAX, WillRunPolicy, first_anchor};
 use crate::simulation::running::Running;
 
@@ -25,38 +26,80 @@ impl<'r> GroupEnds<'r> {
 
     /// The last job of the next group that is tested; `None` if there is none. `holds` says whether a job holds usable nodes.
     /// O(log jobs), and a look at each job of a window where there are more than 200.
-    pub(crate) fn next(&mut self, holds: impl Fn(&Running) -> bool) -> Option<Running> {
+    pub(crate) fn next(&mut self, holds: impl Fn(&Running) -> bool) -> Option<Moment> {
         loop {
             let first = self.next + self.jobs[self.next..].iter().position(&holds)?;
-            let anchor = *self.anchor.get_or_insert(first_anchor(self.jobs[first].end));
-            if self.policy.linear {
-                self.next = first + 1;
-                return Some(self.jobs[first]);
-            }
-            let edge = anchor + self.window;
+            let edge = self.edge(self.jobs[first].end);
             let beyond = first + self.jobs[first..].partition_point(|job| job.end <= edge);
             let in_window = &self.jobs[first..beyond];
             let last = in_window.iter().rposition(&holds).map(|at| first + at);
             let many = if in_window.len() < GROUP_MAX { 0 } else { in_window.iter().filter(|job| holds(job)).count() };
-            // Jobs of the last group of the window; as many as there are where they are few.
-            let left = many % (GROUP_MAX + 1);
-            let (end, is_tested) = match last {
-                Some(last) if last + 1 == beyond || (many > 0 && left == 0) => (last, many == 0 || left > 0),
-                _ => match self.jobs[beyond..].iter().position(&holds) {
-                    Some(at) => (beyond + at, left < GROUP_MAX),
-                    None => {
-                        // The list ends before the group does.
-                        self.next = self.jobs.len();
-                        return last.map(|last| self.jobs[last]);
-                    }
-                },
-            };
-            self.next = end + 1;
-            if is_tested {
-                self.widen(anchor);
-                return Some(self.jobs[end]);
+            let after = || self.jobs[beyond..].iter().position(&holds).map(|at| beyond + at);
+            if let Some((end, is_tested)) = self.group(first, last, beyond, many, after)
+                && self.ends_at(end, is_tested)
+            {
+                return Some(self.jobs[end].moment());
             }
         }
+    }
+
+    /// The same, given the jobs on usable nodes in order. O(log jobs).
+    pub(crate) fn next_of(&mut self, held: &[Moment]) -> Option<Moment> {
+        loop {
+            let from = self.jobs.get(self.next)?.moment();
+            let held = &held[held.partition_point(|&moment| moment < from)..];
+            let edge = self.edge(held.first()?.0);
+            let place = |moment: Moment| self.jobs.partition_point(|job| job.moment() < moment);
+            let n_held = held.partition_point(|moment| moment.0 <= edge);
+            let first = place(held[0]);
+            let beyond = first + self.jobs[first..].partition_point(|job| job.end <= edge);
+            let last = n_held.checked_sub(1).map(|at| place(held[at]));
+            let after = || held.get(n_held).map(|&moment| place(moment));
+            if let Some((end, is_tested)) = self.group(first, last, beyond, n_held, after)
+                && self.ends_at(end, is_tested)
+            {
+                return Some(self.jobs[end].moment());
+            }
+        }
+    }
+
+    /// Where the window ends that the next group's first job, which ends at `first`, finds [s].
+    fn edge(&mut self, first: i64) -> i64 {
+        *self.anchor.get_or_insert(first_anchor(first)) + self.window
+    }
+
+    /// Where a group ends whose jobs stand in `first..beyond`, `last` being the last of them and `many` how many they are (0 if not
+    /// more than [`GROUP_MAX`] with certainty); and whether it is tested. `after` is the first job on usable nodes after them.
+    fn group(
+        &self,
+        first: usize,
+        last: Option<usize>,
+        beyond: usize,
+        many: usize,
+        after: impl Fn() -> Option<usize>,
+    ) -> Option<(usize, bool)> {
+        if self.policy.linear {
+            return Some((first, true));
+        }
+        // Jobs of the last group of the window; as many as there are where they are few.
+        let left = many % (GROUP_MAX + 1);
+        match last {
+            Some(last) if last + 1 == beyond || (many > 0 && left == 0) => Some((last, many == 0 || left > 0)),
+            // The list may end before the group does.
+            _ => after().map(|end| (end, left < GROUP_MAX)).or(last.map(|last| (last, true))),
+        }
+    }
+
+    /// The group ends with this job; says whether it is tested.
+    fn ends_at(&mut self, end: usize, is_tested: bool) -> bool {
+        self.next = end + 1;
+        if is_tested
+            && let Some(anchor) = self.anchor
+            && !self.policy.linear
+        {
+            self.widen(anchor);
+        }
+        is_tested
     }
 
     /// The window of the next group: it reaches the next job at least.
@@ -108,15 +151,19 @@ mod tests {
             let mut last = None;
             while let Some(tested) = groups.next(|job| {
                 if holds(&job) {
-                    last = Some(job);
+                    last = Some(job.moment());
                 }
                 holds(&job)
             }) {
                 defined.extend(last.filter(|_| tested));
             }
             let mut ends = GroupEnds::new(&running, policy);
-            let found: Vec<Running> = std::iter::from_fn(|| ends.next(holds)).collect();
+            let found: Vec<Moment> = std::iter::from_fn(|| ends.next(holds)).collect();
             assert_eq!(found, defined, "round {round}");
+            let held: Vec<Moment> = running.iter().filter(|job| holds(job)).map(|job| job.moment()).collect();
+            let mut ends = GroupEnds::new(&running, policy);
+            let found: Vec<Moment> = std::iter::from_fn(|| ends.next_of(&held)).collect();
+            assert_eq!(found, defined, "round {round}, given the jobs");
         }
     }
 }

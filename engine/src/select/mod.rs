@@ -2,6 +2,7 @@
 //! Reading order: [`shape`] (the request), [`free`] (what is there), [`usable`] (one node), [`pick`] (which nodes),
 //! [`layout`] (which cores), [`will_run`] (when).
 
+pub(crate) mod by_runs;
 pub(crate) mod free;
 pub(crate) mod gathered;
 pub(crate) mod group_ends;
@@ -62,6 +63,9 @@ pub(crate) struct Selector {
     /// CPUs each node offered in which round of [`Selector::gather`].
     offered: Vec<(u64, u32)>,
     round: u64,
+    by_runs: by_runs::Runs,
+    /// When the jobs on a few usable nodes end, in [`Selector::predict`].
+    held: Vec<ready::Moment>,
     /// Nodes that could be ready, in [`Selector::predict`].
     ripe: NodeSet,
     /// Nodes of the last successful [`Selector::fits`], in node order.
@@ -92,6 +96,8 @@ impl Selector {
             part: Vec::new(),
             offered: vec![(0, 0); cluster.nodes.len()],
             round: 0,
+            by_runs: by_runs::Runs::default(),
+            held: Vec::new(),
             ripe: NodeSet::empty(cluster.nodes.len()),
             chosen: Vec::new(),
         }

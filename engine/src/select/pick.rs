@@ -47,10 +47,11 @@ pub(crate) struct PickScratch {
 }
 
 /// What is still needed.
-struct Remaining {
-    nodes: i64,
-    cpus: i64,
-    max_nodes: i64,
+#[derive(Debug)]
+pub(super) struct Remaining {
+    pub(super) nodes: i64,
+    pub(super) cpus: i64,
+    pub(super) max_nodes: i64,
 }
 
 impl PickScratch {
@@ -67,8 +68,41 @@ impl PickScratch {
 }
 
 impl Remaining {
-    fn satisfied(&self) -> bool {
+    /// All that a shape asks for.
+    pub(super) fn of(shape: &Shape) -> Self {
+        Self {
+            nodes: i64::from(shape.wanted_nodes.max(shape.min_nodes)),
+            cpus: i64::from(shape.min_cpus),
+            max_nodes: i64::from(shape.max_nodes),
+        }
+    }
+
+    pub(super) fn satisfied(&self) -> bool {
         self.nodes <= 0 && self.cpus <= 0
+    }
+
+    /// Whether so many nodes cover what is still needed, down to the least the job accepts.
+    pub(super) fn suffice(&self, shape: &Shape, nodes: i64) -> bool {
+        let slack = i64::from(shape.wanted_nodes) - i64::from(shape.min_nodes);
+        nodes >= self.nodes - slack.max(0)
+    }
+
+    /// Whether what was taken will do.
+    pub(super) fn is_enough(&self, shape: &Shape) -> bool {
+        self.cpus <= 0 && self.suffice(shape, 0)
+    }
+
+    /// Takes an offer: as many CPUs as it may, leaving a core's or socket's for each node still needed, or a task's.
+    pub(super) fn take(&mut self, shape: &Shape, mut offer: Offer) -> Offer {
+        if !shape.whole_nodes {
+            let reserved = (self.nodes - 1).max(0) * i64::from(shape.cpus_per_task.max(offer.kept));
+            let allowed = (self.cpus - reserved).max(i64::from(shape.min_cpus_per_node));
+            offer.cpus = i64::from(offer.cpus).min(allowed) as u32;
+        }
+        self.cpus -= i64::from(offer.cpus);
+        self.nodes -= 1;
+        self.max_nodes -= 1;
+        offer
     }
 }
 
@@ -140,11 +174,7 @@ fn attempt(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickScra
     chosen.clear();
     scratch.taken.clear();
     scratch.taken.resize(offers.len(), false);
-    let mut rest = Remaining {
-        nodes: i64::from(shape.wanted_nodes.max(shape.min_nodes)),
-        cpus: i64::from(shape.min_cpus),
-        max_nodes: i64::from(shape.max_nodes),
-    };
+    let mut rest = Remaining::of(shape);
     for required in &shape.required {
         match offers.iter().position(|offer| offer.node == *required) {
             Some(position) if rest.max_nodes > 0 => take(shape, offers, position, &mut rest, scratch, chosen),
@@ -179,20 +209,14 @@ fn attempt(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickScra
                 ordered(shape, offers, &mut rest, scratch, chosen, |offer| -i64::from(offer.node.0), false)
             }
         };
-    let enough = satisfied || (rest.cpus <= 0 && enough_nodes(shape, 0, rest.nodes));
+    let enough = satisfied || rest.is_enough(shape);
     if enough {
         chosen.sort_unstable_by_key(|offer| offer.node);
     }
     enough
 }
 
-/// Whether `available` nodes cover what is still needed, down to the least the job accepts.
-fn enough_nodes(shape: &Shape, available: i64, needed: i64) -> bool {
-    let slack = i64::from(shape.wanted_nodes) - i64::from(shape.min_nodes);
-    available >= needed - slack.max(0)
-}
-
-/// Takes one offer: as many CPUs as it may, leaving a core's or socket's for each node still needed, or a task's.
+/// Takes one offer, if it was not taken before.
 fn take(
     shape: &Shape,
     offers: &[Offer],
@@ -205,16 +229,7 @@ fn take(
         return;
     }
     scratch.taken[position] = true;
-    let mut offer = offers[position];
-    if !shape.whole_nodes {
-        let reserved = (rest.nodes - 1).max(0) * i64::from(shape.cpus_per_task.max(offer.kept));
-        let allowed = (rest.cpus - reserved).max(i64::from(shape.min_cpus_per_node));
-        offer.cpus = i64::from(offer.cpus).min(allowed) as u32;
-    }
-    rest.cpus -= i64::from(offer.cpus);
-    rest.nodes -= 1;
-    rest.max_nodes -= 1;
-    chosen.push(offer);
+    chosen.push(rest.take(shape, offers[position]));
 }
 
 /// Best fit over runs of consecutive nodes.
@@ -235,7 +250,7 @@ fn consecutive(
         let run = scratch.runs[best];
         // A run without nodes is passed over from now on.
         scratch.runs[best].nodes = 0;
-        let sufficient = i64::from(run.cpus) >= rest.cpus && enough_nodes(shape, i64::from(run.nodes), rest.nodes);
+        let sufficient = i64::from(run.cpus) >= rest.cpus && rest.suffice(shape, i64::from(run.nodes));
         if shape.contiguous && !sufficient {
             return false;
         }
@@ -344,7 +359,7 @@ fn best_run(shape: &Shape, scratch: &PickScratch, rest: &Remaining) -> Option<us
         if run.nodes == 0 {
             continue;
         }
-        let sufficient = i64::from(run.cpus) >= rest.cpus && enough_nodes(shape, i64::from(run.nodes), rest.nodes);
+        let sufficient = i64::from(run.cpus) >= rest.cpus && rest.suffice(shape, i64::from(run.nodes));
         let better = match &best {
             None => true,
             Some((_, best, best_sufficient)) => {

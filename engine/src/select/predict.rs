@@ -7,15 +7,29 @@ use crate::policy::SlurmVersion;
 use crate::select::Selector;
 use crate::select::free::{Allocation, Free};
 use crate::select::group_ends::GroupEnds;
-use crate::select::ready::{NodeJobs, ReadyTimes};
+use crate::select::ready::{Moment, NodeJobs, ReadyTimes};
 use crate::select::shape::Shape;
 use crate::select::usable;
 use crate::select::will_run::{WillRunPolicy, start_of};
 use crate::simulation::running::Running;
 
+/// With so many times fewer usable nodes than running jobs, the jobs on them are gathered; else all jobs are gone through.
+const FEW_NODES: usize = 16;
+
+/// What is asked of a test.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    /// The present [s]: no start is earlier.
+    pub(crate) now: i64,
+    /// A start after this [s] is of no use: then a bound above it is returned, and no nodes.
+    pub(crate) later: Option<i64>,
+    /// The chosen nodes are read as they will be.
+    pub(crate) lays_out: bool,
+}
+
 impl Selector {
     /// As [`crate::select::will_run::earliest_start`], given when the nodes are ready and a bound that follows from it.
-    /// A start after `later` is of no use: then a bound above it is returned, and no nodes. No running job may be overdue.
+    /// No running job may be overdue.
     /// O(groups × words + nodes ready by the answer); nodes that offer alike are not looked at one by one.
     #[expect(clippy::too_many_arguments, reason = "the test reads the controller's state and owns none of it")]
     pub(crate) fn predict<'a>(
@@ -27,56 +41,87 @@ impl Selector {
         usable: &NodeSet,
         running: &[Running],
         allocation: impl Fn(JobId) -> Option<&'a Allocation> + Copy,
-        (now, later): (i64, Option<i64>),
+        asked: Asked,
     ) -> Option<i64> {
         self.by_weight = false;
-        let binds = self.geometry.binds_for(shape);
-        let favours = self.favours(shape);
+        let alike = shape.alike.filter(|_| jobs.none_refuses() && self.scratch.idle_last.is_empty() && !self.one_leaf);
+        let few = usable.len() * FEW_NODES < running.len();
+        let mut held = std::mem::take(&mut self.held);
+        if few {
+            jobs.on_nodes(usable, running.first().map_or(i64::MAX, |job| job.end), &mut held);
+        }
         let mut groups = GroupEnds::new(running, policy);
         let mut ripe = std::mem::take(&mut self.ripe);
         let mut found = None;
-        while let Some(last) = groups.next(|job| job.holds_any(usable, allocation)) {
-            if last.end < bound {
+        while let Some(last) = match few {
+            true => groups.next_of(&held),
+            false => groups.next(|job| job.holds_any(usable, allocation)),
+        } {
+            if last.0 < bound {
                 continue;
             }
-            if later.is_some_and(|later| last.end > later) && policy.version < SlurmVersion::V25_05 {
-                found = Some(last.end);
+            if asked.later.is_some_and(|later| last.0 > later) && policy.version < SlurmVersion::V25_05 {
+                found = Some(last.0);
                 break;
             }
-            let last = (last.end, last.job);
             ready.narrow_to(last, usable, &mut ripe);
-            self.offers.clear();
-            self.near.clear();
-            for node in ripe.iter() {
-                let anyone = !(shape.exclusive_user || binds || favours) && free.exclusive_user_jobs[node.index()] == 0;
-                let cpus = if anyone {
-                    ready.cpus(self, jobs, (free, future), (shape, node), last, allocation)
-                } else {
-                    free.restore_node(&self.geometry, future, node);
-                    jobs.release(&self.geometry, future, node, last, allocation);
-                    usable::usable_cpus(&self.geometry, self.unit, future, shape, user, node)
-                };
-                if cpus > 0 {
-                    self.offer(node, cpus);
-                    if favours {
-                        self.favour(future, shape, node);
-                    }
-                    if binds {
-                        self.offer_near(future, shape, node, cpus);
-                    }
+            let fits = match alike {
+                // A node that is ready offers what it will ever offer.
+                Some(cpus) => {
+                    self.chosen_near = false;
+                    self.choose_alike(shape, &ripe, cpus)
                 }
-            }
-            if self.fits_offers(shape) {
-                // Who looks at what the job would hold reads the chosen nodes as they will be.
-                for offer in &self.chosen {
+                None => {
+                    self.look_at(&ripe, (free, future), (jobs, ready), (shape, user), last, allocation);
+                    self.fits_offers(shape)
+                }
+            };
+            if fits {
+                for offer in self.chosen.iter().filter(|_| asked.lays_out) {
                     free.restore_node(&self.geometry, future, offer.node);
                     jobs.release(&self.geometry, future, offer.node, last, allocation);
                 }
-                found = Some(start_of(self, policy, running.iter().copied(), allocation, last.0).max(now));
+                found = Some(start_of(self, policy, running.iter().copied(), allocation, last.0).max(asked.now));
                 break;
             }
         }
         self.ripe = ripe;
+        self.held = held;
         found
+    }
+
+    /// Puts on offer what ready nodes will offer when jobs up to `last` have been released. O(nodes).
+    fn look_at<'a>(
+        &mut self,
+        ripe: &NodeSet,
+        (free, future): (&Free, &mut Free),
+        (jobs, ready): (&NodeJobs, &mut ReadyTimes),
+        (shape, user): (&Shape, u32),
+        last: Moment,
+        allocation: impl Fn(JobId) -> Option<&'a Allocation> + Copy,
+    ) {
+        self.offers.clear();
+        self.near.clear();
+        let binds = self.geometry.binds_for(shape);
+        let favours = self.favours(shape);
+        for node in ripe.iter() {
+            let anyone = !(shape.exclusive_user || binds || favours) && free.exclusive_user_jobs[node.index()] == 0;
+            let cpus = if anyone {
+                ready.cpus(self, jobs, (free, future), (shape, node), last, allocation)
+            } else {
+                free.restore_node(&self.geometry, future, node);
+                jobs.release(&self.geometry, future, node, last, allocation);
+                usable::usable_cpus(&self.geometry, self.unit, future, shape, user, node)
+            };
+            if cpus > 0 {
+                self.offer(node, cpus);
+                if favours {
+                    self.favour(future, shape, node);
+                }
+                if binds {
+                    self.offer_near(future, shape, node, cpus);
+                }
+            }
+        }
     }
 }

@@ -41,17 +41,20 @@ pub(crate) struct NodeJobs {
     /// Nodes in the order in which they changed; what is older than `forgotten` entries is gone.
     log: Vec<NodeId>,
     forgotten: u64,
+    /// Jobs that refuse other users' jobs on their nodes.
+    refusing: u32,
 }
 
 impl NodeJobs {
     /// No jobs on `n_nodes` nodes.
     pub(crate) fn new(n_nodes: usize) -> Self {
         // The log begins after its first entry, so that 0 is a position of the forgotten past.
-        Self { held: vec![Vec::new(); n_nodes], log: Vec::new(), forgotten: 1 }
+        Self { held: vec![Vec::new(); n_nodes], log: Vec::new(), forgotten: 1, refusing: 0 }
     }
 
     /// A job runs on its nodes. O(nodes of the job × jobs on a node).
     pub(crate) fn insert(&mut self, geometry: &Geometry, end: i64, job: JobId, allocation: &Allocation) {
+        self.refusing += u32::from(allocation.exclusive_user);
         let mut socket = 0;
         for (share, node) in allocation.shares.iter().map(|share| share.node).enumerate() {
             let held = &mut self.held[node.index()];
@@ -64,10 +67,27 @@ impl NodeJobs {
 
     /// A job runs no more. O(nodes of the job × jobs on a node).
     pub(crate) fn remove(&mut self, job: JobId, allocation: &Allocation) {
+        self.refusing -= u32::from(allocation.exclusive_user);
         for share in &allocation.shares {
             self.held[share.node.index()].retain(|held| held.job != job);
             self.changed(share.node);
         }
+    }
+
+    /// When the jobs on these nodes end, from a time [s] on, each once and in order. O(jobs on them × log jobs on them).
+    pub(crate) fn on_nodes(&self, nodes: &NodeSet, from: i64, ends: &mut Vec<Moment>) {
+        ends.clear();
+        for node in nodes.iter() {
+            let held = self.held[node.index()].iter().map(|held| (held.end, held.job));
+            ends.extend(held.filter(|moment| moment.0 >= from));
+        }
+        ends.sort_unstable();
+        ends.dedup();
+    }
+
+    /// Whether no job refuses other users' jobs on its nodes: then it does not matter who asks.
+    pub(crate) fn none_refuses(&self) -> bool {
+        self.refusing == 0
     }
 
     /// When the first job of a node is released that is not yet at `last`. O(jobs on the node).

@@ -88,6 +88,9 @@ pub(crate) struct Shape {
     /// Whether the nodes it gets decide how many CPUs it is charged, where that counts for its size; filled in by the
     /// controller.
     pub(crate) size_varies: bool,
+    /// CPUs that every node offers which offers any, where that is known and the choice among them is plain; filled in by the
+    /// controller.
+    pub(crate) alike: Option<u32>,
 }
 
 /// All that one node's answer to a shape depends on ([`super::usable`]): shapes alike in it get the same answer.
@@ -249,6 +252,7 @@ impl Shape {
             feasible: false,
             charged_alone: None,
             size_varies: false,
+            alike: None,
         };
         for (index, node) in cluster.nodes.iter().enumerate() {
             let id = NodeId::new(index);

@@ -13,7 +13,7 @@ use crate::node_set::NodeSet;
 use crate::policy::{ConsumableUnit, SelectPolicy, SlurmVersion};
 use crate::simulation::running::RunningJobs;
 
-fn cluster(cores: &[u32]) -> Cluster {
+pub(super) fn cluster(cores: &[u32]) -> Cluster {
     let mut cluster = Cluster::default();
     for (index, &cores) in cores.iter().enumerate() {
         cluster.nodes.push(Node {

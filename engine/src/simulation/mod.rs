@@ -324,6 +324,7 @@ impl<'a> Controller<'a> {
             request.partitions.iter().map(|&partition| Shape::new(cluster, select, partition, request)).collect();
         for shape in &mut shapes {
             let user = 0;
+            shape.alike = self.selector.offers_alike(shape);
             shape.feasible = self.selector.fits_in_plan(&self.empty, shape, user, &shape.eligible);
             if shape.feasible && sizes_count {
                 shape.charged_alone = self.selector.charged_cpus(&self.empty, shape);

@@ -37,7 +37,8 @@ impl Running {
         Self { end, ..self }
     }
 
-    fn key(&self) -> (i64, JobId) {
+    /// When it is released in a will-run test.
+    pub(crate) fn moment(&self) -> (i64, JobId) {
         (self.end, self.job)
     }
 }
@@ -64,7 +65,7 @@ impl RunningJobs {
             self.chunks.push(vec![entry]);
             return;
         };
-        let position = chunk.partition_point(|other| other.key() < entry.key());
+        let position = chunk.partition_point(|other| other.moment() < entry.moment());
         chunk.insert(position, entry);
         if chunk.len() > CHUNK {
             let upper = chunk.split_off(CHUNK / 2);
@@ -78,7 +79,7 @@ impl RunningJobs {
         let entry = Running { end, job, node: NodeId(0), several: false };
         let at = self.chunk_of(&entry);
         let Some(chunk) = self.chunks.get_mut(at) else { return };
-        if let Ok(position) = chunk.binary_search_by_key(&entry.key(), Running::key) {
+        if let Ok(position) = chunk.binary_search_by_key(&entry.moment(), Running::moment) {
             chunk.remove(position);
             if chunk.is_empty() {
                 self.chunks.remove(at);
@@ -88,7 +89,7 @@ impl RunningJobs {
 
     /// The first chunk that ends at or after an entry.
     fn chunk_of(&self, entry: &Running) -> usize {
-        self.chunks.partition_point(|chunk| chunk.last().is_none_or(|last| last.key() < entry.key()))
+        self.chunks.partition_point(|chunk| chunk.last().is_none_or(|last| last.moment() < entry.moment()))
     }
 
     /// Counts changes.
@@ -151,8 +152,8 @@ mod tests {
                 running.remove(gone.0, gone.1);
             }
         }
-        assert!(running.iter().map(Running::key).eq(plain.iter().copied()));
+        assert!(running.iter().map(Running::moment).eq(plain.iter().copied()));
         let late = plain.iter().copied().filter(|&(end, _)| end > 2000);
-        assert!(running.after(2000).map(Running::key).eq(late));
+        assert!(running.after(2000).map(Running::moment).eq(late));
     }
 }

@@ -1,5 +1,6 @@
 //! When a record could start on what the plan leaves to it. Source: slurm-semantics 3.4.
 
+use crate::select::predict::Asked;
 use crate::select::shape::Shape;
 use crate::select::will_run::{WillRunPolicy, earliest_start};
 use crate::simulation::{Controller, seconds};
@@ -64,7 +65,10 @@ pub(super) fn will_run(
         Some(times) if !overdue => {
             let ready = (&controller.node_jobs, times, bound);
             let states = (&controller.free, future);
-            selector.predict(policy, states, ready, request, &backfill.usable, running, allocation, (now, later))
+            // Limits and sizes read what the job would hold.
+            let lays_out = controller.limits.active || shape.size_varies;
+            let asked = Asked { now, later, lays_out };
+            selector.predict(policy, states, ready, request, &backfill.usable, running, allocation, asked)
         }
         _ => {
             // The definition reads what the test on the free nodes has found on offer.

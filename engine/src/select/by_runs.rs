@@ -1,0 +1,255 @@
+//! Best fit over runs of consecutive nodes ([`super::pick`]) where all nodes offer alike: runs are read off the words of a set,
+//! and only the nodes that are taken are looked at.
+
+use std::cmp::Reverse;
+
+use crate::ids::NodeId;
+use crate::node_set::NodeSet;
+use crate::select::Selector;
+use crate::select::pick::{Offer, Remaining};
+use crate::select::shape::{Shape, Strategy};
+
+/// A maximal sequence of consecutive usable nodes of one weight.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    begin: u32,
+    end: u32,
+    weight: u64,
+}
+
+impl Run {
+    fn nodes(self) -> i64 {
+        i64::from(self.end - self.begin)
+    }
+}
+
+/// Working memory: runs, and what weighs otherwise than the node before it.
+#[derive(Debug, Default)]
+pub(super) struct Runs {
+    runs: Vec<Run>,
+    order: Vec<u32>,
+    /// Nodes that begin another weight, as of the weights' version.
+    breaks: NodeSet,
+    breaks_of: Option<u64>,
+}
+
+impl Shape {
+    /// Whether [`Selector::choose_alike`] chooses for it as [`super::pick::choose`] would. O(1).
+    pub(super) fn is_plain(&self) -> bool {
+        self.strategy == Strategy::Consecutive
+            && !self.contiguous
+            && !self.exclusive_user
+            && self.required.is_empty()
+            && self.alternatives.is_empty()
+            && self.counted.is_empty()
+    }
+}
+
+impl Selector {
+    /// CPUs that each of the shape's nodes offers which offers any, if that is one number and the choice among them is plain.
+    /// With as many tasks a node as it must at least hold, that is what a node offers. O(eligible nodes).
+    pub(crate) fn offers_alike(&self, shape: &Shape) -> Option<u32> {
+        if !shape.is_plain()
+            || self.favours(shape)
+            || self.linear
+            || self.geometry.binds_for(shape)
+            || self.geometry.shared.any()
+        {
+            return None;
+        }
+        if shape.whole_nodes {
+            let mut cpus = shape.eligible.iter().map(|node| self.geometry.cpus[node.index()]);
+            let first = cpus.next()?;
+            return cpus.all(|cpus| cpus == first).then_some(first);
+        }
+        let most = shape.tasks_per_node?.saturating_mul(shape.cpus_per_task);
+        (most == shape.min_cpus_per_node).then_some(most)
+    }
+
+    /// As [`super::pick::choose`] of all these nodes, each of which offers `cpus`, for a shape that is plain.
+    /// What differs between its ways does not matter here: no attempt is repeated without small nodes, since there are none.
+    /// O(words + runs²), in practice O(words + runs) and the nodes taken.
+    pub(super) fn choose_alike(&mut self, shape: &Shape, nodes: &NodeSet, cpus: u32) -> bool {
+        self.chosen.clear();
+        let count = nodes.len();
+        if count < shape.min_nodes as usize
+            || count as u64 * u64::from(cpus) < u64::from(shape.min_cpus)
+            || shape.max_nodes < shape.min_nodes
+        {
+            return false;
+        }
+        self.find_weight_breaks();
+        let mut runs = std::mem::take(&mut self.by_runs);
+        find_runs(nodes, &runs.breaks, &mut runs.runs);
+        for run in &mut runs.runs {
+            run.weight = self.weights.of(NodeId(run.begin));
+        }
+        let mut rest = Remaining::of(shape);
+        if !self.take_largest_alike(shape, cpus, &mut rest, &mut runs) {
+            while rest.max_nodes > 0 && !rest.satisfied() {
+                let Some(best) = best_run(shape, &runs.runs, cpus, &rest) else { break };
+                let run = runs.runs[best];
+                runs.runs[best].end = run.begin;
+                self.take_run(shape, run, cpus, &mut rest);
+            }
+        }
+        self.by_runs = runs;
+        let enough = rest.satisfied() || rest.is_enough(shape);
+        if enough {
+            self.chosen.sort_unstable_by_key(|offer| offer.node);
+        }
+        enough
+    }
+
+    /// Notes where weights change from node to node. O(nodes) when they have changed.
+    fn find_weight_breaks(&mut self) {
+        let version = Some(self.weights.version());
+        if self.by_runs.breaks_of != version {
+            let n_nodes = self.geometry.cpus.len();
+            let breaks = (1..n_nodes).map(NodeId::new);
+            let breaks = breaks.filter(|&node| self.weights.of(node) != self.weights.of(NodeId(node.0 - 1)));
+            self.by_runs.breaks = NodeSet::from_nodes(n_nodes, breaks);
+            self.by_runs.breaks_of = version;
+        }
+    }
+
+    /// As long as no run has the CPUs that are still needed: the largest, the first of them, where weights play no part.
+    /// Says whether nothing more is needed.
+    fn take_largest_alike(&mut self, shape: &Shape, cpus: u32, rest: &mut Remaining, runs: &mut Runs) -> bool {
+        let suffices = |nodes: i64, rest: &Remaining| nodes * i64::from(cpus) >= rest.cpus;
+        let largest = runs.runs.iter().map(|run| run.nodes()).max().unwrap_or(0);
+        let weight = runs.runs.first().map(|run| run.weight);
+        if suffices(largest, rest) || runs.runs.iter().any(|run| Some(run.weight) != weight) {
+            return false;
+        }
+        runs.order.clear();
+        runs.order.extend(0..runs.runs.len() as u32);
+        let all = &runs.runs;
+        runs.order.sort_by_key(|&index| Reverse(all[index as usize].nodes()));
+        for &index in &runs.order {
+            let run = runs.runs[index as usize];
+            if rest.max_nodes <= 0 || rest.satisfied() || suffices(run.nodes(), rest) {
+                break;
+            }
+            runs.runs[index as usize].end = run.begin;
+            self.take_run(shape, run, cpus, rest);
+        }
+        rest.satisfied()
+    }
+
+    /// Takes nodes of a run: one, where one is enough; else from the first on, as many as are needed.
+    fn take_run(&mut self, shape: &Shape, run: Run, cpus: u32, rest: &mut Remaining) {
+        if rest.nodes <= 1 && i64::from(cpus) >= rest.cpus {
+            self.take_alike(shape, run.begin, cpus, rest);
+            return;
+        }
+        for node in run.begin..run.end {
+            if rest.max_nodes <= 0 || rest.satisfied() || (rest.max_nodes == 1 && i64::from(cpus) < rest.cpus) {
+                break;
+            }
+            self.take_alike(shape, node, cpus, rest);
+        }
+    }
+
+    fn take_alike(&mut self, shape: &Shape, node: u32, cpus: u32, rest: &mut Remaining) {
+        let node = NodeId(node);
+        let (weight, total_cpus) = (self.weights.of(node), self.geometry.cpus[node.index()]);
+        let kept = self.geometry.kept(self.unit, node);
+        self.chosen.push(rest.take(shape, Offer { node, cpus, weight, total_cpus, kept }));
+    }
+}
+
+/// The runs of a set, cut where weights change; their weights are left open. O(words + runs).
+fn find_runs(nodes: &NodeSet, breaks: &NodeSet, runs: &mut Vec<Run>) {
+    runs.clear();
+    for index in 0..nodes.n_words() {
+        let (word, breaks) = (nodes.word(index), breaks.word(index));
+        let base = index as u32 * 64;
+        let mut at = 0;
+        while at < 64 && word >> at != 0 {
+            let begin = at + (word >> at).trailing_zeros();
+            let ones = (!(word >> begin)).trailing_zeros().min(64 - begin);
+            // A break at `begin` itself is where the run begins anyway.
+            let until_break = if begin < 63 { (breaks >> begin >> 1).trailing_zeros().saturating_add(1) } else { 64 };
+            let end = begin + ones.min(until_break);
+            let continues = begin == 0 && breaks & 1 == 0;
+            match runs.last_mut().filter(|last| continues && last.end == base) {
+                Some(last) => last.end = base + end,
+                None => runs.push(Run { begin: base + begin, end: base + end, weight: 0 }),
+            }
+            at = end;
+        }
+    }
+}
+
+/// The run to use next; see [`super::pick`].
+fn best_run(shape: &Shape, runs: &[Run], cpus: u32, rest: &Remaining) -> Option<usize> {
+    let mut best: Option<(usize, Run, bool)> = None;
+    for (index, run) in runs.iter().enumerate().filter(|(_, run)| run.nodes() > 0) {
+        let sufficient = run.nodes() * i64::from(cpus) >= rest.cpus && rest.suffice(shape, run.nodes());
+        let better = best.is_none_or(|(_, best, best_sufficient)| {
+            let fits_better = match sufficient {
+                true => !best_sufficient || run.nodes() < best.nodes(),
+                false => run.nodes() > best.nodes(),
+            };
+            run.weight < best.weight || (run.weight == best.weight && fits_better)
+        });
+        if better {
+            best = Some((index, *run, sufficient));
+        }
+    }
+    best.map(|(index, ..)| index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::PartitionId;
+    use crate::job::Request;
+    use crate::policy::SelectPolicy;
+    use crate::select::pick::{PickScratch, choose};
+
+    /// Drawn sets of nodes of several weights, and drawn requests.
+    #[test]
+    fn nodes_are_those_that_looking_at_each_would_choose() {
+        const NODES: u64 = 200;
+        let mut random = 3_u64;
+        let mut draw = |bound: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % bound
+        };
+        for round in 0..4000 {
+            let (weights, dense) = ([1, 1, 3][round % 3], [1, 2, 5, 30][round % 4]);
+            let mut cluster = super::super::tests::cluster(&[8; NODES as usize]);
+            for (node, line) in (0..).zip(&mut cluster.nodes) {
+                line.weight = (node / 23 % weights + draw(40) / 39) as u32;
+            }
+            let mut request = Request::serial(PartitionId(0));
+            request.min_nodes = draw(12) as u32 + 1;
+            request.max_nodes = (round % 5 > 0).then_some(request.min_nodes + draw(3) as u32);
+            request.tasks = request.min_nodes * 4 + draw(9) as u32;
+            request.min_cpus = request.tasks;
+            request.ntasks_per_node = Some([4, 4, 8][round % 3]);
+            let select = SelectPolicy::default();
+            let mut shape = Shape::new(&cluster, &select, PartitionId(0), &request);
+            shape.min_cpus_per_node = 4;
+            let cpus = 4;
+            let nodes = (0..NODES as usize).filter(|_| draw(dense + 1) < dense).map(NodeId::new);
+            let nodes = NodeSet::from_nodes(NODES as usize, nodes);
+            let mut selector = Selector::new(&cluster, &select);
+            let offers = nodes.iter().map(|node| Offer {
+                node,
+                cpus,
+                weight: selector.weights.of(node),
+                total_cpus: 8,
+                kept: selector.geometry.kept(selector.unit, node),
+            });
+            let (offers, mut chosen) = (offers.collect::<Vec<_>>(), Vec::new());
+            let done = choose(&shape, &offers, false, &mut PickScratch::default(), &mut chosen);
+            assert_eq!(selector.choose_alike(&shape, &nodes, cpus), done, "round {round}");
+            if done {
+                assert_eq!(selector.chosen, chosen, "round {round}");
+            }
+        }
+    }
+}
