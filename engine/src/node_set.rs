@@ -130,10 +130,36 @@ impl NodeSet {
         self.words.iter().zip(&other.words).any(|(a, b)| a & b != 0)
     }
 
+    /// Whether the set holds a node from `first` to `last`. O(words in between).
+    #[inline]
+    pub(crate) fn intersects_range(&self, first: NodeId, last: NodeId) -> bool {
+        let (begin, end) = (first.index() / 64, last.index() / 64);
+        let from = u64::MAX << (first.0 % 64);
+        let to = u64::MAX >> (63 - last.0 % 64);
+        if begin == end {
+            return self.words[begin] & from & to != 0;
+        }
+        self.words[begin] & from != 0
+            || self.words[end] & to != 0
+            || self.words[begin + 1..end].iter().any(|&word| word != 0)
+    }
+
     /// Whether every node of this set is in `other`. O(words).
     #[inline]
     pub fn is_subset(&self, other: &Self) -> bool {
         self.words.iter().zip(&other.words).all(|(a, b)| a & !b == 0)
+    }
+
+    /// The words from the first with a node to the last. O(words).
+    pub(crate) fn extent(&self) -> std::ops::Range<usize> {
+        let begin = self.words.iter().position(|&word| word != 0).unwrap_or(0);
+        begin..self.words.iter().rposition(|&word| word != 0).map_or(begin, |last| last + 1)
+    }
+
+    /// Whether every node of this set in these words is in `other`. O(words named).
+    #[inline]
+    pub(crate) fn is_subset_within(&self, other: &Self, words: std::ops::Range<usize>) -> bool {
+        self.words[words.clone()].iter().zip(&other.words[words]).all(|(a, b)| a & !b == 0)
     }
 
     /// Whether `other` ∩ `within` holds a node that is not in this set. O(words).

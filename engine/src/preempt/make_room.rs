@@ -160,7 +160,8 @@ impl Controller<'_> {
         let (before, starts) = (live.expected_end, live.starts);
         let end = before.min(seconds(self.now) + grace);
         self.running.remove(before, victim);
-        self.running.insert(end, victim, &live.allocation);
+        let (node, ranges) = self.place_of(victim);
+        self.running.insert(end, victim, node, ranges);
         self.node_jobs.remove(victim, &live.allocation);
         self.node_jobs.insert(&self.selector.geometry, end, victim, &live.allocation);
         let at = self.timers.scan_after(end).max(self.now);

@@ -127,8 +127,11 @@ impl Timeline {
         self.slots.last().map_or(i64::MIN, |slot| slot.end)
     }
 
-    /// Whether all of `nodes` are unplanned throughout [`begin`, `end`). O(slots × words).
+    /// Whether all of `nodes` are unplanned throughout [`begin`, `end`). O(slots × words between the first node and the last).
     pub(crate) fn is_free(&self, nodes: &NodeSet, begin: i64, end: i64) -> bool {
-        self.slots.iter().filter(|slot| slot.end > begin && slot.begin < end).all(|slot| nodes.is_subset(&slot.nodes))
+        let first = self.slots.partition_point(|slot| slot.end <= begin);
+        let next = self.slots.partition_point(|slot| slot.begin < end).max(first);
+        let words = nodes.extent();
+        self.slots[first..next].iter().all(|slot| nodes.is_subset_within(&slot.nodes, words.clone()))
     }
 }

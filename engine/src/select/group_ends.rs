@@ -1,5 +1,6 @@
 //! The groups of [`crate::select::will_run::Groups`], found by their ends instead of job by job.
 
+use crate::select::overlap::Overlap;
 use crate::select::ready::Moment;
 use crate::select::will_run::{GROUP_MAX, WillRunPolicy, first_anchor};
 use crate::simulation::running::Running;
@@ -24,18 +25,16 @@ impl<'r> GroupEnds<'r> {
         Self { jobs, policy, next: 0, window: 30, anchor: None }
     }
 
-    /// The last job of the next group that is tested; `None` if there is none. `holds` says whether a job holds usable nodes.
-    /// O(log jobs), and a look at each job of a window where there are more than 200.
-    pub(crate) fn next(&mut self, holds: impl Fn(&Running) -> bool) -> Option<Moment> {
+    /// The last job of the next group that is tested; `None` if there is none. O(log jobs), and a look at each job of a window
+    /// where there are more than 200.
+    pub(super) fn next(&mut self, holding: &mut Overlap<'_>) -> Option<Moment> {
         loop {
-            let first = self.next + self.jobs[self.next..].iter().position(&holds)?;
+            let first = holding.first(self.next)?;
             let edge = self.edge(self.jobs[first].end);
             let beyond = first + self.jobs[first..].partition_point(|job| job.end <= edge);
-            let in_window = &self.jobs[first..beyond];
-            let last = in_window.iter().rposition(&holds).map(|at| first + at);
-            let many = if in_window.len() < GROUP_MAX { 0 } else { in_window.iter().filter(|job| holds(job)).count() };
-            let after = || self.jobs[beyond..].iter().position(&holds).map(|at| beyond + at);
-            if let Some((end, is_tested)) = self.group(first, last, beyond, many, after)
+            let last = holding.last(first, beyond);
+            let many = if beyond - first < GROUP_MAX { 0 } else { holding.count(first, beyond) };
+            if let Some((end, is_tested)) = self.group(first, last, beyond, many, || holding.first(beyond))
                 && self.ends_at(end, is_tested)
             {
                 return Some(self.jobs[end].moment());
@@ -76,7 +75,7 @@ impl<'r> GroupEnds<'r> {
         last: Option<usize>,
         beyond: usize,
         many: usize,
-        after: impl Fn() -> Option<usize>,
+        after: impl FnOnce() -> Option<usize>,
     ) -> Option<(usize, bool)> {
         if self.policy.linear {
             return Some((first, true));
@@ -119,8 +118,9 @@ impl<'r> GroupEnds<'r> {
 mod tests {
     use super::*;
     use crate::ids::{JobId, NodeId};
+    use crate::node_set::NodeSet;
     use crate::policy::SlurmVersion;
-    use crate::select::free::{Allocation, Share};
+    use crate::select::overlap::{InOrder, Masks};
     use crate::select::will_run::Groups;
     use crate::simulation::running::RunningJobs;
 
@@ -132,22 +132,28 @@ mod tests {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (random >> 33) % bound
         };
+        let mut masks = Masks::default();
         for round in 0..3000 {
             let (jobs, spread) = ([3, 30, 300, 1500][round % 4], [100, 3000, 200_000][round % 3]);
             let usable = [0, 1, 5, 9, 10][(round / 12) % 5];
             let mut running = RunningJobs::default();
             for job in 0..draw(jobs) + 1 {
                 let node = NodeId(u32::from(draw(10) < usable));
-                let share = Share { node, cpus: 1, memory: 0 };
-                let allocation = Allocation { shares: vec![share], ..Allocation::default() };
-                running.insert(draw(spread) as i64 - 50, JobId(job as u32), &allocation);
+                // Some hold the usable node beside another one.
+                let ranges = (node.0 == 1 && draw(3) == 0).then_some((0, 1));
+                let node = if ranges.is_some() { NodeId(0) } else { node };
+                running.insert(draw(spread) as i64 - 50, JobId(job as u32), node, ranges);
             }
-            let running: Vec<Running> = running.iter().copied().collect();
+            let mut in_order = InOrder::default();
+            in_order.jobs.extend(running.iter());
+            in_order.settle();
+            let running = &in_order.jobs;
             let window_linear = [0, 0, 0, 50][round % 4];
             let policy = WillRunPolicy { linear: round % 17 == 0, window_linear, version: SlurmVersion::V22_05 };
-            let holds = |job: &Running| job.is_on(NodeId(1));
+            let holds = |job: &Running| job.first_node() == NodeId(1) || job.has_several();
+            let usable = NodeSet::from_nodes(2, [NodeId(1)]);
             let mut defined = Vec::new();
-            let mut groups = Groups::new(&running, policy);
+            let mut groups = Groups::new(running, policy);
             let mut last = None;
             while let Some(tested) = groups.next(|job| {
                 if holds(&job) {
@@ -157,11 +163,12 @@ mod tests {
             }) {
                 defined.extend(last.filter(|_| tested));
             }
-            let mut ends = GroupEnds::new(&running, policy);
-            let found: Vec<Moment> = std::iter::from_fn(|| ends.next(holds)).collect();
+            let mut ends = GroupEnds::new(running, policy);
+            let mut holding = Overlap::new(&in_order, &usable, &[(0, 1)], &mut masks);
+            let found: Vec<Moment> = std::iter::from_fn(|| ends.next(&mut holding)).collect();
             assert_eq!(found, defined, "round {round}");
             let held: Vec<Moment> = running.iter().filter(|job| holds(job)).map(|job| job.moment()).collect();
-            let mut ends = GroupEnds::new(&running, policy);
+            let mut ends = GroupEnds::new(running, policy);
             let found: Vec<Moment> = std::iter::from_fn(|| ends.next_of(&held)).collect();
             assert_eq!(found, defined, "round {round}, given the jobs");
         }

@@ -8,6 +8,7 @@ pub(crate) mod gathered;
 pub(crate) mod group_ends;
 pub(crate) mod layout;
 pub(crate) mod near;
+pub(crate) mod overlap;
 pub(crate) mod pick;
 pub(crate) mod predict;
 pub(crate) mod ready;
@@ -66,6 +67,7 @@ pub(crate) struct Selector {
     by_runs: by_runs::Runs,
     /// When the jobs on a few usable nodes end, in [`Selector::predict`].
     held: Vec<ready::Moment>,
+    masks: overlap::Masks,
     /// Nodes that could be ready, in [`Selector::predict`].
     ripe: NodeSet,
     /// Nodes of the last successful [`Selector::fits`], in node order.
@@ -98,6 +100,7 @@ impl Selector {
             round: 0,
             by_runs: by_runs::Runs::default(),
             held: Vec::new(),
+            masks: overlap::Masks::default(),
             ripe: NodeSet::empty(cluster.nodes.len()),
             chosen: Vec::new(),
         }

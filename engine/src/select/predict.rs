@@ -7,11 +7,11 @@ use crate::policy::SlurmVersion;
 use crate::select::Selector;
 use crate::select::free::{Allocation, Free};
 use crate::select::group_ends::GroupEnds;
+use crate::select::overlap::{InOrder, Overlap};
 use crate::select::ready::{Moment, NodeJobs, ReadyTimes};
 use crate::select::shape::Shape;
 use crate::select::usable;
 use crate::select::will_run::{WillRunPolicy, start_of};
-use crate::simulation::running::Running;
 
 /// With so many times fewer usable nodes than running jobs, the jobs on them are gathered; else all jobs are gone through.
 const FEW_NODES: usize = 16;
@@ -39,23 +39,25 @@ impl Selector {
         (jobs, ready, bound): (&NodeJobs, &mut ReadyTimes, i64),
         (shape, user): (&Shape, u32),
         usable: &NodeSet,
-        running: &[Running],
+        (running, ranges): (&InOrder, &[(u32, u32)]),
         allocation: impl Fn(JobId) -> Option<&'a Allocation> + Copy,
         asked: Asked,
     ) -> Option<i64> {
         self.by_weight = false;
         let alike = shape.alike.filter(|_| jobs.none_refuses() && self.scratch.idle_last.is_empty() && !self.one_leaf);
-        let few = usable.len() * FEW_NODES < running.len();
+        let few = usable.len() * FEW_NODES < running.jobs.len();
         let mut held = std::mem::take(&mut self.held);
         if few {
-            jobs.on_nodes(usable, running.first().map_or(i64::MAX, |job| job.end), &mut held);
+            jobs.on_nodes(usable, running.jobs.first().map_or(i64::MAX, |job| job.end), &mut held);
         }
-        let mut groups = GroupEnds::new(running, policy);
+        let mut masks = std::mem::take(&mut self.masks);
+        let mut holding = Overlap::new(running, usable, ranges, &mut masks);
+        let mut groups = GroupEnds::new(holding.jobs(), policy);
         let mut ripe = std::mem::take(&mut self.ripe);
         let mut found = None;
         while let Some(last) = match few {
             true => groups.next_of(&held),
-            false => groups.next(|job| job.holds_any(usable, allocation)),
+            false => groups.next(&mut holding),
         } {
             if last.0 < bound {
                 continue;
@@ -81,12 +83,13 @@ impl Selector {
                     free.restore_node(&self.geometry, future, offer.node);
                     jobs.release(&self.geometry, future, offer.node, last, allocation);
                 }
-                found = Some(start_of(self, policy, running.iter().copied(), allocation, last.0).max(asked.now));
+                found = Some(start_of(self, policy, running.jobs.iter().copied(), allocation, last.0).max(asked.now));
                 break;
             }
         }
         self.ripe = ripe;
         self.held = held;
+        self.masks = masks;
         found
     }
 

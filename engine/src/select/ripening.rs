@@ -6,6 +6,8 @@ use crate::node_set::NodeSet;
 
 /// Nodes from one set of [`Ripening::ready`] to the next: few enough to be looked at one by one.
 const STEP: usize = 64;
+/// So many steps are gone through node by node before sets are asked.
+const HEAD: usize = 4;
 
 /// Nodes by the time at which they are ready, those that never are left out.
 #[derive(Debug, Default)]
@@ -91,13 +93,14 @@ impl Ripening {
                 (missing == 0).then_some(time)
             })
         };
-        let head = &self.order[..self.order.len().min(STEP)];
+        // Looking at a node costs about as much as a word of a set.
+        let head = &self.order[..self.order.len().min(HEAD * STEP)];
         if let Some(time) = among(head) {
             return Some(time);
         }
-        // The sets `few` and `many` below: too few usable nodes in the one, enough in the other.
+        // Of the sets `few` and `many` the one holds too few usable nodes, the other enough.
         let last = self.order.len() / STEP;
-        let (mut few, mut many) = (1, 2);
+        let (mut few, mut many) = (HEAD, 2 * HEAD);
         while many <= last && self.first_nodes(many).intersection_len(usable) < needed {
             (few, many) = (many, many * 2);
         }

@@ -7,7 +7,7 @@ use super::reservations::RESERVED_TIER;
 use super::{Controller, SECOND, seconds};
 use crate::ablation::{Rule, is_off};
 use crate::cluster::Tres;
-use crate::ids::{JobId, PartitionId};
+use crate::ids::{JobId, NodeId, PartitionId};
 use crate::job::{Job, TimeLimit};
 use crate::outcome::{JobState, StartedBy};
 use crate::priority::multifactor::JobFactors;
@@ -282,7 +282,9 @@ impl Controller<'_> {
         live.partition = partition;
         live.billing = billing;
         live.allocation = allocation;
-        self.running.insert(live.expected_end, id, &live.allocation);
+        let (end, (node, ranges)) = (live.expected_end, self.place_of(id));
+        self.running.insert(end, id, node, ranges);
+        let Some(live) = self.live.get(id) else { return };
         self.node_jobs.insert(&self.selector.geometry, live.expected_end, id, &live.allocation);
         let starts = live.starts;
         let over = match self.scenario.cluster.partitions[partition.index()].over_time_limit {
@@ -315,6 +317,13 @@ impl Controller<'_> {
         self.array_task_started(id);
         self.limits_start(id);
         self.take_licenses(id);
+    }
+
+    /// The first node of a job that has started and, if it has several, where its node ranges stand.
+    pub(crate) fn place_of(&self, id: JobId) -> (NodeId, Option<(u32, u32)>) {
+        let record = &self.records[id.index()];
+        let first = self.node_ranges.get(record.ranges_begin as usize).map_or(0, |range| range.0);
+        (NodeId(first), (record.n_nodes > 1).then_some((record.ranges_begin, record.n_ranges)))
     }
 
     /// Billing units of an allocation. Source: slurm-semantics 4.4.

@@ -2,7 +2,6 @@
 
 use crate::ids::{JobId, NodeId};
 use crate::node_set::NodeSet;
-use crate::select::free::Allocation;
 
 /// A running job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,23 +12,25 @@ pub(crate) struct Running {
     pub(crate) job: JobId,
     /// Its first node.
     node: NodeId,
-    /// It has more than that one.
-    several: bool,
+    /// Where its node ranges stand, if it has more than that node.
+    ranges: (u32, u32),
 }
 
 impl Running {
-    /// Whether it holds a node out of `nodes`. O(1) if its first node is one, or its only one.
-    #[inline]
-    pub(crate) fn holds_any<'a>(&self, nodes: &NodeSet, allocation: impl Fn(JobId) -> Option<&'a Allocation>) -> bool {
-        nodes.contains(self.node)
-            || (self.several
-                && allocation(self.job).is_some_and(|held| held.shares.iter().any(|share| nodes.contains(share.node))))
+    /// Its first node.
+    pub(crate) fn first_node(&self) -> NodeId {
+        self.node
     }
 
-    /// Whether its first node is this one.
-    #[cfg(test)]
-    pub(crate) fn is_on(&self, node: NodeId) -> bool {
-        self.node == node
+    /// Whether it has more than that one.
+    pub(crate) fn has_several(&self) -> bool {
+        self.ranges.1 > 0
+    }
+
+    /// Whether it holds a node out of `nodes`, if it has several; `ranges` are those of all jobs. O(its ranges and their words).
+    pub(crate) fn holds_any(&self, nodes: &NodeSet, ranges: &[(u32, u32)]) -> bool {
+        let (begin, count) = (self.ranges.0 as usize, self.ranges.1 as usize);
+        ranges[begin..begin + count].iter().any(|&(first, last)| nodes.intersects_range(NodeId(first), NodeId(last)))
     }
 
     /// The same job with another expected end [s].
@@ -55,11 +56,10 @@ pub(crate) struct RunningJobs {
 }
 
 impl RunningJobs {
-    /// Adds a job.
-    pub(crate) fn insert(&mut self, end: i64, job: JobId, allocation: &Allocation) {
+    /// Adds a job with its first node and, if it has several, where its ranges begin and how many they are.
+    pub(crate) fn insert(&mut self, end: i64, job: JobId, node: NodeId, ranges: Option<(u32, u32)>) {
         self.version += 1;
-        let node = allocation.shares.first().map_or(NodeId(0), |share| share.node);
-        let entry = Running { end, job, node, several: allocation.shares.len() > 1 };
+        let entry = Running { end, job, node, ranges: ranges.unwrap_or((0, 0)) };
         let at = self.chunk_of(&entry).min(self.chunks.len().saturating_sub(1));
         let Some(chunk) = self.chunks.get_mut(at) else {
             self.chunks.push(vec![entry]);
@@ -76,7 +76,7 @@ impl RunningJobs {
     /// Removes a job.
     pub(crate) fn remove(&mut self, end: i64, job: JobId) {
         self.version += 1;
-        let entry = Running { end, job, node: NodeId(0), several: false };
+        let entry = Running { end, job, node: NodeId(0), ranges: (0, 0) };
         let at = self.chunk_of(&entry);
         let Some(chunk) = self.chunks.get_mut(at) else { return };
         if let Ok(position) = chunk.binary_search_by_key(&entry.moment(), Running::moment) {
@@ -143,7 +143,7 @@ mod tests {
         for step in 0..20_000_u32 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let end = (random >> 40) as i64 % 3000;
-            running.insert(end, JobId(step), &Allocation::default());
+            running.insert(end, JobId(step), NodeId(0), None);
             plain.insert((end, JobId(step)));
             if step % 3 > 0 {
                 let nth = (random >> 20) as usize % plain.len().min(50);

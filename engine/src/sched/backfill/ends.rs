@@ -1,6 +1,7 @@
 //! When running jobs are expected to end. Source: slurm-semantics 3.5.
 
 use crate::ids::JobId;
+use crate::select::overlap::InOrder;
 use crate::simulation::running::{Running, RunningJobs};
 use crate::simulation::{Controller, seconds};
 
@@ -14,7 +15,7 @@ pub(super) struct Ends {
     /// Later ends are those of the limits [s].
     after: i64,
     /// All of them in order, when last asked for.
-    in_order: Vec<Running>,
+    in_order: InOrder,
     /// The state of which that is true.
     of: Option<u64>,
 }
@@ -32,24 +33,30 @@ impl Ends {
     }
 
     /// Running jobs in order of expected end. O(running jobs), if any started or ended since the last call.
-    pub(super) fn in_order(&mut self, running: &RunningJobs) -> &[Running] {
+    pub(super) fn in_order(&mut self, running: &RunningJobs) -> &InOrder {
         if self.of != Some(running.version()) {
             self.of = Some(running.version());
-            self.in_order.clear();
-            if self.overdue.is_empty() {
-                running.copy_after(self.after, &mut self.in_order);
-                return &self.in_order;
-            }
-            let mut overdue = self.overdue.iter().copied().peekable();
-            for running in running.after(self.after) {
-                while let Some(first) = overdue.next_if(|first| first.end <= running.end) {
-                    self.in_order.push(first);
-                }
-                self.in_order.push(*running);
-            }
-            self.in_order.extend(overdue);
+            self.collect(running);
+            self.in_order.settle();
         }
         &self.in_order
+    }
+
+    fn collect(&mut self, running: &RunningJobs) {
+        let jobs = &mut self.in_order.jobs;
+        jobs.clear();
+        if self.overdue.is_empty() {
+            running.copy_after(self.after, jobs);
+            return;
+        }
+        let mut overdue = self.overdue.iter().copied().peekable();
+        for running in running.after(self.after) {
+            while let Some(first) = overdue.next_if(|first| first.end <= running.end) {
+                jobs.push(first);
+            }
+            jobs.push(*running);
+        }
+        jobs.extend(overdue);
     }
 }
 

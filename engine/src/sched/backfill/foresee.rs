@@ -68,13 +68,14 @@ pub(super) fn will_run(
             // Limits and sizes read what the job would hold.
             let lays_out = controller.limits.active || shape.size_varies;
             let asked = Asked { now, later, lays_out };
+            let running = (running, controller.node_ranges.as_slice());
             selector.predict(policy, states, ready, request, &backfill.usable, running, allocation, asked)
         }
         _ => {
             // The definition reads what the test on the free nodes has found on offer.
             controller.free.restore(&selector.geometry, future);
             selector.fits_in_plan(&controller.free, shape, user, &backfill.usable);
-            earliest_start(selector, policy, future, request, &backfill.usable, running, allocation, now)
+            earliest_start(selector, policy, future, request, &backfill.usable, &running.jobs, allocation, now)
         }
     };
     controller.selector.prefer_nodes_in_use(&controller.free, false);
@@ -101,7 +102,7 @@ fn with_preemption(
         let live = &controller.live;
         let running = backfill.ends.in_order(&controller.running);
         let stays = |job| victims.as_ref().is_none_or(|victims| !victims.contains(&job));
-        let running: Vec<_> = running.iter().copied().filter(|running| stays(running.job)).collect();
+        let running: Vec<_> = running.jobs.iter().copied().filter(|running| stays(running.job)).collect();
         let allocation = |job| live.get(job).map(|live| &live.allocation);
         let policy = policy(controller);
         let selector = &mut controller.selector;

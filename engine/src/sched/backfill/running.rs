@@ -68,7 +68,7 @@ pub(super) fn enter(controller: &Controller<'_>, backfill: &mut Backfill) {
     if !policy.backfill.running_job_reserve && !policy.backfill.licenses {
         return;
     }
-    let running = backfill.ends.in_order(&controller.running).to_vec();
+    let running = backfill.ends.in_order(&controller.running).jobs.clone();
     for (end, job) in running.into_iter().map(|running| (running.end, running.job)) {
         reserve(controller, backfill, job, end);
     }

@@ -1,0 +1,151 @@
+//! Which running jobs hold usable nodes, worked out 64 jobs at a time and only where it is asked for.
+
+use crate::ids::NodeId;
+use crate::node_set::NodeSet;
+use crate::simulation::running::Running;
+
+/// Running jobs in order of expected end, and beside them their first nodes: a test that goes through hundreds of them reads
+/// nothing else.
+#[derive(Debug, Default)]
+pub(crate) struct InOrder {
+    /// The jobs.
+    pub(crate) jobs: Vec<Running>,
+    /// Their first nodes.
+    first: Vec<NodeId>,
+    /// Those with more than one node, a bit a job.
+    several: Vec<u64>,
+}
+
+impl InOrder {
+    /// Notes the first nodes of the jobs. O(jobs).
+    pub(crate) fn settle(&mut self) {
+        self.first.clear();
+        self.first.extend(self.jobs.iter().map(Running::first_node));
+        self.several.clear();
+        self.several.extend(self.jobs.chunks(64).map(|jobs| {
+            jobs.iter().enumerate().fold(0, |several, (bit, job)| several | u64::from(job.has_several()) << bit)
+        }));
+    }
+}
+
+/// So many jobs are looked at one by one before 64 at once.
+const NEAR: usize = 6;
+
+/// Masks of 64 jobs, kept between tests for their memory.
+#[derive(Debug, Default)]
+pub(crate) struct Masks {
+    /// By position / 64: the test for which it is known, and the jobs that hold usable nodes.
+    masks: Vec<(u64, u64)>,
+    test: u64,
+}
+
+/// The running jobs that hold some of the usable nodes, in one test.
+#[derive(Debug)]
+pub(super) struct Overlap<'t> {
+    running: &'t InOrder,
+    usable: &'t NodeSet,
+    /// Node ranges of all jobs.
+    ranges: &'t [(u32, u32)],
+    masks: &'t mut Masks,
+}
+
+impl<'t> Overlap<'t> {
+    /// Of a new test. O(1).
+    pub(super) fn new(
+        running: &'t InOrder,
+        usable: &'t NodeSet,
+        ranges: &'t [(u32, u32)],
+        masks: &'t mut Masks,
+    ) -> Self {
+        masks.test += 1;
+        masks.masks.resize(running.jobs.len().div_ceil(64), (0, 0));
+        Self { running, usable, ranges, masks }
+    }
+
+    /// The jobs.
+    pub(super) fn jobs(&self) -> &'t [Running] {
+        &self.running.jobs
+    }
+
+    /// The jobs `64 × index` and on that hold usable nodes. O(64) the first time.
+    fn mask(&mut self, index: usize) -> u64 {
+        let (test, mask) = self.masks.masks[index];
+        if test == self.masks.test {
+            return mask;
+        }
+        let begin = index * 64;
+        let end = (begin + 64).min(self.running.jobs.len());
+        let mut mask = 0;
+        for (bit, node) in self.running.first[begin..end].iter().enumerate() {
+            mask |= u64::from(self.usable.contains(*node)) << bit;
+        }
+        let mut others = self.running.several[index] & !mask;
+        while others != 0 {
+            let bit = others.trailing_zeros();
+            others &= others - 1;
+            if self.running.jobs[begin + bit as usize].holds_any(self.usable, self.ranges) {
+                mask |= 1 << bit;
+            }
+        }
+        self.masks.masks[index] = (self.masks.test, mask);
+        mask
+    }
+
+    /// Whether a job does. O(1), more if it has several nodes.
+    fn holds(&self, at: usize) -> bool {
+        self.usable.contains(self.running.first[at])
+            || (self.running.jobs[at].has_several() && self.running.jobs[at].holds_any(self.usable, self.ranges))
+    }
+
+    /// The first such job at `from` or after.
+    pub(super) fn first(&mut self, from: usize) -> Option<usize> {
+        let near = (from + NEAR).min(self.running.jobs.len());
+        if let Some(found) = (from..near).find(|&at| self.holds(at)) {
+            return Some(found);
+        }
+        let from = near;
+        let words = self.masks.masks.len();
+        let mut below = u64::MAX << (from % 64);
+        for index in from / 64..words {
+            let mask = self.mask(index) & below;
+            if mask != 0 {
+                return Some(index * 64 + mask.trailing_zeros() as usize);
+            }
+            below = u64::MAX;
+        }
+        None
+    }
+
+    /// The last one in `from..to`.
+    pub(super) fn last(&mut self, from: usize, to: usize) -> Option<usize> {
+        let near = to.saturating_sub(NEAR).max(from);
+        if let Some(found) = (near..to).rev().find(|&at| self.holds(at)) {
+            return Some(found);
+        }
+        let to = near;
+        if from >= to {
+            return None;
+        }
+        for index in (from / 64..=(to - 1) / 64).rev() {
+            let mask = self.mask(index) & within(index, from, to);
+            if mask != 0 {
+                return Some(index * 64 + 63 - mask.leading_zeros() as usize);
+            }
+        }
+        None
+    }
+
+    /// How many there are in `from..to`.
+    pub(super) fn count(&mut self, from: usize, to: usize) -> usize {
+        let words = from / 64..to.div_ceil(64);
+        words.map(|index| (self.mask(index) & within(index, from, to)).count_ones() as usize).sum()
+    }
+}
+
+/// The bits of a word that stand for positions in `from..to`.
+fn within(index: usize, from: usize, to: usize) -> u64 {
+    let begin = index * 64;
+    let low = u64::MAX << from.saturating_sub(begin).min(63);
+    let high = if to >= begin + 64 { u64::MAX } else { (1 << (to - begin)) - 1 };
+    low & high
+}
