@@ -25,11 +25,13 @@ pub(crate) struct Asked {
     pub(crate) later: Option<i64>,
     /// The chosen nodes are read as they will be.
     pub(crate) lays_out: bool,
+    /// Some running jobs are past their limits: their places among the others are not those of the limits' ends.
+    pub(crate) any_overdue: bool,
 }
 
 impl Selector {
     /// As [`crate::select::will_run::earliest_start`], given when the nodes are ready and a bound that follows from it.
-    /// No running job may be overdue.
+    /// Running jobs that are overdue must be expected to end before the bound.
     /// O(groups × words + nodes ready by the answer); nodes that offer alike are not looked at one by one.
     #[expect(clippy::too_many_arguments, reason = "the test reads the controller's state and owns none of it")]
     pub(crate) fn predict<'a>(
@@ -45,7 +47,7 @@ impl Selector {
     ) -> Option<i64> {
         self.by_weight = false;
         let alike = shape.alike.filter(|_| jobs.none_refuses() && self.scratch.idle_last.is_empty() && !self.one_leaf);
-        let few = usable.len() * FEW_NODES < running.jobs.len();
+        let few = !asked.any_overdue && usable.len() * FEW_NODES < running.jobs.len();
         let mut held = std::mem::take(&mut self.held);
         if few {
             jobs.on_nodes(usable, running.jobs.first().map_or(i64::MAX, |job| job.end), &mut held);

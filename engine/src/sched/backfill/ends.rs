@@ -21,9 +21,9 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Whether a running job is past its limit.
-    pub(super) fn any_overdue(&self) -> bool {
-        !self.overdue.is_empty()
+    /// When the last of the running jobs past their limits is expected to end [s], if there are any.
+    pub(super) fn last_overdue(&self) -> Option<i64> {
+        self.overdue.last().map(|running| running.end)
     }
 
     /// Forgets overdue jobs that do not run any more.

@@ -52,7 +52,9 @@ pub(super) fn will_run(
     }
     let by_definition = is_by_definition(controller, shape);
     let live = &controller.live;
-    let overdue = backfill.ends.any_overdue();
+    // What nodes offer is known by the ends of limits. That is right once every overdue job has been released, too.
+    let overdue = backfill.ends.last_overdue();
+    let is_foreseeable = overdue.is_none_or(|last| last < bound);
     let running = backfill.ends.in_order(&controller.running);
     let allocation = |job| live.get(job).map(|live| &live.allocation);
     let policy = policy(controller);
@@ -62,12 +64,12 @@ pub(super) fn will_run(
     let times = controller.ready.times(record.request, record.place as usize).filter(|_| !by_definition);
     selector.prefer_nodes_in_use(&controller.free, controller.scenario.policy.backfill.busy_nodes);
     let found = match times {
-        Some(times) if !overdue => {
+        Some(times) if is_foreseeable => {
             let ready = (&controller.node_jobs, times, bound);
             let states = (&controller.free, future);
             // Limits and sizes read what the job would hold.
             let lays_out = controller.limits.active || shape.size_varies;
-            let asked = Asked { now, later, lays_out };
+            let asked = Asked { now, later, lays_out, any_overdue: overdue.is_some() };
             let running = (running, controller.node_ranges.as_slice());
             selector.predict(policy, states, ready, request, &backfill.usable, running, allocation, asked)
         }
