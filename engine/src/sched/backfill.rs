@@ -49,6 +49,8 @@ pub(crate) struct Backfill {
     usable: NodeSet,
     base: NodeSet,
     chosen: NodeSet,
+    /// Times of tests that were left out while a record whose size varies was tried [s].
+    unasked: Vec<i64>,
     /// Nodes that plans of this cycle hold; after it, those of them that carry the PLANNED flag.
     planned: NodeSet,
     /// Where the cycle stands in the queue.
@@ -128,6 +130,7 @@ impl Backfill {
             usable: NodeSet::empty(n_nodes),
             base: NodeSet::empty(n_nodes),
             chosen: NodeSet::empty(n_nodes),
+            unasked: Vec::new(),
             planned: NodeSet::empty(n_nodes),
             walk: Walk::default(),
             cycle: None,

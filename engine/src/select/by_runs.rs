@@ -1,5 +1,5 @@
-//! Best fit over runs of consecutive nodes ([`super::pick`]) where all nodes offer alike: runs are read off the words of a set,
-//! and only the nodes that are taken are looked at.
+//! Best fit over runs of consecutive nodes ([`super::pick`]) where the nodes of a run offer alike: runs are read off the words of a
+//! set, and only the nodes that are taken are looked at.
 
 use std::cmp::Reverse;
 
@@ -15,11 +15,17 @@ struct Run {
     begin: u32,
     end: u32,
     weight: u64,
+    /// CPUs that each node offers.
+    cpus: u32,
 }
 
 impl Run {
     fn nodes(self) -> i64 {
         i64::from(self.end - self.begin)
+    }
+
+    fn total(self) -> i64 {
+        self.nodes() * i64::from(self.cpus)
     }
 }
 
@@ -31,6 +37,17 @@ pub(super) struct Runs {
     /// Nodes that begin another weight, as of the weights' version.
     breaks: NodeSet,
     breaks_of: Option<u64>,
+    /// Neighbours of one weight have as many CPUs.
+    even: bool,
+}
+
+/// What the nodes offer of a shape for which that is known beforehand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Alike {
+    /// Each so many CPUs.
+    Same(u32),
+    /// Each all its CPUs.
+    AllTheirs,
 }
 
 impl Shape {
@@ -46,9 +63,9 @@ impl Shape {
 }
 
 impl Selector {
-    /// CPUs that each of the shape's nodes offers which offers any, if that is one number and the choice among them is plain.
-    /// With as many tasks a node as it must at least hold, that is what a node offers. O(eligible nodes).
-    pub(crate) fn offers_alike(&self, shape: &Shape) -> Option<u32> {
+    /// What each of the shape's nodes offers that offers anything, if that is known and the choice among them is plain.
+    /// With as many tasks a node as it must at least hold, those are what a node offers. O(eligible nodes).
+    pub(crate) fn offers_alike(&self, shape: &Shape) -> Option<Alike> {
         if !shape.is_plain()
             || self.favours(shape)
             || self.linear
@@ -60,45 +77,55 @@ impl Selector {
         if shape.whole_nodes {
             let mut cpus = shape.eligible.iter().map(|node| self.geometry.cpus[node.index()]);
             let first = cpus.next()?;
-            return cpus.all(|cpus| cpus == first).then_some(first);
+            return Some(if cpus.all(|cpus| cpus == first) { Alike::Same(first) } else { Alike::AllTheirs });
         }
         let most = shape.tasks_per_node?.saturating_mul(shape.cpus_per_task);
-        (most == shape.min_cpus_per_node).then_some(most)
+        (most == shape.min_cpus_per_node).then_some(Alike::Same(most))
     }
 
-    /// As [`super::pick::choose`] of all these nodes, each of which offers `cpus`, for a shape that is plain.
-    /// What differs between its ways does not matter here: no attempt is repeated without small nodes, since there are none.
-    /// O(words + runs²), in practice O(words + runs) and the nodes taken.
-    pub(super) fn choose_alike(&mut self, shape: &Shape, nodes: &NodeSet, cpus: u32) -> bool {
+    /// As [`super::pick::choose`] of all these nodes, for a shape that is plain; `None` if it would have to be asked.
+    /// What differs between its ways does not matter here. An attempt without the smaller nodes, where there are some, is left to
+    /// it. O(words + runs²), in practice O(words + runs) and the nodes taken.
+    pub(super) fn choose_alike(&mut self, shape: &Shape, nodes: &NodeSet, alike: Alike) -> Option<bool> {
         self.chosen.clear();
-        let count = nodes.len();
-        if count < shape.min_nodes as usize
-            || count as u64 * u64::from(cpus) < u64::from(shape.min_cpus)
-            || shape.max_nodes < shape.min_nodes
-        {
-            return false;
-        }
         self.find_weight_breaks();
+        if alike == Alike::AllTheirs && !self.by_runs.even {
+            return None;
+        }
         let mut runs = std::mem::take(&mut self.by_runs);
         find_runs(nodes, &runs.breaks, &mut runs.runs);
+        let (mut count, mut total) = (0, 0);
         for run in &mut runs.runs {
             run.weight = self.weights.of(NodeId(run.begin));
+            run.cpus = match alike {
+                Alike::Same(cpus) => cpus,
+                Alike::AllTheirs => self.geometry.cpus[run.begin as usize],
+            };
+            (count, total) = (count + run.nodes(), total + run.total());
         }
+        let may_suffice = count >= i64::from(shape.min_nodes)
+            && total >= i64::from(shape.min_cpus)
+            && shape.max_nodes >= shape.min_nodes;
+        let enough = may_suffice && self.attempt_by_runs(shape, &mut runs);
+        self.by_runs = runs;
+        if !enough {
+            return (!may_suffice || alike != Alike::AllTheirs).then_some(false);
+        }
+        self.chosen.sort_unstable_by_key(|offer| offer.node);
+        Some(true)
+    }
+
+    fn attempt_by_runs(&mut self, shape: &Shape, runs: &mut Runs) -> bool {
         let mut rest = Remaining::of(shape);
-        if !self.take_largest_alike(shape, cpus, &mut rest, &mut runs) {
+        if !self.take_largest_alike(shape, &mut rest, runs) {
             while rest.max_nodes > 0 && !rest.satisfied() {
-                let Some(best) = best_run(shape, &runs.runs, cpus, &rest) else { break };
+                let Some(best) = best_run(shape, &runs.runs, &rest) else { break };
                 let run = runs.runs[best];
                 runs.runs[best].end = run.begin;
-                self.take_run(shape, run, cpus, &mut rest);
+                self.take_run(shape, run, &mut rest);
             }
         }
-        self.by_runs = runs;
-        let enough = rest.satisfied() || rest.is_enough(shape);
-        if enough {
-            self.chosen.sort_unstable_by_key(|offer| offer.node);
-        }
-        enough
+        rest.satisfied() || rest.is_enough(shape)
     }
 
     /// Notes where weights change from node to node. O(nodes) when they have changed.
@@ -109,36 +136,39 @@ impl Selector {
             let breaks = (1..n_nodes).map(NodeId::new);
             let breaks = breaks.filter(|&node| self.weights.of(node) != self.weights.of(NodeId(node.0 - 1)));
             self.by_runs.breaks = NodeSet::from_nodes(n_nodes, breaks);
+            let cpus = &self.geometry.cpus;
+            self.by_runs.even = (1..n_nodes)
+                .all(|node| cpus[node] == cpus[node - 1] || self.by_runs.breaks.contains(NodeId::new(node)));
             self.by_runs.breaks_of = version;
         }
     }
 
     /// As long as no run has the CPUs that are still needed: the largest, the first of them, where weights play no part.
     /// Says whether nothing more is needed.
-    fn take_largest_alike(&mut self, shape: &Shape, cpus: u32, rest: &mut Remaining, runs: &mut Runs) -> bool {
-        let suffices = |nodes: i64, rest: &Remaining| nodes * i64::from(cpus) >= rest.cpus;
-        let largest = runs.runs.iter().map(|run| run.nodes()).max().unwrap_or(0);
+    fn take_largest_alike(&mut self, shape: &Shape, rest: &mut Remaining, runs: &mut Runs) -> bool {
+        let largest = runs.runs.iter().map(|run| run.total()).max().unwrap_or(0);
         let weight = runs.runs.first().map(|run| run.weight);
-        if suffices(largest, rest) || runs.runs.iter().any(|run| Some(run.weight) != weight) {
+        if largest >= rest.cpus || runs.runs.iter().any(|run| Some(run.weight) != weight) {
             return false;
         }
         runs.order.clear();
         runs.order.extend(0..runs.runs.len() as u32);
         let all = &runs.runs;
-        runs.order.sort_by_key(|&index| Reverse(all[index as usize].nodes()));
+        runs.order.sort_by_key(|&index| Reverse(all[index as usize].total()));
         for &index in &runs.order {
             let run = runs.runs[index as usize];
-            if rest.max_nodes <= 0 || rest.satisfied() || suffices(run.nodes(), rest) {
+            if rest.max_nodes <= 0 || rest.satisfied() || run.total() >= rest.cpus {
                 break;
             }
             runs.runs[index as usize].end = run.begin;
-            self.take_run(shape, run, cpus, rest);
+            self.take_run(shape, run, rest);
         }
         rest.satisfied()
     }
 
     /// Takes nodes of a run: one, where one is enough; else from the first on, as many as are needed.
-    fn take_run(&mut self, shape: &Shape, run: Run, cpus: u32, rest: &mut Remaining) {
+    fn take_run(&mut self, shape: &Shape, run: Run, rest: &mut Remaining) {
+        let cpus = run.cpus;
         if rest.nodes <= 1 && i64::from(cpus) >= rest.cpus {
             self.take_alike(shape, run.begin, cpus, rest);
             return;
@@ -159,7 +189,7 @@ impl Selector {
     }
 }
 
-/// The runs of a set, cut where weights change; their weights are left open. O(words + runs).
+/// The runs of a set, cut where weights change; their weights and CPUs are left open. O(words + runs).
 fn find_runs(nodes: &NodeSet, breaks: &NodeSet, runs: &mut Vec<Run>) {
     runs.clear();
     for index in 0..nodes.n_words() {
@@ -175,7 +205,7 @@ fn find_runs(nodes: &NodeSet, breaks: &NodeSet, runs: &mut Vec<Run>) {
             let continues = begin == 0 && breaks & 1 == 0;
             match runs.last_mut().filter(|last| continues && last.end == base) {
                 Some(last) => last.end = base + end,
-                None => runs.push(Run { begin: base + begin, end: base + end, weight: 0 }),
+                None => runs.push(Run { begin: base + begin, end: base + end, weight: 0, cpus: 0 }),
             }
             at = end;
         }
@@ -183,14 +213,14 @@ fn find_runs(nodes: &NodeSet, breaks: &NodeSet, runs: &mut Vec<Run>) {
 }
 
 /// The run to use next; see [`super::pick`].
-fn best_run(shape: &Shape, runs: &[Run], cpus: u32, rest: &Remaining) -> Option<usize> {
+fn best_run(shape: &Shape, runs: &[Run], rest: &Remaining) -> Option<usize> {
     let mut best: Option<(usize, Run, bool)> = None;
     for (index, run) in runs.iter().enumerate().filter(|(_, run)| run.nodes() > 0) {
-        let sufficient = run.nodes() * i64::from(cpus) >= rest.cpus && rest.suffice(shape, run.nodes());
+        let sufficient = run.total() >= rest.cpus && rest.suffice(shape, run.nodes());
         let better = best.is_none_or(|(_, best, best_sufficient)| {
             let fits_better = match sufficient {
-                true => !best_sufficient || run.nodes() < best.nodes(),
-                false => run.nodes() > best.nodes(),
+                true => !best_sufficient || run.total() < best.total(),
+                false => run.total() > best.total(),
             };
             run.weight < best.weight || (run.weight == best.weight && fits_better)
         });
@@ -222,7 +252,11 @@ mod tests {
             let (weights, dense) = ([1, 1, 3][round % 3], [1, 2, 5, 30][round % 4]);
             let mut cluster = super::super::tests::cluster(&[8; NODES as usize]);
             for (node, line) in (0..).zip(&mut cluster.nodes) {
-                line.weight = (node / 23 % weights + draw(40) / 39) as u32;
+                line.weight = (node / 23 % weights) as u32;
+                line.cpus = 8 + 4 * line.weight;
+                if round % 6 < 5 {
+                    line.weight += (draw(40) / 39) as u32;
+                }
             }
             let mut request = Request::serial(PartitionId(0));
             request.min_nodes = draw(12) as u32 + 1;
@@ -233,21 +267,25 @@ mod tests {
             let select = SelectPolicy::default();
             let mut shape = Shape::new(&cluster, &select, PartitionId(0), &request);
             shape.min_cpus_per_node = 4;
-            let cpus = 4;
+            let whole = round % 6 == 5;
+            shape.whole_nodes = whole;
             let nodes = (0..NODES as usize).filter(|_| draw(dense + 1) < dense).map(NodeId::new);
             let nodes = NodeSet::from_nodes(NODES as usize, nodes);
             let mut selector = Selector::new(&cluster, &select);
             let offers = nodes.iter().map(|node| Offer {
                 node,
-                cpus,
+                cpus: if whole { selector.geometry.cpus[node.index()] } else { 4 },
                 weight: selector.weights.of(node),
-                total_cpus: 8,
+                total_cpus: selector.geometry.cpus[node.index()],
                 kept: selector.geometry.kept(selector.unit, node),
             });
             let (offers, mut chosen) = (offers.collect::<Vec<_>>(), Vec::new());
             let done = choose(&shape, &offers, false, &mut PickScratch::default(), &mut chosen);
-            assert_eq!(selector.choose_alike(&shape, &nodes, cpus), done, "round {round}");
-            if done {
+            let alike = if whole { Alike::AllTheirs } else { Alike::Same(4) };
+            let found = selector.choose_alike(&shape, &nodes, alike);
+            assert!(found.is_none_or(|found| found == done), "round {round}");
+            assert!(found.is_some() || whole, "round {round}");
+            if done && found == Some(true) {
                 assert_eq!(selector.chosen, chosen, "round {round}");
             }
         }

@@ -69,17 +69,13 @@ impl Selector {
                 break;
             }
             ready.narrow_to(last, usable, &mut ripe);
-            let fits = match alike {
-                // A node that is ready offers what it will ever offer.
-                Some(cpus) => {
-                    self.chosen_near = false;
-                    self.choose_alike(shape, &ripe, cpus)
-                }
-                None => {
-                    self.look_at(&ripe, (free, future), (jobs, ready), (shape, user), last, allocation);
-                    self.fits_offers(shape)
-                }
-            };
+            self.chosen_near = false;
+            // A node that is ready offers what it will ever offer.
+            let by_runs = alike.and_then(|alike| self.choose_alike(shape, &ripe, alike));
+            let fits = by_runs.unwrap_or_else(|| {
+                self.look_at(&ripe, (free, future), (jobs, ready), (shape, user), last, allocation);
+                self.fits_offers(shape)
+            });
             if fits {
                 for offer in self.chosen.iter().filter(|_| asked.lays_out) {
                     free.restore_node(&self.geometry, future, offer.node);

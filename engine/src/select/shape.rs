@@ -6,6 +6,7 @@ use crate::ids::{GresId, NodeId, PartitionId};
 use crate::job::{FeatureExpr, GresRequest, GresScope, Memory, Request, Sharing};
 use crate::node_set::NodeSet;
 use crate::policy::SelectPolicy;
+use crate::select::by_runs::Alike;
 use crate::select::rows::{self, Rows};
 
 /// Memory a job takes on each of its nodes.
@@ -88,9 +89,9 @@ pub(crate) struct Shape {
     /// Whether the nodes it gets decide how many CPUs it is charged, where that counts for its size; filled in by the
     /// controller.
     pub(crate) size_varies: bool,
-    /// CPUs that every node offers which offers any, where that is known and the choice among them is plain; filled in by the
+    /// What every node offers that offers anything, where that is known and the choice among them is plain; filled in by the
     /// controller.
-    pub(crate) alike: Option<u32>,
+    pub(crate) alike: Option<Alike>,
 }
 
 /// All that one node's answer to a shape depends on ([`super::usable`]): shapes alike in it get the same answer.

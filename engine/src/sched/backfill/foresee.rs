@@ -25,7 +25,7 @@ pub(super) fn bound(controller: &mut Controller<'_>, backfill: &Backfill, record
 }
 
 /// Whether tests may not be left out: the weights they leave behind are read.
-fn is_by_definition(controller: &Controller<'_>, shape: &Shape) -> bool {
+pub(super) fn is_by_definition(controller: &Controller<'_>, shape: &Shape) -> bool {
     controller.every_cycle || (controller.selector.gpus_stay && controller.selector.favours(shape))
 }
 

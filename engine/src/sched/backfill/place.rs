@@ -6,7 +6,7 @@ use crate::policy::SlurmVersion;
 use crate::select::shape::Shape;
 use crate::simulation::{Controller, seconds};
 
-use super::foresee::{bound, will_run};
+use super::foresee::{bound, is_by_definition, will_run};
 use super::reserved::{Window, keep_reservations};
 use super::running::reserve;
 use super::{Backfill, Cycle, Exit, Next, hetjobs, window_seconds};
@@ -23,7 +23,37 @@ enum Attempt {
 const LIMITED_RETRY_SECONDS: i64 = 500;
 
 /// Finds where and when the job could run; starts it if that is now, else plans it.
+///
+/// What the last successful test would have charged a job decides its size. Tests whose answers are of no other use are left
+/// out, and made up for, the last one first, if no later test succeeds.
 pub(super) fn place(
+    controller: &mut Controller<'_>,
+    backfill: &mut Backfill,
+    cycle: &mut Cycle,
+    record: Record,
+    shape: &Shape,
+    test_only: bool,
+) -> Next {
+    backfill.unasked.clear();
+    let next = find_place(controller, backfill, cycle, record, shape, test_only);
+    while let Some(try_from) = backfill.unasked.pop() {
+        let now = seconds(controller.now);
+        let end = try_from.max(now) + controller.plan_seconds(record.job);
+        backfill.usable.copy_from(&backfill.base);
+        backfill.timeline.narrow(&mut backfill.usable, backfill.timeline.touched(try_from, end));
+        backfill.usable.intersect(&shape.tested);
+        let bound = bound(controller, backfill, record, shape);
+        if let Some(found) = will_run(controller, backfill, record, shape, (bound, None), test_only) {
+            let state = if found > now { &controller.future } else { &controller.free };
+            let charged = controller.selector.charged_cpus(state, shape);
+            controller.size_becomes(record.job, charged);
+            break;
+        }
+    }
+    next
+}
+
+fn find_place(
     controller: &mut Controller<'_>,
     backfill: &mut Backfill,
     cycle: &mut Cycle,
@@ -98,9 +128,12 @@ pub(super) fn place(
         cycle.tested += u32::from(!tested);
         tested = true;
         let bound = bound(controller, backfill, record, shape);
-        // Where sizes vary, each answer of will-run is noted.
-        let useless_after = again.filter(|_| !shape.size_varies);
+        let asks_all = shape.size_varies && (is_by_definition(controller, shape) || controller.reservations.any());
+        let useless_after = again.filter(|_| !asks_all);
         if let Some(later) = useless_after.filter(|&later| bound > later) {
+            if shape.size_varies {
+                backfill.unasked.push(try_from);
+            }
             // Whatever will-run says is after that: it is asked again there.
             backfill.valid_until = backfill.valid_until.min(bound);
             try_from = later;
@@ -115,7 +148,10 @@ pub(super) fn place(
                 None => return Next::Record,
             }
         };
-        if shape.size_varies {
+        if shape.size_varies && useless_after.is_some_and(|later| found > later) {
+            backfill.unasked.push(try_from);
+        } else if shape.size_varies {
+            backfill.unasked.clear();
             let state = if found > now { &controller.future } else { &controller.free };
             let charged = controller.selector.charged_cpus(state, shape);
             controller.size_becomes(id, charged);
