@@ -23,26 +23,28 @@ impl Controller<'_> {
     }
 
     /// Whether the job is within the partition's limits: times, node counts, accounts and QOS. O(lists of the partition).
+    /// Every cycle asks it of every record: of the job only that is read which the partition limits.
     pub(crate) fn partition_limits_allow(&self, id: JobId, partition: PartitionId) -> bool {
         let partition = &self.scenario.cluster.partitions[partition.index()];
-        let job = &self.scenario.workload.jobs[id.index()];
-        let request = &self.scenario.workload.requests[job.request.index()];
-        let qos = &self.scenario.qos[job.qos.index()];
-        let limit = self.live.get(id).map_or(0, |live| live.limit_seconds);
-        let account = &self.scenario.associations.rows[job.association.index()].account;
-        let in_time = qos.partition_time_limit || partition.max_time.is_none_or(|most| limit <= i64::from(most) * 60);
-        let few_enough = qos.partition_max_nodes || partition.max_nodes.is_none_or(|most| request.min_nodes <= most);
-        let many_enough = qos.partition_min_nodes || request.max_nodes.is_none_or(|most| most >= partition.min_nodes);
-        let account_ok = if partition.allow_accounts.is_empty() {
-            !partition.deny_accounts.contains(account)
-        } else {
-            partition.allow_accounts.contains(account)
-        };
-        let qos_ok = if partition.allow_qos.is_empty() {
-            !partition.deny_qos.contains(&qos.name)
-        } else {
-            partition.allow_qos.contains(&qos.name)
-        };
-        in_time && few_enough && many_enough && account_ok && qos_ok
+        let job = || &self.scenario.workload.jobs[id.index()];
+        let request = || &self.scenario.workload.requests[job().request.index()];
+        let qos = || &self.scenario.qos[job().qos.index()];
+        let account = || &self.scenario.associations.rows[job().association.index()].account;
+        let limit = || self.live.get(id).map_or(0, |live| live.limit_seconds);
+        partition.max_time.is_none_or(|most| limit() <= i64::from(most) * 60 || qos().partition_time_limit)
+            && partition.max_nodes.is_none_or(|most| request().min_nodes <= most || qos().partition_max_nodes)
+            && (partition.min_nodes == 0
+                || request().max_nodes.is_none_or(|most| most >= partition.min_nodes)
+                || qos().partition_min_nodes)
+            && is_listed(&partition.allow_accounts, &partition.deny_accounts, account)
+            && is_listed(&partition.allow_qos, &partition.deny_qos, || &qos().name)
+    }
+}
+
+/// Whether a name is allowed; where nothing is allowed by name, all but those denied are.
+fn is_listed<'a, T: PartialEq + 'a>(allowed: &[T], denied: &[T], name: impl Fn() -> &'a T) -> bool {
+    match allowed {
+        [] => denied.is_empty() || !denied.contains(name()),
+        _ => allowed.contains(name()),
     }
 }
