@@ -6,8 +6,6 @@ use crate::node_set::NodeSet;
 
 /// Nodes from one set of [`Ripening::ready`] to the next: few enough to be looked at one by one.
 const STEP: usize = 64;
-/// So many steps are gone through node by node before sets are asked.
-const HEAD: usize = 4;
 
 /// Nodes by the time at which they are ready, those that never are left out.
 #[derive(Debug, Default)]
@@ -20,6 +18,8 @@ pub(crate) struct Ripening {
     spare: Vec<NodeSet>,
     /// Nodes about to be put in again.
     leaving: NodeSet,
+    /// Where the last answer was found [steps].
+    hint: usize,
     n_nodes: usize,
 }
 
@@ -93,25 +93,31 @@ impl Ripening {
                 (missing == 0).then_some(time)
             })
         };
-        // Looking at a node costs about as much as a word of a set.
-        let head = &self.order[..self.order.len().min(HEAD * STEP)];
+        let head = &self.order[..self.order.len().min(STEP)];
         if let Some(time) = among(head) {
             return Some(time);
         }
-        // Of the sets `few` and `many` the one holds too few usable nodes, the other enough.
-        let last = self.order.len() / STEP;
-        let (mut few, mut many) = (HEAD, 2 * HEAD);
-        while many <= last && self.first_nodes(many).intersection_len(usable) < needed {
-            (few, many) = (many, many * 2);
-        }
-        many = many.min(last + 1);
+        // The first `few` steps hold too few usable nodes, the first `many` enough. Requests for as much follow each other.
+        let (mut few, mut held) = (1, needed - missing);
+        let mut many = self.order.len() / STEP + 1;
+        let (mut probe, mut stride) = (self.hint, 1);
         while few + 1 < many {
-            let middle = few.midpoint(many);
-            if self.first_nodes(middle).intersection_len(usable) < needed { few = middle } else { many = middle }
+            if probe <= few || probe >= many {
+                probe = few.midpoint(many);
+            }
+            let count = self.first_nodes(probe).intersection_len(usable);
+            if count < needed {
+                (few, held) = (probe, count);
+                probe += stride;
+            } else {
+                many = probe;
+                probe = probe.saturating_sub(stride);
+            }
+            stride *= 2;
         }
-        let rest = self.order.get(few * STEP..)?;
-        missing = needed - self.ready.get(few - 1)?.intersection_len(usable);
-        rest.iter().find_map(|&(time, node)| {
+        self.hint = many;
+        missing = needed - held;
+        self.order.get(few * STEP..)?.iter().find_map(|&(time, node)| {
             missing -= usize::from(usable.contains(node));
             (missing == 0).then_some(time)
         })
