@@ -381,7 +381,8 @@ fn tasks_of_several_cpus_fill_a_socket() {
              job 2 n=1 run=100 t=10"
         )
     };
-    let expected = |second: &str| format!("1  0  0..4  +100  COMPLETED  n1  *\n 2  0  {second}  +100  COMPLETED  n1  *");
+    let expected =
+        |second: &str| format!("1  0  0..4  +100  COMPLETED  n1  *\n 2  0  {second}  +100  COMPLETED  n1  *");
     for (options, second) in [
         ("n=4", "1.end+0..4"),
         ("n=2 c=2", "0..4"),
