@@ -358,7 +358,8 @@ pub enum EnforcePartLimits {
     All,
 }
 
-/// Virtual run time of the controller's own work. All zero (the default): an ideal, instantaneous controller.
+/// Virtual run time of the controller's own work. All zero (the default): an ideal, instantaneous controller,
+/// whose jobs run for whole seconds; otherwise the fractions of seconds that no trace tells are drawn.
 ///
 /// A backfill cycle takes `base + records × record_us(nodes)`, times a factor of its own in 1 ± noise, without its sleeps.
 /// Records count up to the queue's length or `bf_max_job_test`, whichever is less: it is reckoned from what is known without
@@ -392,6 +393,11 @@ impl CostModel {
         main_start_us: 4_400,
         noise_percent: 20,
     };
+
+    /// All work is done at once, and jobs run for whole seconds.
+    pub fn is_ideal(&self) -> bool {
+        *self == Self::default()
+    }
 
     /// Time of one record in backfill on so many nodes [µs].
     pub const fn record_us(&self, nodes: usize) -> u64 {

@@ -296,7 +296,7 @@ impl Controller<'_> {
             true => limit_end * SECOND,
             false => {
                 let recorded = self.timers.recorded_run(id.index());
-                self.now - behind + recorded.unwrap_or(i64::from(run.seconds) * SECOND)
+                self.now - behind + recorded.unwrap_or_else(|| self.run_ms(id, run, live.limit_seconds, behind))
             }
         };
         let unbounded = run.is_bound && limit_end > start + i64::from(run.seconds);

@@ -45,6 +45,17 @@ impl Controller<'_> {
         }
     }
 
+    /// How long a run takes [ms]. A trace tells seconds, and cuts both ends off to them: what is lost is drawn, unless the
+    /// controller is ideal. Who ended within the limit, or was ended by it, still does; who ran already, at the recorded time. O(1).
+    pub(super) fn run_ms(&self, id: JobId, run: Run, limit_seconds: i64, behind: i64) -> i64 {
+        let (whole, limit) = (i64::from(run.seconds) * SECOND, limit_seconds * SECOND);
+        if run.is_bound || behind > 0 || self.scenario.policy.cost.is_ideal() {
+            return whole;
+        }
+        let drawn = (whole + self.timers.cut_off(id.index())).max(0);
+        if whole <= limit { drawn.min(limit) } else { drawn }
+    }
+
     /// Whether no recorded requeue is still to come.
     pub(super) fn on_last_run(&self, id: JobId) -> bool {
         !self.current_run(id).returns

@@ -21,6 +21,9 @@ const STARTUP_MS: i64 = 20_500;
 /// How much longer it may take [ms].
 const STARTUP_SPREAD_MS: u64 = 6_000;
 
+/// Entities of draws: arrivals are numbered from 0, ends of runs from here.
+const END_OF_RUN: u64 = 1 << 40;
+
 /// The reservation sweep's period [s].
 const SWEEP_SECONDS: i64 = 5;
 
@@ -129,6 +132,12 @@ impl Timers {
             return at;
         }
         submit * SECOND + self.millisecond(index as u64)
+    }
+
+    /// What a job's run time in whole seconds leaves out [ms]: the difference of two draws in 0..1000, as two times are cut off.
+    pub(crate) fn cut_off(&self, job: usize) -> i64 {
+        let entity = END_OF_RUN + 2 * job as u64;
+        self.millisecond(entity) - self.millisecond(entity + 1)
     }
 
     /// A draw in 0..1000 for an entity: one mixing step instead of a stream a job (splitmix64's finaliser).

@@ -49,11 +49,29 @@ pub(crate) fn a_cycle_starts_its_third_record_after_the_time_of_two() {
     );
     expect(
         &slow,
-        "1  0   0..4        +590..600  COMPLETED  n1     *
-         2  10  1.end+0..10 +50..60   COMPLETED  n1,n2  *
-         3  10  2.end+0..10 +50..60   COMPLETED  n1,n2  *
-         4  10  17..52      +100..110  COMPLETED  n2     backfill",
+        "1  0   0..4        +589..600  COMPLETED  n1     *
+         2  10  1.end+0..10 +49..60   COMPLETED  n1,n2  *
+         3  10  2.end+0..10 +49..60   COMPLETED  n1,n2  *
+         4  10  17..52      +99..110  COMPLETED  n2     backfill",
     );
+}
+
+/// Start and end times of a trace are cut off to seconds, so a run of 100 s took 99 to 101.
+#[test]
+pub(crate) fn runs_take_the_fractions_of_seconds_that_a_trace_leaves_out() {
+    let lengths = |text: &str| -> Vec<i64> {
+        let of = |seed| {
+            let record = &run(text, seed).1.records[0];
+            record.end.unwrap() - record.start.unwrap()
+        };
+        let mut lengths: Vec<i64> = (0..64).map(of).collect();
+        lengths.sort_unstable();
+        lengths.dedup();
+        lengths
+    };
+    let job = |more: &str| format!("node n1 cores=4\n set {more}\n job 1 n=4 run=120 t=3");
+    assert_eq!(lengths(&job("base_us=0")), [120]);
+    assert_eq!(lengths(&job("base_us=300")), [119, 120, 121]);
 }
 
 #[test]
@@ -61,10 +79,10 @@ pub(crate) fn a_cycle_that_yields_goes_on_after_its_sleep_if_nothing_changed() {
     let text = third_in_queue("record_us=1000000 bf_yield_sleep=8000000", "");
     expect(
         &text,
-        "1  0   0..4        +590  COMPLETED  n1     *
-         2  10  1.end+0..4  +50   COMPLETED  n1,n2  *
-         3  10  2.end+0..4  +50   COMPLETED  n1,n2  *
-         4  10  20..100      +100  COMPLETED  n2     backfill",
+        "1  0   0..4        +589..591  COMPLETED  n1     *
+         2  10  1.end+0..4  +49..51   COMPLETED  n1,n2  *
+         3  10  2.end+0..4  +49..51   COMPLETED  n1,n2  *
+         4  10  20..100     +99..101  COMPLETED  n2     backfill",
     );
 }
 

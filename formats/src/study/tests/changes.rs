@@ -245,7 +245,7 @@ const PAIRS: &[Pair] = &[
         change: "{workload: {scale_arrivals: {factor: 2, jobs: {user: bob}}}}",
         becomes: "\
 104 bob main: 85 to 115 on a1
-107 bob short: 14 to 39 on a1
+107 bob short: 13 to 38 on a1
 10 bob main: 85 to 95 on a2
 110 bob main: 85 to 95 on a3
 ",
