@@ -494,6 +494,13 @@ impl PriorityPolicy {
     }
 }
 
+impl PriorityPolicy {
+    /// The classic fair-share formula, not Fair Tree.
+    pub fn is_classic(&self) -> bool {
+        self.no_fair_tree || self.depth_oblivious
+    }
+}
+
 impl Default for PriorityPolicy {
     fn default() -> Self {
         Self {

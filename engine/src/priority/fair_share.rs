@@ -1,21 +1,22 @@
-//! Fair-share factors: Fair Tree (default) and the classic formula.
-//! Source: slurm-semantics 4.5, 4.6; observed order of siblings: tiny/x50_prioritydebug. Cost: O(n log n) associations.
+//! Fair-share factors by Fair Tree, the default; `classic` has the other formula.
+//! Source: slurm-semantics 4.5; observed order of siblings: tiny/x50_prioritydebug. Cost: O(n log n) associations.
 
+use super::classic::Classic;
 use crate::association::{AssociationTree, Shares};
 use crate::ids::AssociationId;
-use crate::policy::PriorityPolicy;
 
 /// The tree prepared for repeated computation.
 #[derive(Clone, Debug)]
 pub(crate) struct FairShare {
     /// Children of each row, latest first, as slurmctld keeps them.
-    children: Vec<Vec<AssociationId>>,
+    pub(super) children: Vec<Vec<AssociationId>>,
     /// Shares among the siblings, normalised at the level; `None` for `parent`.
-    level_shares: Vec<Option<f64>>,
+    pub(super) level_shares: Vec<Option<f64>>,
     /// Number of user rows.
     n_users: u32,
     /// The factor of each user row, in [0, 1].
     pub(crate) factors: Vec<f64>,
+    pub(super) classic: Classic,
 }
 
 /// Walk state of the ranking.
@@ -49,17 +50,14 @@ impl FairShare {
             }
         }
         let n_users = tree.rows.iter().filter(|row| row.user.is_some()).count() as u32;
-        Self { children, level_shares, n_users, factors: vec![1.0; tree.rows.len()] }
+        let classic = Classic::new(tree, &level_shares);
+        Self { children, level_shares, n_users, factors: vec![1.0; tree.rows.len()], classic }
     }
 
-    /// Recomputes all factors from raw usage.
-    pub(crate) fn update(&mut self, tree: &AssociationTree, policy: &PriorityPolicy, raw: &[f64]) {
-        if policy.no_fair_tree || policy.depth_oblivious {
-            self.classic(tree, policy, raw);
-        } else {
-            let mut ranking = Ranking { rank: self.n_users, rank_if_not_tied: self.n_users };
-            self.fair_tree(tree, raw, AssociationTree::ROOT, false, &mut ranking);
-        }
+    /// Ranks all users by raw usage.
+    pub(crate) fn rank(&mut self, tree: &AssociationTree, raw: &[f64]) {
+        let mut ranking = Ranking { rank: self.n_users, rank_if_not_tied: self.n_users };
+        self.fair_tree(tree, raw, AssociationTree::ROOT, false, &mut ranking);
     }
 
     /// Ranks the children of one row, depth first.
@@ -100,77 +98,4 @@ impl FairShare {
         let usage = if of_parent > 0.0 { raw[id.index()] / of_parent } else { 0.0 };
         if usage > 0.0 { shares / usage } else { f64::INFINITY }
     }
-
-    /// The classic formula, parents before children.
-    fn classic(&mut self, tree: &AssociationTree, policy: &PriorityPolicy, raw: &[f64]) {
-        let n_rows = tree.rows.len();
-        let root_usage = raw[0];
-        let mut shares_norm = vec![1.0; n_rows];
-        let mut usage_norm = vec![0.0; n_rows];
-        let mut effective = vec![0.0; n_rows];
-        effective[0] = 1.0;
-        for (index, row) in tree.rows.iter().enumerate() {
-            usage_norm[index] = if root_usage > 0.0 { (raw[index] / root_usage).min(1.0) } else { 0.0 };
-            let Some(parent) = row.parent.map(AssociationId::index) else { continue };
-            let Some(level) = self.level_shares[index] else {
-                shares_norm[index] = shares_norm[parent];
-                effective[index] = effective[parent];
-                continue;
-            };
-            shares_norm[index] = shares_norm[parent] * level;
-            effective[index] = if parent == 0 {
-                usage_norm[index]
-            } else if policy.depth_oblivious {
-                self.depth_oblivious(index, parent, &shares_norm, &usage_norm, &effective)
-            } else {
-                usage_norm[index] + (effective[parent] - usage_norm[index]) * level
-            };
-        }
-        for index in 0..n_rows {
-            let shares = shares_norm[index];
-            self.factors[index] = if shares <= 0.0 {
-                0.0
-            } else {
-                libm_exp2(-(effective[index] / shares) / f64::from(policy.dampening.max(1)))
-            };
-        }
-    }
-
-    /// Effective usage under `DEPTH_OBLIVIOUS`.
-    fn depth_oblivious(
-        &self,
-        index: usize,
-        parent: usize,
-        shares_norm: &[f64],
-        usage_norm: &[f64],
-        effective: &[f64],
-    ) -> f64 {
-        let shares = shares_norm[index];
-        if shares <= 0.0 || shares_norm[parent] <= 0.0 {
-            return usage_norm[index];
-        }
-        let ratio_parent = effective[parent] / shares_norm[parent];
-        let siblings: f64 = self.children[parent].iter().map(|id| usage_norm[id.index()]).sum();
-        let ratio_siblings = siblings / shares_norm[parent];
-        let ratio_level = if ratio_siblings > 0.0 { (usage_norm[index] / shares) / ratio_siblings } else { 0.0 };
-        let k = if ratio_parent * ratio_level == 0.0 || libm_ln(ratio_parent) * libm_ln(ratio_level) >= 0.0 {
-            1.0
-        } else {
-            let x = 5.0 * libm_ln(ratio_parent);
-            1.0 / (1.0 + x * x)
-        };
-        let powered =
-            if ratio_level > 0.0 { libm_exp2(k * libm_ln(ratio_level) / std::f64::consts::LN_2) } else { 0.0 };
-        ratio_parent * powered * shares
-    }
-}
-
-/// 2^x from one portable implementation, so that machines agree.
-fn libm_exp2(x: f64) -> f64 {
-    libm::exp2(x)
-}
-
-/// ln x from one portable implementation.
-fn libm_ln(x: f64) -> f64 {
-    libm::log(x)
 }

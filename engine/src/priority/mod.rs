@@ -1,5 +1,6 @@
 //! Job priorities: usage and its decay, fair-share factors, and the multifactor formula.
 
+mod classic;
 pub(crate) mod fair_share;
 pub(crate) mod multifactor;
 pub(crate) mod reset;

@@ -7,7 +7,7 @@ use super::multifactor::{JobFactors, Norms};
 use super::usage::Usage;
 use crate::association::{Association, AssociationTree, Qos, Shares};
 use crate::cluster::{Cluster, Node, Partition, Tres};
-use crate::ids::PartitionId;
+use crate::ids::{AssociationId, PartitionId};
 use crate::node_set::NodeSet;
 use crate::policy::PriorityPolicy;
 
@@ -30,7 +30,13 @@ fn tree(text: &str) -> AssociationTree {
 fn factors(text: &str, policy: &PriorityPolicy) -> String {
     let tree = tree(text);
     let mut fair_share = FairShare::new(&tree);
-    fair_share.update(&tree, policy, &Usage::new(&tree, 0).raw);
+    let usage = Usage::new(&tree, 0).raw;
+    if policy.is_classic() {
+        fair_share.accounts_anew(&tree, policy, &usage);
+        (0..tree.rows.len()).for_each(|index| fair_share.settle(AssociationId::new(index), &tree, policy, &usage));
+    } else {
+        fair_share.rank(&tree, &usage);
+    }
     let users =
         tree.rows.iter().zip(&fair_share.factors).filter_map(|(row, factor)| Some((row.user.as_ref()?, factor)));
     users.map(|(user, factor)| format!("{user} {factor:.4}")).collect::<Vec<_>>().join(", ")
@@ -90,6 +96,27 @@ fn classic_usage_is_partly_the_accounts() {
     // x: shares 1/2, usage 3/4. a: own 1/4 + (3/4 - 1/4) / 2 = 1/2 over shares 1/4; b: 1/2 + 1/4 / 2 = 5/8.
     let found = classic("x 1 0\na@x 1 25\nb@x 1 50\nc@root 1 25");
     assert_eq!(found, "a 0.2500, b 0.1768, c 0.7071");
+}
+
+#[test]
+fn classic_accounts_are_worked_out_at_the_step_and_users_when_a_job_asks_first() {
+    let tree = tree("x 1 0\na@x 1 25\nb@x 1 50\nc@root 1 25");
+    let policy = PriorityPolicy { no_fair_tree: true, ..PriorityPolicy::default() };
+    let [a, b] = [2, 3].map(AssociationId::new);
+    let mut fair_share = FairShare::new(&tree);
+    let mut usage = Usage::new(&tree, 0);
+    fair_share.accounts_anew(&tree, &policy, &usage.raw);
+    fair_share.settle(a, &tree, &policy, &usage.raw);
+    // Charged after that: b sees 150 of 200 as its own, but 3/4 as its account's; a is as it was.
+    usage.add(&tree, b, 100.0);
+    fair_share.settle(a, &tree, &policy, &usage.raw);
+    fair_share.settle(b, &tree, &policy, &usage.raw);
+    let factor = |fair_share: &FairShare, id: AssociationId| format!("{:.4}", fair_share.factors[id.index()]);
+    assert_eq!([a, b].map(|id| factor(&fair_share, id)), ["0.2500", "0.1250"]);
+    // The next step sees 7/8 at the account: a has 1/8 + (7/8 - 1/8) / 2 = 1/2, b 3/4 + 1/8 / 2.
+    fair_share.accounts_anew(&tree, &policy, &usage.raw);
+    [a, b].into_iter().for_each(|id| fair_share.settle(id, &tree, &policy, &usage.raw));
+    assert_eq!([a, b].map(|id| factor(&fair_share, id)), ["0.2500", "0.1051"]);
 }
 
 #[test]

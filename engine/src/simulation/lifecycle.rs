@@ -48,6 +48,7 @@ impl Controller<'_> {
         let job = self.job(id);
         let (release, cancelled_at, request) = (job.release, job.cancelled_at, job.request);
         self.comes_alive(id);
+        self.settle_share(id);
         // Who took it from the queue did so after its earlier runs.
         if cancelled_at != i64::MAX && self.on_last_run(id) {
             self.events.push((cancelled_at * SECOND).max(now), Event::Cancelled { job: id });
@@ -145,6 +146,7 @@ impl Controller<'_> {
             // It ran before: what its first run left in the queue must not come back to life.
             self.queue.purge(|record| self.live.is_pending(record.job));
         }
+        self.settle_share(id);
         // Who waits when the controller starts has been eligible since the recorded time.
         let job = self.job(id);
         let now = if self.now == self.timers.boot && job.before().is_some() { now.min(job.release) } else { now };
@@ -353,75 +355,6 @@ impl Controller<'_> {
             weights.iter().map(weighted).fold(0.0, f64::max)
         } else {
             weights.iter().map(weighted).sum()
-        }
-    }
-
-    /// The priority thread: decay, new usage, fair-share, then every pending job's priority.
-    /// O(associations + running + pending log pending).
-    pub(crate) fn priority_step(&mut self) {
-        let now = seconds(self.now);
-        let since = self.timers.last_priority_step;
-        let policy = &self.scenario.policy.priority;
-        let classic = policy.no_fair_tree || policy.depth_oblivious;
-        let tree = &self.scenario.associations;
-        if classic {
-            // The classic formula sees usage as of the previous step.
-            self.fair_share.update(tree, policy, &self.usage.raw);
-        }
-        if crate::priority::reset::is_due(policy.usage_reset, since, now) {
-            self.usage.reset();
-            self.limits_decay(0.0);
-        }
-        let factor = self.usage.decay(now - since);
-        self.limits_decay(factor);
-        let running = std::mem::take(&mut self.running);
-        for id in running.iter().map(|running| running.job) {
-            let Some(live) = self.live.get(id) else { continue };
-            let slice = (now - live.start.max(since)).max(0);
-            let usage_factor = self.usage_factor(id);
-            let charge = self.usage.charge_of(slice, live.billing * usage_factor);
-            self.usage.add(tree, self.scenario.workload.jobs[id.index()].association, charge);
-            self.limits_charge(id, slice, self.usage.charge_of(slice, usage_factor));
-        }
-        self.running = running;
-        self.end_where_minutes_ran_out();
-        if !classic {
-            self.fair_share.update(tree, policy, &self.usage.raw);
-        }
-        self.timers.priority_ran(self.now);
-        self.counters.priority_steps += 1;
-        if self.scenario.policy.preempt.within {
-            self.reprioritise_within();
-        }
-        if self.queue.is_empty() || is_off(Rule::PrioritySteps) {
-            return;
-        }
-        let mut queue = std::mem::take(&mut self.queue);
-        let increase_only = policy.increase_only;
-        let waits = |record: &Record| self.live.is_pending(record.job);
-        queue.reprioritise(waits, |record| {
-            let (tier, priority) = self.tier_and_priority(record.job, record.partition);
-            (tier, if increase_only { priority.max(record.priority()) } else { priority })
-        });
-        self.queue = queue;
-        self.touch();
-    }
-
-    /// The priorities that say who preempts whom within a QOS: those of waiting jobs, and with `CALCULATE_RUNNING` of running
-    /// ones. O(live jobs).
-    fn reprioritise_within(&mut self) {
-        let policy = &self.scenario.policy;
-        let (running, increase_only) = (policy.priority.calculate_running, policy.priority.increase_only);
-        let counts = |live: &&LiveJob| live.phase == Phase::Pending || (running && live.phase == Phase::Running);
-        let jobs: Vec<JobId> = self.live.all().filter(counts).map(|live| live.job).collect();
-        for id in jobs {
-            let Some(live) = self.live.get(id) else { continue };
-            let waits = live.phase == Phase::Pending;
-            let partition = self.partitions(id).first().copied().filter(|_| waits).unwrap_or(live.partition);
-            let (_, priority) = self.tier_and_priority(id, partition);
-            if let Some(live) = self.live.get_mut(id) {
-                live.priority = if increase_only { priority.max(live.priority) } else { priority };
-            }
         }
     }
 

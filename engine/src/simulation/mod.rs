@@ -19,6 +19,7 @@ pub(crate) mod lifecycle;
 pub(crate) mod opening;
 pub(crate) mod outages;
 pub(crate) mod preference;
+mod priority_step;
 pub(crate) mod requeue;
 pub(crate) mod reservations;
 pub(crate) mod running;
@@ -165,7 +166,11 @@ impl<'a> Controller<'a> {
             usage.reset();
         }
         let mut fair_share = FairShare::new(&scenario.associations);
-        fair_share.update(&scenario.associations, priority, &usage.raw);
+        if priority.is_classic() {
+            fair_share.accounts_anew(&scenario.associations, priority, &usage.raw);
+        } else {
+            fair_share.rank(&scenario.associations, &usage.raw);
+        }
         let association_priority = scenario.associations.rows.iter().map(|row| row.priority).max().unwrap_or(0);
         let schedulable =
             cluster.nodes.iter().enumerate().filter(|(_, node)| node.schedulable || is_off(Rule::NodesDown));

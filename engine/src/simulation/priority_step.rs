@@ -1,0 +1,113 @@
+//! The priority thread: usage decays and grows, fair shares and priorities follow. Source: slurm-semantics 4.2–4.6.
+
+use super::jobs::{LiveJob, Phase};
+use super::{Controller, seconds};
+use crate::ablation::{Rule, is_off};
+use crate::ids::JobId;
+use crate::job::JobPart;
+use crate::sched::queue::Record;
+
+impl Controller<'_> {
+    /// The priority thread: decay, new usage, fair-share, then every pending job's priority.
+    /// O(associations + running + pending log pending).
+    pub(crate) fn priority_step(&mut self) {
+        let now = seconds(self.now);
+        let since = self.timers.last_priority_step;
+        let policy = &self.scenario.policy.priority;
+        let tree = &self.scenario.associations;
+        if crate::priority::reset::is_due(policy.usage_reset, since, now) {
+            self.usage.reset();
+            self.limits_decay(0.0);
+        }
+        if policy.is_classic() {
+            self.fair_share.accounts_anew(tree, policy, &self.usage.raw);
+        }
+        let factor = self.usage.decay(now - since);
+        self.limits_decay(factor);
+        if policy.is_classic() {
+            self.charge_and_settle(since);
+        } else {
+            let running = std::mem::take(&mut self.running);
+            for id in running.iter().map(|running| running.job) {
+                self.charge_since(id, since);
+            }
+            self.running = running;
+            self.fair_share.rank(tree, &self.usage.raw);
+        }
+        self.end_where_minutes_ran_out();
+        self.timers.priority_ran(self.now);
+        self.counters.priority_steps += 1;
+        if self.scenario.policy.preempt.within {
+            self.reprioritise_within();
+        }
+        if self.queue.is_empty() || is_off(Rule::PrioritySteps) {
+            return;
+        }
+        let mut queue = std::mem::take(&mut self.queue);
+        let increase_only = policy.increase_only;
+        let waits = |record: &Record| self.live.is_pending(record.job);
+        queue.reprioritise(waits, |record| {
+            let (tier, priority) = self.tier_and_priority(record.job, record.partition);
+            (tier, if increase_only { priority.max(record.priority()) } else { priority })
+        });
+        self.queue = queue;
+        self.touch();
+    }
+
+    /// Charges a running job for its time since the last step.
+    fn charge_since(&mut self, id: JobId, since: i64) {
+        let Some(live) = self.live.get(id) else { return };
+        let slice = (seconds(self.now) - live.start.max(since)).max(0);
+        let usage_factor = self.usage_factor(id);
+        let charge = self.usage.charge_of(slice, live.billing * usage_factor);
+        let association = self.job(id).association;
+        self.usage.add(&self.scenario.associations, association, charge);
+        self.limits_charge(id, slice, self.usage.charge_of(slice, usage_factor));
+    }
+
+    /// The classic formula goes through the jobs once, in the order in which they were submitted: it charges those that run and
+    /// asks for the factors of those that wait, which see what was charged until then. O(live jobs log live jobs).
+    fn charge_and_settle(&mut self, since: i64) {
+        let all_ask = self.scenario.policy.priority.calculate_running;
+        let position = |live: &LiveJob| {
+            let job = self.job(live.job);
+            // A task becomes a job of its own, the last of all, when it starts.
+            let split = matches!(job.name.part, JobPart::Task(_)) && live.phase == Phase::Running;
+            (if split { live.start } else { job.submit }, live.job, live.phase)
+        };
+        let mut jobs: Vec<(i64, JobId, Phase)> = self.live.all().map(position).collect();
+        jobs.sort_unstable_by_key(|&(since, id, _)| (since, id));
+        for (_, id, phase) in jobs {
+            if phase == Phase::Running {
+                self.charge_since(id, since);
+            }
+            if matches!(phase, Phase::Waiting | Phase::Pending) || (all_ask && phase == Phase::Running) {
+                self.settle_share(id);
+            }
+        }
+    }
+
+    /// The job asks after its association's fair share.
+    pub(super) fn settle_share(&mut self, id: JobId) {
+        let (tree, policy) = (&self.scenario.associations, &self.scenario.policy.priority);
+        self.fair_share.settle(self.scenario.workload.jobs[id.index()].association, tree, policy, &self.usage.raw);
+    }
+
+    /// The priorities that say who preempts whom within a QOS: those of waiting jobs, and with `CALCULATE_RUNNING` of running
+    /// ones. O(live jobs).
+    fn reprioritise_within(&mut self) {
+        let policy = &self.scenario.policy;
+        let (running, increase_only) = (policy.priority.calculate_running, policy.priority.increase_only);
+        let counts = |live: &&LiveJob| live.phase == Phase::Pending || (running && live.phase == Phase::Running);
+        let jobs: Vec<JobId> = self.live.all().filter(counts).map(|live| live.job).collect();
+        for id in jobs {
+            let Some(live) = self.live.get(id) else { continue };
+            let waits = live.phase == Phase::Pending;
+            let partition = self.partitions(id).first().copied().filter(|_| waits).unwrap_or(live.partition);
+            let (_, priority) = self.tier_and_priority(id, partition);
+            if let Some(live) = self.live.get_mut(id) {
+                live.priority = if increase_only { priority.max(live.priority) } else { priority };
+            }
+        }
+    }
+}
