@@ -154,8 +154,10 @@ impl Controller<'_> {
         if kind == DependencyKind::Singleton {
             let job = &self.scenario.workload.jobs[id.index()];
             let others = singleton_key(job).and_then(|key| self.waiting.singletons.get(&key));
+            let jobs = &self.scenario.workload.jobs;
             let blocked = others.into_iter().flatten().any(|&other| {
-                other != id
+                // Tasks of one array have one dependency, which is gone once it is met.
+                jobs[other.index()].name.id != job.name.id
                     && self.live.get(other).is_some_and(|live| {
                         live.phase == Phase::Running || (live.phase != Phase::Completing && other < id)
                     })

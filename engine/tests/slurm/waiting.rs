@@ -140,6 +140,21 @@ fn singletons_of_a_name_run_one_after_the_other() {
 }
 
 #[test]
+fn tasks_of_a_singleton_array_wait_for_others_not_for_each_other() {
+    expect(
+        "node n1 cores=8
+         job 1 user=a name=x run=100 t=10
+         job 2 array=1-3 user=a name=x dep=singleton run=100 t=10
+         job 3 user=a name=x dep=singleton run=100 t=10",
+        "1    0             0..4           +100  COMPLETED  n1  *
+         2_1  1.end+0..4    1.end+0..31    +100  COMPLETED  n1  *
+         2_2  1.end+0..4    1.end+0..31    +100  COMPLETED  n1  *
+         2_3  1.end+0..4    1.end+0..31    +100  COMPLETED  n1  *
+         3    2_3.end+0..4  2_3.end+0..31  +100  COMPLETED  n1  *",
+    );
+}
+
+#[test]
 fn an_array_runs_as_many_tasks_as_it_allows() {
     expect(
         "node n1 cores=8
