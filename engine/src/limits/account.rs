@@ -36,19 +36,29 @@ impl Controller<'_> {
         self.allocated_counts(id, &allocation, self.billing(partition, &allocation))
     }
 
+    /// What a waiting job would hold by its last successful test; before that, what it asks for.
+    pub(crate) fn last_known_counts(&self, id: JobId) -> Held {
+        self.counts_with(id, self.live.get(id).and_then(|live| live.charged_cpus))
+    }
+
     /// What a waiting job would at least hold.
     pub(crate) fn requested_counts(&self, id: JobId) -> Held {
+        self.counts_with(id, None)
+    }
+
+    fn counts_with(&self, id: JobId, charged_cpus: Option<u32>) -> Held {
         let job = &self.scenario.workload.jobs[id.index()];
         let request = &self.scenario.workload.requests[job.request.index()];
         let index = self.limits.index;
         let mut counts = vec![0; index.len()];
         let nodes = u64::from(request.min_nodes.max(1));
-        counts[index.of(Tres::Cpu)] = u64::from(request.min_cpus.max(1));
+        let cpus = u64::from(charged_cpus.unwrap_or(request.min_cpus).max(1));
+        counts[index.of(Tres::Cpu)] = cpus;
         counts[index.of(Tres::Node)] = nodes;
-        counts[index.of(Tres::Billing)] = u64::from(request.min_cpus.max(1));
+        counts[index.of(Tres::Billing)] = cpus;
         counts[index.of(Tres::Memory)] = match request.memory {
             crate::job::Memory::PerNode(mb) => mb * nodes,
-            crate::job::Memory::PerCpu(mb) => mb * u64::from(request.min_cpus),
+            crate::job::Memory::PerCpu(mb) => mb * cpus,
             _ => 0,
         };
         for wanted in &request.gres {

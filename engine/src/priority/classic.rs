@@ -87,7 +87,8 @@ impl FairShare {
         }
         let ratio_parent = effective[above] / shares_norm[above];
         let parent = tree.rows[index].parent.map_or(0, AssociationId::index);
-        let with_shares = self.children[parent].iter().map(|id| id.index()).filter(|&id| self.level_shares[id].is_some());
+        let with_shares =
+            self.children[parent].iter().map(|id| id.index()).filter(|&id| self.level_shares[id].is_some());
         let ratio_siblings = with_shares.map(|id| usage_norm[id]).sum::<f64>() / shares_norm[above];
         let ratio_level = (usage_norm[index] / shares) / ratio_siblings;
         let k = if libm::log(ratio_parent) * libm::log(ratio_level) >= 0.0 {

@@ -323,14 +323,15 @@ fn consider(
             if controller.limits_allow_counts(id, record.partition, &counts) {
                 controller.start(id, record.partition, allocation, StartedBy::Main);
                 Tried::Started
-            } else if controller.scenario.policy.main.assoc_limit_stop {
-                Tried::Blocks
             } else {
-                Tried::Passes
+                if shape.size_varies {
+                    controller.size_becomes(id, controller.selector.charged_cpus(&controller.free, shape));
+                }
+                if controller.scenario.policy.main.assoc_limit_stop { Tried::Blocks } else { Tried::Passes }
             }
         } else if controller.limits.active
             && !controller.scenario.policy.main.assoc_limit_stop
-            && !controller.limits_allow_counts(id, record.partition, &controller.requested_counts(id))
+            && !controller.limits_allow_counts(id, record.partition, &controller.last_known_counts(id))
         {
             // A limit that would hold it back anyway wins over busy nodes.
             Tried::Passes

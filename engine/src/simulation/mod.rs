@@ -178,6 +178,7 @@ impl<'a> Controller<'a> {
         let first_new = jobs.iter().find(|job| job.before().is_none()).or(jobs.first());
         let first_submit = first_new.map_or(0, |job| job.submit);
         let timers = Timers::new(&scenario.policy, draws, first_submit);
+        let limits = LimitUsage::new(scenario);
         Self {
             now: timers.boot,
             events: Events::default(),
@@ -202,7 +203,8 @@ impl<'a> Controller<'a> {
             preferred: BTreeMap::new(),
             free_licenses: cluster.licenses.iter().map(|&(_, total)| total).collect(),
             usage,
-            limits: LimitUsage::new(scenario),
+            sizes_vary: sizes_vary(scenario, limits.active),
+            limits,
             fair_share,
             norms: Norms::new(cluster, &scenario.qos, association_priority, priority),
             backfill: Backfill::new(n_nodes),
@@ -215,7 +217,6 @@ impl<'a> Controller<'a> {
             finished: 0,
             version: 0,
             every_cycle: every_cycle || needs_every_cycle(scenario),
-            sizes_vary: sizes_vary(scenario),
             timers,
             scenario,
         }
@@ -323,7 +324,7 @@ impl<'a> Controller<'a> {
     /// Makes the shapes of a request, one a partition. O(nodes × partitions).
     fn shapes_of(&mut self, request: &Request) -> Box<[Shape]> {
         let (cluster, select) = (&self.scenario.cluster, &self.scenario.policy.select);
-        let sizes_count = self.scenario.policy.priority.counts_sizes();
+        let sizes_count = self.scenario.policy.priority.counts_sizes() || self.limits.active;
         self.selector.one_leaf = false;
         let mut shapes: Box<[Shape]> =
             request.partitions.iter().map(|&partition| Shape::new(cluster, select, partition, request)).collect();
@@ -438,8 +439,8 @@ fn gpus_stay(scenario: &Scenario) -> bool {
     shared.intersects(&reached(false))
 }
 
-/// Whether jobs that take whole nodes, or sockets, are charged more on some nodes than on others, and priorities heed it.
-fn sizes_vary(scenario: &Scenario) -> bool {
+/// Whether jobs that take whole nodes, or sockets, are charged more on some nodes than on others, and priorities or limits heed it.
+fn sizes_vary(scenario: &Scenario, limited: bool) -> bool {
     let cluster = &scenario.cluster;
     let is_exclusive = |partition: &Partition| partition.over_subscribe == OverSubscribe::Exclusive;
     let of_whole_nodes = cluster.nodes.windows(2).any(|pair| pair[0].cpus != pair[1].cpus)
@@ -447,5 +448,5 @@ fn sizes_vary(scenario: &Scenario) -> bool {
             || cluster.partitions.iter().any(is_exclusive)
             || scenario.workload.requests.iter().any(|request| request.sharing == Sharing::Exclusive));
     let of_sockets = scenario.policy.select.unit == ConsumableUnit::Socket && !scenario.policy.select.linear;
-    scenario.policy.priority.counts_sizes() && (of_whole_nodes || of_sockets)
+    (scenario.policy.priority.counts_sizes() || limited) && (of_whole_nodes || of_sockets)
 }

@@ -25,6 +25,29 @@ pub(crate) fn a_group_limit_holds_back_the_group_alone() {
     );
 }
 
+/// Whole nodes: job 4 asks for two CPUs and would hold 16, of which its account may have 8 more. Whoever is behind it is not held up.
+#[test]
+fn what_the_last_test_would_have_charged_is_what_busy_nodes_are_weighed_against() {
+    let scenario = |most: u32| {
+        format!(
+            "node n[1-3] cores=8
+             set enforce=limits bf_interval=900
+             account x grp_cpu={most}
+             user a account=x
+             user b
+             job 1 user=a exclusive run=500 t=20
+             job 2 user=b exclusive run=300 t=20
+             job 3 user=b exclusive run=400 t=20
+             job 4 at=10 user=a N=2 exclusive run=100 t=20
+             job 5 at=20 user=b exclusive run=100 t=20"
+        )
+    };
+    let before = "1  0  0..4  +500  *  *  *\n 2  0  0..4  +300  *  *  *\n 3  0  0..4  +400  *  *  *\n";
+    let of = |rest: &str| format!("{before} {rest}");
+    expect(&scenario(16), &of("4  10  1.end+0..4  +100  *  *  main\n 5  20  2.end+0..4  +100  *  *  main"));
+    expect(&scenario(24), &of("4  10  3.end+0..4  +100  *  *  main\n 5  20  1.end+0..4  +100  *  *  main"));
+}
+
 #[test]
 fn limits_are_nothing_where_they_are_not_enforced() {
     expect(
