@@ -253,6 +253,8 @@ pub struct SelectPolicy {
     pub memory: bool,
     /// `CR_ONE_TASK_PER_CORE`.
     pub one_task_per_core: bool,
+    /// select/cons_tres: a node offers jobs that ask for GRES only the cores they need there.
+    pub cuts_to_gres: bool,
     /// `CR_LLN`.
     pub least_loaded_nodes: bool,
     /// `CR_CORE_DEFAULT_DIST_BLOCK`.
@@ -541,6 +543,7 @@ impl Default for SelectPolicy {
             unit: ConsumableUnit::Cpu,
             memory: false,
             one_task_per_core: false,
+            cuts_to_gres: false,
             least_loaded_nodes: false,
             block_cores: false,
             pack_serial_at_end: false,

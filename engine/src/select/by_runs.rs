@@ -69,7 +69,7 @@ impl Selector {
         if !shape.is_plain()
             || self.favours(shape)
             || self.linear
-            || self.geometry.binds_for(shape)
+            || self.geometry.cuts_for(shape)
             || self.geometry.shared.any()
         {
             return None;

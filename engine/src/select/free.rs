@@ -29,6 +29,8 @@ pub(crate) struct Geometry {
     pub(crate) gpus: Vec<bool>,
     /// GRES near each socket, `n_gres` a socket; empty where none is bound to sockets.
     pub(crate) near: Vec<u32>,
+    /// A node offers jobs that ask for GRES only the cores they need there (select/cons_tres).
+    pub(crate) cuts_to_gres: bool,
     /// For a typed GRES, the position of its name's total.
     pub(crate) gres_total: Vec<Option<usize>>,
     /// Who shares cores on an empty machine: nobody, where cores may be shared.
@@ -51,6 +53,7 @@ impl Geometry {
             n_gres: cluster.gres.len(),
             gpus: cluster.gres.iter().map(|gres| gres.name == "gpu").collect(),
             near: Vec::new(),
+            cuts_to_gres: select.cuts_to_gres,
             gres_total: cluster
                 .gres
                 .iter()

@@ -29,7 +29,7 @@ pub(crate) fn lay_out(
     };
     let task_cpus = if shape.whole_nodes { Vec::new() } else { tasks_over_nodes(shape, chosen) };
     let needs_gres = !shape.gres.is_empty() || (shape.whole_nodes && geometry.n_gres > 0);
-    let binds = geometry.binds_for(shape);
+    let cuts = geometry.cuts_for(shape);
     let mut near_cores = NearCores::default();
     for (position, offer) in chosen.iter().enumerate() {
         let first_socket = allocation.socket_cores.len();
@@ -45,11 +45,11 @@ pub(crate) fn lay_out(
             }
             let wanted = task_cpus[position].div_ceil(threads);
             let cores = (wanted, threads);
-            if binds {
+            if cuts {
                 let all = usable_cpus(geometry, unit, free, shape, ANY_USER, offer.node);
                 near_cores.find((geometry, unit, free), shape, (offer.node, all), near);
             }
-            let near = binds.then_some(near_cores.cores.as_slice());
+            let near = cuts.then_some(near_cores.cores.as_slice());
             cores_over_sockets(geometry, unit, free, shape, (offer, near), cores, &mut allocation.socket_cores)
         };
         let cpus = if shape.whole_nodes { geometry.cpus[index] } else { cores * cpus_per_core };

@@ -130,7 +130,7 @@ impl Selector {
     fn fits_idle(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.offers.clear();
         self.near.clear();
-        let binds = self.geometry.binds_for(shape);
+        let cuts = self.geometry.cuts_for(shape);
         let favours = self.favours(shape);
         for node in candidates.iter_common(&free.open) {
             let cpus = usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node);
@@ -139,7 +139,7 @@ impl Selector {
                 if favours {
                     self.favour(free, shape, node);
                 }
-                if binds {
+                if cuts {
                     self.offer_near(free, shape, node, cpus);
                 }
             }

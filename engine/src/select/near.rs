@@ -1,5 +1,5 @@
-//! Cores near generic resources: gres.conf binds units to sockets (`Cores=`), and a job that asks for some gets cores of
-//! the sockets that have them, as far as there are enough.
+//! Cores near generic resources: a node offers a job that asks for some just the cores it needs; where gres.conf binds units to
+//! sockets (`Cores=`), those of the sockets that have them, as far as there are enough.
 //! Source: behaviour of select/cons_tres of 22.05.8; `docs/FIDELITY.md`, facts 19.
 
 use crate::ids::{GresId, NodeId};
@@ -31,16 +31,16 @@ impl Geometry {
         shape.gres.iter().any(|(gres, _)| self.gpus[gres.index()])
     }
 
-    /// Whether a request asks for GRES that some node binds to sockets.
-    pub(crate) fn binds_for(&self, shape: &Shape) -> bool {
-        !self.near.is_empty() && !shape.gres.is_empty() && !shape.whole_nodes
+    /// Whether what a node offers a request is cut to what it needs near the GRES it asks for.
+    pub(crate) fn cuts_for(&self, shape: &Shape) -> bool {
+        (self.cuts_to_gres || !self.near.is_empty()) && !shape.gres.is_empty() && !shape.whole_nodes
     }
 }
 
 impl Free {
     /// Free units of a GRES that are near a socket.
     fn near(&self, geometry: &Geometry, socket: usize, gres: GresId) -> u32 {
-        self.near[socket * geometry.n_gres + gres.index()]
+        if self.near.is_empty() { 0 } else { self.near[socket * geometry.n_gres + gres.index()] }
     }
 
     /// Free units of a GRES that are near no socket of the node.
@@ -102,7 +102,7 @@ impl NearCores {
             self.cpus = 0;
             return;
         }
-        for &(gres, count) in shape.gres.iter().filter(|(gres, _)| geometry.binds(node, *gres)) {
+        for &(gres, count) in &shape.gres {
             let needed = (least.max(1) * per_task).div_ceil(self.cpus_per_core);
             let anywhere = free.near_none(geometry, node, gres);
             let mut order: Vec<usize> = (0..self.cores.len()).collect();

@@ -103,10 +103,10 @@ impl Selector {
     ) {
         self.offers.clear();
         self.near.clear();
-        let binds = self.geometry.binds_for(shape);
+        let cuts = self.geometry.cuts_for(shape);
         let favours = self.favours(shape);
         for node in ripe.iter() {
-            let anyone = !(shape.exclusive_user || binds || favours) && free.exclusive_user_jobs[node.index()] == 0;
+            let anyone = !(shape.exclusive_user || cuts || favours) && free.exclusive_user_jobs[node.index()] == 0;
             let cpus = if anyone {
                 ready.cpus(self, jobs, (free, future), (shape, node), last, allocation)
             } else {
@@ -119,7 +119,7 @@ impl Selector {
                 if favours {
                     self.favour(future, shape, node);
                 }
-                if binds {
+                if cuts {
                     self.offer_near(future, shape, node, cpus);
                 }
             }

@@ -70,8 +70,15 @@ pub(crate) fn usable_cpus(
     if let Some(tasks) = shape.tasks_per_node {
         cpus = cpus.min(tasks.saturating_mul(shape.cpus_per_task));
     }
-    cpus -= cpus % shape.cpus_per_task;
-    if cpus < shape.min_cpus_per_node { 0 } else { cpus }
+    let for_tasks = cpus - cpus % shape.cpus_per_task;
+    if for_tasks < shape.min_cpus_per_node {
+        0
+    } else if shape.max_nodes == 1 {
+        // What is left over counts where nodes are compared by how tight they are.
+        cpus
+    } else {
+        for_tasks
+    }
 }
 
 /// A node for a job that takes it whole: nothing of it may be in use.

@@ -69,6 +69,7 @@ pub(crate) fn parse(text: &str) -> Parsed {
     let mut cluster = Cluster::default();
     let mut policy = Policy::default();
     policy.select.linear = false;
+    policy.select.cuts_to_gres = true;
     policy.select.unit = ConsumableUnit::Core;
     let mut associations = AssociationTree::default();
     let mut qos = vec![Qos { name: "normal".to_owned(), ..Qos::default() }];
@@ -263,6 +264,7 @@ fn set(line: &Line<'_>, policy: &mut Policy) {
             "builtin" => policy.scheduler = Scheduler::SlurmBuiltin,
             "select" => match value {
                 "linear" => policy.select.linear = true,
+                "cons_res" => policy.select.cuts_to_gres = false,
                 "cpu" => policy.select.unit = ConsumableUnit::Cpu,
                 "core" => policy.select.unit = ConsumableUnit::Core,
                 "socket" => policy.select.unit = ConsumableUnit::Socket,

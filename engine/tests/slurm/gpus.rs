@@ -27,6 +27,37 @@ fn gpus_bring_cpus_by_default() {
     expect(&two_jobs("partition p cpus_per_gpu=3\nset cpus_per_gpu=4", ""), TOGETHER);
 }
 
+/// n2 has two cores left and n1 six. A node offers a job with a GPU no more than it needs, so none is tighter and the first is taken.
+#[test]
+fn nodes_are_equally_tight_for_who_asks_for_gpus() {
+    let scenario = |setting: &str| {
+        format!(
+            "node n[1-2] cores=8 gres=gpu:4
+             set {setting}
+             job 1 n=6 w=n2 run=500 t=10
+             job 2 n=2 w=n1 run=500 t=10
+             job 3 at=10 N=1 n=1 gres=gpu:1 run=100 t=10"
+        )
+    };
+    let of = |node: &str| {
+        format!("1  0  0..4  *  *  n2  *\n 2  0  0..4  *  *  n1  *\n 3  10  10..14  +100  COMPLETED  {node}  *")
+    };
+    expect(&scenario("bf_interval=30"), &of("n1"));
+    expect(&scenario("select=cons_res"), &of("n2"));
+}
+
+/// n1 has eight cores left, n2 seven: a task of three cores leaves more of n1 idle, though as many tasks fit on both.
+#[test]
+fn what_tasks_leave_over_counts_where_nodes_are_compared() {
+    expect(
+        "node n[1-2] cores=8
+         job 1 n=1 w=n2 run=500 t=10
+         job 2 at=10 n=2 N=1 c=3 run=100 t=10",
+        "1  0   0..4    +500  COMPLETED  n2  *
+         2  10  10..14  +100  COMPLETED  n2  *",
+    );
+}
+
 #[test]
 fn who_asks_for_cpus_gets_those() {
     expect(&two_jobs("set cpus_per_gpu=4", "c=2"), TOGETHER);

@@ -68,6 +68,7 @@ impl Lowering<'_> {
         let topology = self.globals();
         self.remark_on_two_defaults(&values, &self.place_of("DefMemPerNode"));
         SelectPolicy {
+            cuts_to_gres: self.looks_at_sockets_of_gres(),
             linear,
             unit,
             memory: self.memory_is_consumed(),
