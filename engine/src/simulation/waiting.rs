@@ -238,13 +238,15 @@ impl Controller<'_> {
         }
     }
 
-    /// How many tasks of a job's array may have planned starts: `bf_max_job_array_resv`, and no more than `%N` lets run
-    /// (from 23.11 on, beside those that run).
+    /// How many tasks of a job's array may have planned starts: `bf_max_job_array_resv`, and from 23.11 on no more than `%N` lets
+    /// run beside those that do.
     pub(crate) fn array_plan_cap(&self, id: JobId) -> u32 {
         let most = self.scenario.policy.backfill.max_job_array_resv;
         let Some((array, limit)) = limited_array(&self.scenario.workload.jobs[id.index()]) else { return most };
-        let counts_running = self.scenario.policy.version >= SlurmVersion::V23_11;
-        let running = self.waiting.running_tasks.get(&array).copied().filter(|_| counts_running).unwrap_or(0);
+        if self.scenario.policy.version < SlurmVersion::V23_11 {
+            return most;
+        }
+        let running = self.waiting.running_tasks.get(&array).copied().unwrap_or(0);
         most.min(limit.saturating_sub(running))
     }
 

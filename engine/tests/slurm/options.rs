@@ -235,30 +235,35 @@ fn more_memory_per_node_than_allowed_is_refused() {
     );
 }
 
-/// One task of %2 runs. Both others are planned, the second of them on n3 and n4; from 23.11 on one only, so that n3 is
-/// left to job 9.
+/// One task of %2 runs. All three others are planned, the third of them on n5 and n6; from 23.11 on one only, so that n5 is left to
+/// job 9.
 #[test]
-fn running_tasks_count_to_the_planned_ones_from_23_11_on() {
+fn the_limit_of_running_tasks_is_one_of_planned_tasks_from_23_11_on() {
     let scenario = |option: &str| {
         format!(
-            "node n[1-5] cores=4
+            "node n[1-7] cores=4
              partition p over=exclusive
              set bf_interval=10 {option}
-             job 5 w=n3 run=100 t=10
-             job 6 w=n4 run=600 t=10
-             job 7 w=n5 run=600 t=10
-             job 8 array=1-3%2 N=2 run=600 t=10
+             job 3 w=n3 run=600 t=10
+             job 4 w=n4 run=600 t=10
+             job 5 w=n5 run=100 t=10
+             job 6 w=n6 run=600 t=10
+             job 7 w=n7 run=600 t=10
+             job 8 array=1-4%2 N=2 run=600 t=10
              job 9 N=1 run=900 t=15 at=300"
         )
     };
     let expected = |start: &str, nodes: &str| {
         format!(
-            "5    0  0..4  +100  *  n3     *
-             6    0  0..4  +600  *  n4     *
-             7    0  0..4  +600  *  n5     *
+            "3    0  0..4  +600  *  n3     *
+             4    0  0..4  +600  *  n4     *
+             5    0  0..4  +100  *  n5     *
+             6    0  0..4  +600  *  n6     *
+             7    0  0..4  +600  *  n7     *
              8_1  0  0..4  +600  *  n1,n2  *
              8_2  *  600..640  +600  *  *  *
              8_3  *  *     +600  *  *      *
+             8_4  *  *     +600  *  *      *
              9    *  {start}  +900  *  {nodes}  *"
         )
     };
@@ -266,7 +271,7 @@ fn running_tasks_count_to_the_planned_ones_from_23_11_on() {
         expect(&scenario(version), &expected("600..640", "*"));
     }
     for version in ["version=23.11", "version=25.05"] {
-        expect(&scenario(version), &expected("300..314", "n3"));
+        expect(&scenario(version), &expected("300..314", "n5"));
         expect_equal_with_every_cycle(&scenario(version), 3);
     }
 }
