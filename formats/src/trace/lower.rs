@@ -127,16 +127,17 @@ fn lower_job(
     let names_one = trace.requests.get(job.request as usize).is_some_and(|asked| !asked.reservation.is_empty());
     let mut release = if names_one && !is_reserved { job.eligible } else { job.release };
     let extra = job.extra.as_ref().map(|extra| {
-        let mut dependencies = extra.dependencies.clone();
+        let (mut dependencies, mut begin) = (extra.dependencies.clone(), extra.begin);
         let is_known =
             |&(kind, id): &(DependencyKind, u64)| kind == DependencyKind::Singleton || known_ids.contains(&id);
         if dependencies.as_ref().is_some_and(|dependencies| !dependencies.on.iter().all(is_known)) {
             about.say(About::DependencyOutside, "");
-            dependencies = None;
+            // It was not eligible before its begin time either.
+            (dependencies, begin) = (None, None);
             release = job.eligible;
         }
         Box::new(JobExtra {
-            begin: extra.begin,
+            begin,
             deadline: extra.deadline,
             time_min: extra.time_min,
             dependencies,

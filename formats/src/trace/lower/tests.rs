@@ -146,7 +146,7 @@ fn names_in_requests_are_resolved_or_remarked_on() {
 #[test]
 fn dependencies_inside_the_trace_are_simulated_and_others_are_release_times() {
     let inside = row("2", "", "02:00:00", "sbatch -n 4 -d afterok:1 j.sh").replace("||60|", "|2024-01-01T05:00:00|60|");
-    let outside = inside.replace("2|ann", "3|ann").replace("afterok:1", "afterok:77");
+    let outside = inside.replace("2|ann", "3|ann").replace("-d afterok:1", "-b now+60 -d afterok:77");
     let (workload, said) = lowered(&[&row("1", "", "01:00:00", ""), &inside, &outside]);
     let workload = workload.unwrap();
     let held: Vec<_> = workload
@@ -155,6 +155,8 @@ fn dependencies_inside_the_trace_are_simulated_and_others_are_release_times() {
         .map(|job| (job.release - job.submit, job.extra.as_ref().is_some_and(|it| it.dependencies.is_some())))
         .collect();
     assert_eq!(held, [(0, false), (0, true), (10_800, false)]);
+    // Its begin time alone would let it in too early.
+    assert!(workload.jobs[2].extra.as_ref().is_none_or(|extra| extra.begin.is_none()));
     assert!(said.contains("t:4: assumed: SubmitLine: 1 jobs depend on jobs outside the trace"), "{said}");
 }
 
