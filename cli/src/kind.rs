@@ -1,5 +1,7 @@
 //! What a file is, told by its content.
 
+use foresite_formats::sacctmgr::is_command;
+
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -7,7 +9,7 @@ pub(crate) enum Kind {
     Study,
     /// slurm.conf.
     SlurmConf,
-    /// `sacctmgr dump`.
+    /// `sacctmgr dump`, or a script of its commands.
     Accounts,
     /// `sacct --parsable2` or SWF.
     Trace,
@@ -36,7 +38,7 @@ pub(crate) fn recognised(name: &str, bytes: &[u8]) -> Kind {
         return Kind::Trace;
     }
     for line in lines().filter(|line| !line.starts_with('#')) {
-        if line.starts_with("Cluster - '") || line.starts_with("Parent - '") {
+        if line.starts_with("Cluster - '") || line.starts_with("Parent - '") || is_command(line) {
             return Kind::Accounts;
         }
         if line.starts_with("ReservationName=") || line.starts_with("No reservations in the system") {
@@ -77,6 +79,7 @@ mod tests {
         assert_eq!(recognised("a", b"# comment\nClusterName = x\n"), Kind::SlurmConf);
         assert_eq!(recognised("a", b"Include other.conf\n"), Kind::SlurmConf);
         assert_eq!(recognised("a", b"# head\nCluster - 'x':Fairshare=1\n"), Kind::Accounts);
+        assert_eq!(recognised("a", b"sacctmgr -i add qos long GrpTRES=cpu=40\n"), Kind::Accounts);
         assert_eq!(recognised("a", b"JobID|User|Submit|Start\n"), Kind::Trace);
         assert_eq!(recognised("a", b"Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\n"), Kind::Events);
         assert_eq!(recognised("a", b"ReservationName=r StartTime=x\n"), Kind::Reservations);

@@ -1,6 +1,7 @@
-//! What `sacctmgr dump`, `sacctmgr show qos -P` and `sacctmgr show assoc -P` print: accounts, users, shares, limits and
+//! What `sacctmgr dump`, `sacctmgr show qos -P` and `sacctmgr show assoc -P` print, and scripts of sacctmgr commands: accounts, users, shares, limits and
 //! qualities of service, kept by name so that what-ifs can edit them, then lowered to the engine's tree.
 
+mod commands;
 mod dump;
 mod edit;
 mod keys;
@@ -47,6 +48,11 @@ fn is_header(line: &str) -> bool {
     })
 }
 
+/// Whether a line is a sacctmgr command.
+pub fn is_command(line: &str) -> bool {
+    commands::words(line).is_some_and(|words| words.len() > 2)
+}
+
 /// Values by the key's present name.
 type Fields = BTreeMap<&'static str, Field>;
 
@@ -88,8 +94,8 @@ struct QosRow {
 }
 
 impl Sacctmgr {
-    /// Reads a dump, or a table of QOS or associations with its header; which one is told by content. Several of them may
-    /// follow each other in one file (`cat sacctmgr.cfg qos.txt`): a dump does not hold the QOS. O(bytes).
+    /// Reads a dump, a table of QOS or associations with its header, or a script of sacctmgr commands; which one is told by content.
+    /// Several of them may follow each other in one file (`cat sacctmgr.cfg qos.txt`): a dump does not hold the QOS. O(bytes).
     /// What is in separate files can be put together with [`Self::merge`].
     pub fn read(name: &str, bytes: &[u8]) -> (Self, Vec<Diagnostic>) {
         let text = String::from_utf8_lossy(bytes);

@@ -33,7 +33,8 @@ pub(crate) struct Simulate {
     /// slurm.conf; Include files, gres.conf and topology.conf are found beside it.
     #[arg(long, value_name = "FILE")]
     slurm_conf: Option<PathBuf>,
-    /// Accounts, shares and limits: output of `sacctmgr dump`.
+    /// Accounts, shares and limits: output of `sacctmgr dump`. That of `sacctmgr show qos -P`, or sacctmgr commands, may follow in
+    /// the same file.
     #[arg(long, value_name = "FILE", requires = "slurm_conf")]
     accounts: Option<PathBuf>,
     /// The history: output of `sacct --parsable2`, or SWF; plain, gzip or zstd.

@@ -1,14 +1,11 @@
-//! `sacctmgr dump`: `Account - 'name':Key=value:Key='value'`.
+//! `sacctmgr dump`: `Account - 'name':Key=value:Key='value'`; commands may stand among its lines.
 
+use super::commands;
 use super::keys::{ASSOCIATION, QOS, find_key};
 use super::{Change, Fields, QosRow, Row, Sacctmgr, put};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::slurm_conf::near::did_you_mean;
 use crate::slurm_conf::settings::Place;
-
-/// First words of sacctmgr's commands: a script of them is not a dump.
-const COMMANDS: [&str; 10] =
-    ["add", "create", "modify", "remove", "delete", "show", "list", "dump", "load", "sacctmgr"];
 
 impl Sacctmgr {
     pub(super) fn read_dump(&mut self, text: &str) -> Vec<Diagnostic> {
@@ -20,14 +17,12 @@ impl Sacctmgr {
                 continue;
             }
             let place = Place { file: self.name.as_str().into(), line: Some(number) };
-            let first_word = line.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
-            if COMMANDS.contains(&first_word.as_str()) {
-                diagnostics.push(
-                    place
-                        .error(first_word, "this is a script of sacctmgr commands, not a dump")
-                        .cure("hand over the output of sacctmgr dump CLUSTER file=…, and of sacctmgr show qos -P"),
-                );
-                return diagnostics;
+            if let Some(words) = commands::words(line) {
+                if self.rows.is_empty() {
+                    self.add_root_user();
+                }
+                self.command(&words, &place, &mut diagnostics);
+                continue;
             }
             self.dump_line(line, &place, &mut parent, &mut diagnostics);
         }

@@ -128,13 +128,75 @@ fn a_table_of_associations_takes_parents_from_its_column_or_its_indentation() {
     );
 }
 
+const SCRIPT: &str = "\
+sacctmgr -i add qos high priority=100 MaxJobsPerUser=2
+add qos name=capped priority=10 MaxTRESPerUser=cpu=30 Flags=DenyOnLimit
+modify qos where name=high set MaxJobsPerUser=3
+add account acct1,acct2 fairshare=50 cluster=feat
+create account sub parent=acct1 Description='a b'
+add user user1 account=acct1,sub fairshare=10
+add user user1 account=acct1 fairshare=99
+modify account acct1 set qos=normal,high,capped
+modify user user1 where account=sub set GrpTRES=cpu=60
+";
+
+#[test]
+fn a_script_of_commands_gives_the_tree_that_it_would_make() {
+    let (tree, qos, said) = read_and_lower(SCRIPT);
+    assert_eq!(said, "");
+    assert_eq!(
+        rows(&tree),
+        [
+            "root/-@-=1",
+            "root/root@0=1",
+            "acct1/-@0=50",
+            "sub/-@2=1",
+            "sub/user1@3=10",
+            "acct1/user1@2=10",
+            "acct2/-@0=50"
+        ]
+    );
+    let named = |name: &str| qos.iter().find(|qos| qos.name == name).unwrap();
+    assert_eq!((named("high").priority, named("high").limits.max_jobs_per_user), (100, Some(3)));
+    assert_eq!(named("capped").limits.max_tres_per_user, [(Tres::Cpu, 30)]);
+    assert_eq!(tree.rows[4].limits.grp_tres, [(Tres::Cpu, 60)]);
+    assert!(tree.rows[5].limits.grp_tres.is_empty());
+}
+
+#[test]
+fn a_script_after_a_dump_adds_what_the_dump_leaves_out() {
+    let (alone, ..) = read_and_lower(DUMP);
+    let (tree, qos, _) = read_and_lower(&format!("{DUMP}add qos high priority=7\nadd account acct1 fairshare=2\n"));
+    assert_eq!(rows(&tree), rows(&alone));
+    assert!(qos.iter().any(|qos| qos.name == "high" && qos.priority == 7));
+}
+
+#[test]
+fn commands_that_cannot_be_followed_are_told() {
+    let said = |text: &str| read_and_lower(text).2;
+    for (line, expected) in [
+        (
+            "delete user ann",
+            "dump:1: warning: delete: commands that remove or print are passed over; leave it out, and with it what it removes",
+        ),
+        (
+            "modify user ann set MaxJobs=1",
+            "dump:1: error: modify: there is no user 'ann' before this line; add it first",
+        ),
+        ("add user ann MaxJobs=1", "dump:1: error: add user: it names no account; add account=NAME"),
+        (
+            "add qso long",
+            "dump:1: error: add: 'qso' is nothing that sacctmgr adds; known are account, user, qos and cluster",
+        ),
+        ("add qos long MaxJobs=many", "dump:1: error: MaxJobs"),
+    ] {
+        assert!(said(line).contains(expected), "{line}: {}", said(line));
+    }
+}
+
 #[test]
 fn what_is_no_dump_is_told() {
     let said = |text: &str| read_and_lower(text).2;
-    assert!(
-        said("# x\nadd QOS Name=a\n")
-            .starts_with("dump:2: error: add: this is a script of sacctmgr commands, not a dump")
-    );
     assert!(said("").starts_with("dump: error: the file holds nothing"));
     assert!(
         said("hello\n")
