@@ -12,6 +12,17 @@ pub(crate) struct Slot {
     pub(crate) end: i64,
     /// Nodes that no plan holds. Busy nodes are included.
     pub(crate) nodes: NodeSet,
+    /// How the next slot differs.
+    turn: Turn,
+}
+
+/// What changes from a slot to the next; nothing after the last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Turn {
+    /// Some nodes are planned no longer.
+    grows: bool,
+    /// Some nodes are planned from there on.
+    shrinks: bool,
 }
 
 /// The ordered slots of one backfill cycle.
@@ -35,7 +46,7 @@ impl Timeline {
         self.resolution = resolution.max(1);
         self.records = 1;
         let nodes = self.copy_of(nodes);
-        self.slots.push(Slot { begin, end, nodes });
+        self.slots.push(Slot { begin, end, nodes, turn: Turn::default() });
     }
 
     fn copy_of(&mut self, nodes: &NodeSet) -> NodeSet {
@@ -48,7 +59,7 @@ impl Timeline {
         }
     }
 
-    /// Takes `nodes` out from `begin` to `end`; what lies beyond the window is lost. O(slots × words).
+    /// Takes `nodes` out from `begin` to `end`; what lies beyond the window is lost. O(slots in between × words).
     pub(crate) fn insert(&mut self, nodes: &NodeSet, begin: i64, end: i64) {
         let Some(first) = self.slots.first() else { return };
         let begin = begin.max(first.begin);
@@ -58,6 +69,7 @@ impl Timeline {
             self.split(at, begin);
             at += 1;
         }
+        let touched = at;
         while at < self.slots.len() && self.slots[at].begin < end {
             if self.slots[at].end > end {
                 self.split(at, end);
@@ -65,7 +77,22 @@ impl Timeline {
             self.slots[at].nodes.subtract(nodes);
             at += 1;
         }
+        self.turn_again(touched, at);
         self.merge_one();
+    }
+
+    /// The same nodes were taken out of the slots from `first` to before `next`. Among them no turn comes to be.
+    fn turn_again(&mut self, first: usize, next: usize) {
+        for index in first.saturating_sub(1)..next {
+            let [slot, after, ..] = &mut self.slots[index..] else { return };
+            let (begins, ends) = (index < first, index + 1 == next);
+            if slot.turn.grows || ends {
+                slot.turn.grows = !after.nodes.is_subset(&slot.nodes);
+            }
+            if slot.turn.shrinks || begins {
+                slot.turn.shrinks = !slot.nodes.is_subset(&after.nodes);
+            }
+        }
     }
 
     /// Splits slot `at` at `time`, which lies inside it.
@@ -74,16 +101,18 @@ impl Timeline {
         let nodes = self.copy_of(&source);
         self.slots[at].nodes = source;
         let end = std::mem::replace(&mut self.slots[at].end, time);
-        self.slots.insert(at + 1, Slot { begin: time, end, nodes });
+        let turn = std::mem::take(&mut self.slots[at].turn);
+        self.slots.insert(at + 1, Slot { begin: time, end, nodes, turn });
         self.records += 1;
     }
 
-    /// Joins the first two neighbours of equal content.
+    /// Joins the first two neighbours of equal content. O(slots).
     fn merge_one(&mut self) {
-        let equal = |pair: &[Slot]| pair[0].nodes == pair[1].nodes;
+        let equal = |pair: &[Slot]| !pair[0].turn.grows && !pair[0].turn.shrinks;
         if let Some(at) = self.slots.windows(2).position(equal) {
             let removed = self.slots.remove(at + 1);
             self.slots[at].end = removed.end;
+            self.slots[at].turn = removed.turn;
             self.spare.push(removed.nodes);
         }
     }
@@ -95,10 +124,11 @@ impl Timeline {
     }
 
     /// The end of the first slot from `first` on after which more of `wanted` become unplanned, within a stretch that
-    /// ends before slot `next`. O(slots looked at × words).
+    /// ends before slot `next`. O(slots looked at), and words where any nodes become unplanned.
     pub(crate) fn later(&self, first: usize, next: usize, wanted: &NodeSet) -> Option<i64> {
         let pairs = self.slots[first.min(self.slots.len())..].windows(2).take((next + 1).saturating_sub(first));
-        let mut grows = pairs.filter(|pair| pair[0].nodes.lacks_some_of(&pair[1].nodes, wanted));
+        let grows = |pair: &&[Slot]| pair[0].turn.grows && pair[0].nodes.lacks_some_of(&pair[1].nodes, wanted);
+        let mut grows = pairs.filter(grows);
         grows.next().map(|pair| pair[0].end)
     }
 
