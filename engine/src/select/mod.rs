@@ -110,6 +110,15 @@ impl Selector {
     /// O(candidates × sockets) and the cost of [`pick::choose`].
     pub(crate) fn fits(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.by_weight = self.linear;
+        if shape.counted.is_empty()
+            && !self.favours(shape)
+            && !free.shared.any()
+            && candidates.intersection_len(&free.open) < shape.min_nodes as usize
+        {
+            // Too few, whatever they offer.
+            self.chosen.clear();
+            return false;
+        }
         self.fits_by(free, shape, user, candidates)
     }
 
