@@ -9,6 +9,7 @@
 //! 2. Within a cycle, a later record never moves an earlier record's plan.
 
 mod ahead;
+mod bounds;
 mod candidates;
 mod cost;
 mod counts;
@@ -33,6 +34,7 @@ use super::queue::Record;
 use super::sweep::Sweep;
 use super::timeline::Timeline;
 use super::walk::Walk;
+use bounds::Bounds;
 use candidates::Candidates;
 use cost::CycleCost;
 use counts::Counts;
@@ -46,6 +48,7 @@ use running::LicensePlan;
 pub(crate) struct Backfill {
     timeline: Timeline,
     sweep: Sweep,
+    bounds: Bounds,
     usable: NodeSet,
     base: NodeSet,
     chosen: NodeSet,
@@ -127,6 +130,7 @@ impl Backfill {
         Self {
             timeline: Timeline::default(),
             sweep: Sweep::default(),
+            bounds: Bounds::default(),
             usable: NodeSet::empty(n_nodes),
             base: NodeSet::empty(n_nodes),
             chosen: NodeSet::empty(n_nodes),
@@ -214,6 +218,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     let window = window_seconds(policy);
     backfill.walk.begin(controller);
     backfill.timeline.reset(floor(now), floor(now + window), &controller.up, resolution);
+    backfill.bounds.begin();
     backfill.counts = Counts::default();
     backfill.newcomers.clear();
     collect_ends(controller, backfill);

@@ -126,7 +126,8 @@ impl NodeJobs {
         self.log.push(node);
     }
 
-    fn position(&self) -> u64 {
+    /// Counts the changes of nodes.
+    pub(crate) fn position(&self) -> u64 {
         self.forgotten + self.log.len() as u64
     }
 }
@@ -255,6 +256,17 @@ impl Ready {
         self.times.get_mut(*self.of_shape.get(request.index())?.get(place)? as usize)
     }
 
+    /// What a request asks of each node in one of its partitions, as a number; `None` before the first [`Ready::bound`] of it.
+    pub(crate) fn need(&self, request: RequestId, place: usize) -> Option<usize> {
+        let position = *self.of_shape.get(request.index())?.get(place)?;
+        (position != UNKNOWN).then_some(position as usize)
+    }
+
+    /// How many nodes a bound of the shape waits for.
+    pub(crate) fn needed(shape: &Shape) -> usize {
+        if shape.counted.is_empty() { shape.min_nodes.max(1) as usize } else { 1 }
+    }
+
     /// Where the ready times of a shape are. O(1) after the first call for a request.
     fn position(&mut self, request: RequestId, place: usize, shape: &Shape) -> usize {
         if self.of_shape.len() <= request.index() {
@@ -285,7 +297,7 @@ impl Ready {
         usable: &NodeSet,
         allocation: impl Fn(JobId) -> Option<&'a Allocation>,
     ) -> i64 {
-        let needed = if shape.counted.is_empty() { shape.min_nodes.max(1) as usize } else { 1 };
+        let needed = Self::needed(shape);
         let times = self.refresh(selector, jobs, states, (request, place, shape), allocation);
         times.ripening.when(needed, usable).unwrap_or(NEVER.0)
     }

@@ -6,6 +6,7 @@ use crate::policy::SlurmVersion;
 use crate::select::shape::Shape;
 use crate::simulation::{Controller, seconds};
 
+use super::bounds::Demand;
 use super::foresee::{bound, is_by_definition, will_run};
 use super::reserved::{Window, keep_reservations};
 use super::running::reserve;
@@ -34,8 +35,7 @@ pub(super) fn place(
     shape: &Shape,
     test_only: bool,
 ) -> Next {
-    backfill.unasked.clear();
-    let next = find_place(controller, backfill, cycle, record, shape, test_only);
+    let next = find_place(controller, backfill, cycle, record, shape, (test_only, true));
     while let Some(try_from) = backfill.unasked.pop() {
         let now = seconds(controller.now);
         let end = try_from.max(now) + controller.plan_seconds(record.job);
@@ -53,14 +53,16 @@ pub(super) fn place(
     next
 }
 
+/// `may_pass` says that tries may be passed over by what is known of earlier records.
 fn find_place(
     controller: &mut Controller<'_>,
     backfill: &mut Backfill,
     cycle: &mut Cycle,
     record: Record,
     shape: &Shape,
-    test_only: bool,
+    (test_only, may_pass): (bool, bool),
 ) -> Next {
+    backfill.unasked.clear();
     let scenario = controller.scenario;
     let policy = &scenario.policy.backfill;
     let id = record.job;
@@ -82,13 +84,21 @@ fn find_place(
     }
     let mut try_from = others.map_or(now, |latest| latest.max(now));
     let mut tested = false;
+    let mut passed = false;
     let mut sweeping = false;
+    let may_pass = may_pass
+        && !is_by_definition(controller, shape)
+        && !controller.reservations.any()
+        && backfill.licenses.len() == 0;
+    backfill.bounds.refresh(&controller.node_jobs);
+    let mut demand = Demand::of(&controller.ready, record, shape, limit);
     // Each attempt begins at a later slot, so there are at most as many as slots; the bound is a safeguard.
     let hops = backfill.timeline.slots.len() + backfill.licenses.len() + controller.reservations.len();
     for _ in 0..=2 * hops + 8 {
-        backfill.usable.copy_from(&backfill.base);
         let mut reservation_ends = None;
-        if controller.reservations.any() {
+        let reserved = controller.reservations.any();
+        if reserved {
+            backfill.usable.copy_from(&backfill.base);
             let window = Window { now, limit, end: window_end, resolution };
             match keep_reservations(controller, backfill, record, shape, &mut try_from, window) {
                 Ok(ends) => reservation_ends = ends,
@@ -101,8 +111,25 @@ fn find_place(
         let later = later.into_iter().chain(reservation_ends).min();
         if try_from == now {
             let slack = backfill.timeline.slack(try_from, end);
-            backfill.timeline.narrow(&mut backfill.usable, slots);
             backfill.valid_until = backfill.valid_until.min(now.saturating_add(slack));
+        }
+        if let (Some(demand), Some(later)) = (demand, later.filter(|_| may_pass && !test_only)) {
+            let bound = backfill.bounds.get(demand, try_from);
+            if bound > later {
+                // As below, without a look at the nodes.
+                if shape.size_varies {
+                    backfill.unasked.push(try_from);
+                }
+                backfill.valid_until = backfill.valid_until.min(bound);
+                (passed, try_from) = (true, later);
+                continue;
+            }
+        }
+        if !reserved {
+            backfill.usable.copy_from(&backfill.base);
+        }
+        if try_from == now {
+            backfill.timeline.narrow(&mut backfill.usable, slots);
         } else {
             if !std::mem::replace(&mut sweeping, true) {
                 backfill.sweep.begin(slots.start, &backfill.base);
@@ -122,12 +149,20 @@ fn find_place(
                     try_from = later;
                     continue;
                 }
+                // Whether one of the tries passed over counts as a test is not known.
+                None if passed && !tested => {
+                    return find_place(controller, backfill, cycle, record, shape, (test_only, false));
+                }
                 None => return Next::Record,
             }
         }
         cycle.tested += u32::from(!tested);
         tested = true;
         let bound = bound(controller, backfill, record, shape);
+        demand = demand.or_else(|| Demand::of(&controller.ready, record, shape, limit));
+        if let Some(demand) = demand {
+            backfill.bounds.note(demand, try_from, bound);
+        }
         let asks_all = shape.size_varies && (is_by_definition(controller, shape) || controller.reservations.any());
         let useless_after = again.filter(|_| !asks_all);
         if let Some(later) = useless_after.filter(|&later| bound > later) {
