@@ -5,6 +5,9 @@ use crate::select::ready::Moment;
 use crate::select::will_run::{GROUP_MAX, WillRunPolicy, first_anchor};
 use crate::simulation::running::Running;
 
+/// The window of a test's first group [s].
+const FIRST_WINDOW: i64 = 30;
+
 /// The same way through the running jobs. A group reaches from the job after the one before to the last job on usable nodes
 /// whose end lies in the window; if the window's very last job is none of those, to the next one after the window, since the
 /// test looks at the window's edge only when it has released a job. In one window at most every 202nd job ends a group
@@ -22,7 +25,72 @@ pub(crate) struct GroupEnds<'r> {
 impl<'r> GroupEnds<'r> {
     /// Before the first group of these jobs, which come in order of expected end.
     pub(crate) fn new(jobs: &'r [Running], policy: WillRunPolicy) -> Self {
-        Self { jobs, policy, next: 0, window: 30, anchor: None }
+        Self { jobs, policy, next: 0, window: FIRST_WINDOW, anchor: None }
+    }
+
+    /// Passes over the groups that end before `bound` [s]. Returns the end of a group that is tested, if it came upon one.
+    ///
+    /// Where a window ends before it, only one thing matters of the groups up to there: whether the last of them ends with the
+    /// window's last job or reaches beyond, to the next one on usable nodes. That could be otherwise only after a group that is
+    /// not tested. O(log jobs), and a look at each job of a window where there are more than 200.
+    pub(super) fn skip_to(&mut self, bound: i64, holding: &mut Overlap<'_>) -> Option<Moment> {
+        if self.policy.linear {
+            return None;
+        }
+        let first = holding.first(0)?;
+        let anchor = first_anchor(self.jobs[first].end);
+        self.anchor = Some(anchor);
+        let window = self.last_window(|window| anchor + window < bound)?;
+        let up_to = |window: i64| self.jobs.partition_point(|job| job.end <= anchor + window);
+        let next = up_to(window);
+        let last = holding.last(first, next)?;
+        // The window in which that job is released.
+        let release = self.jobs[last].end;
+        let (begin, end) = match self.last_window(|window| anchor + window < release) {
+            Some(before) => (up_to(before), up_to(self.wider(before))),
+            None => (first, up_to(FIRST_WINDOW)),
+        };
+        if end - begin >= GROUP_MAX {
+            // Up to two of them may belong to groups before.
+            let left = holding.count(begin, end) % (GROUP_MAX + 1);
+            if !(3..GROUP_MAX).contains(&left) {
+                return None;
+            }
+        }
+        let reached = if last + 1 == next { Some(last) } else { holding.first(next) };
+        self.next = reached.unwrap_or(self.jobs.len() - 1) + 1;
+        self.window = window;
+        self.widen(anchor);
+        reached.filter(|&end| end >= next).map(|end| self.jobs[end].moment())
+    }
+
+    /// If all groups to come end after a time [s]: a time after it, before which none of them does. O(log jobs).
+    pub(super) fn all_after(&self, time: i64, holding: &mut Overlap<'_>) -> Option<i64> {
+        let edge = self.anchor.filter(|_| !self.policy.linear)? + self.window;
+        let jobs = &self.jobs[self.next..];
+        let in_window = jobs.partition_point(|job| job.end <= edge).checked_sub(1)?;
+        let end = jobs[in_window].end;
+        // A group ends with its window's last job or later, unless no job at all comes after.
+        let after = self.next + jobs.partition_point(|job| job.end <= time);
+        let one = holding.first(after).filter(|_| end > time)?;
+        Some(end.min(self.jobs[one].end))
+    }
+
+    /// The last window for which something holds that holds up to some window; `None` if not even for the first.
+    fn last_window(&self, holds: impl Fn(i64) -> bool) -> Option<i64> {
+        let mut found = None;
+        let mut window = FIRST_WINDOW;
+        while holds(window) {
+            found = Some(window);
+            window = self.wider(window);
+        }
+        found
+    }
+
+    /// The window after a window.
+    fn wider(&self, window: i64) -> i64 {
+        let linear = self.policy.window_linear;
+        if linear > 0 { window + linear } else { window * 2 }
     }
 
     /// The last job of the next group that is tested; `None` if there is none. O(log jobs), and a look at each job of a window
@@ -104,9 +172,8 @@ impl<'r> GroupEnds<'r> {
     /// The window of the next group: it reaches the next job at least.
     fn widen(&mut self, anchor: i64) {
         let Some(next) = self.jobs.get(self.next) else { return };
-        let linear = self.policy.window_linear;
         loop {
-            self.window = if linear > 0 { self.window + linear } else { self.window * 2 };
+            self.window = self.wider(self.window);
             if next.end <= anchor + self.window {
                 break;
             }
@@ -167,6 +234,25 @@ mod tests {
             let mut holding = Overlap::new(&in_order, &usable, &[(0, 1)], &mut masks);
             let found: Vec<Moment> = std::iter::from_fn(|| ends.next(&mut holding)).collect();
             assert_eq!(found, defined, "round {round}");
+            let bound = draw(spread + 100) as i64 - 50;
+            let mut ends = GroupEnds::new(running, policy);
+            let mut passed = ends.skip_to(bound, &mut holding);
+            let found: Vec<Moment> = std::iter::from_fn(|| passed.take().or_else(|| ends.next(&mut holding)))
+                .filter(|end| end.0 >= bound)
+                .collect();
+            let rest: Vec<Moment> = defined.iter().copied().filter(|end| end.0 >= bound).collect();
+            assert_eq!(found, rest, "round {round}, from {bound}");
+            let mut ends = GroupEnds::new(running, policy);
+            let mut passed = ends.skip_to(bound, &mut holding);
+            for end in rest {
+                let time = end.0 - draw(2) as i64 * draw(spread) as i64;
+                if passed.is_none()
+                    && let Some(least) = ends.all_after(time, &mut holding)
+                {
+                    assert!(time < least && least <= end.0, "round {round}: {time}, {least}, {end:?}");
+                }
+                while passed.take().or_else(|| ends.next(&mut holding)).is_some_and(|other| other < end) {}
+            }
             let held: Vec<Moment> = running.iter().filter(|job| holds(job)).map(|job| job.moment()).collect();
             let mut ends = GroupEnds::new(running, policy);
             let found: Vec<Moment> = std::iter::from_fn(|| ends.next_of(&held)).collect();

@@ -57,14 +57,26 @@ impl Selector {
         let mut groups = GroupEnds::new(holding.jobs(), policy);
         let mut ripe = std::mem::take(&mut self.ripe);
         let mut found = None;
-        while let Some(last) = match few {
-            true => groups.next_of(&held),
-            false => groups.next(&mut holding),
-        } {
+        let useless_after = asked.later.filter(|_| policy.version < SlurmVersion::V25_05);
+        let mut passed = if few { None } else { groups.skip_to(bound, &mut holding) };
+        loop {
+            if !few
+                && passed.is_none()
+                && let Some(later) = useless_after
+                && let Some(least) = groups.all_after(later, &mut holding)
+            {
+                found = Some(least);
+                break;
+            }
+            let next = passed.take().or_else(|| match few {
+                true => groups.next_of(&held),
+                false => groups.next(&mut holding),
+            });
+            let Some(last) = next else { break };
             if last.0 < bound {
                 continue;
             }
-            if asked.later.is_some_and(|later| last.0 > later) && policy.version < SlurmVersion::V25_05 {
+            if useless_after.is_some_and(|later| last.0 > later) {
                 found = Some(last.0);
                 break;
             }
