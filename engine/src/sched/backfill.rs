@@ -31,7 +31,6 @@ use crate::policy::BackfillPolicy;
 use crate::simulation::{Controller, seconds};
 
 use super::queue::Record;
-use super::sweep::Sweep;
 use super::timeline::Timeline;
 use super::walk::Walk;
 use bounds::Bounds;
@@ -47,7 +46,6 @@ use running::LicensePlan;
 #[derive(Debug)]
 pub(crate) struct Backfill {
     timeline: Timeline,
-    sweep: Sweep,
     bounds: Bounds,
     usable: NodeSet,
     base: NodeSet,
@@ -129,7 +127,6 @@ impl Backfill {
     pub(crate) fn new(n_nodes: usize) -> Self {
         Self {
             timeline: Timeline::default(),
-            sweep: Sweep::default(),
             bounds: Bounds::default(),
             usable: NodeSet::empty(n_nodes),
             base: NodeSet::empty(n_nodes),

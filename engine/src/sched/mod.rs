@@ -2,9 +2,9 @@
 //! (backfill's plan), [`backfill`].
 
 pub(crate) mod backfill;
+mod blocks;
 pub(crate) mod main_cycle;
 pub(crate) mod queue;
-pub(crate) mod sweep;
 mod thresholds;
 pub(crate) mod timeline;
 pub(crate) mod walk;

@@ -2,7 +2,6 @@
 //! Promises of backfill's slot table and of the queue's order (slurm-semantics 2.2, 3.3).
 
 use super::queue::{Cursor, Queue, Record};
-use super::sweep::Sweep;
 use super::timeline::Timeline;
 use crate::ids::{JobId, NodeId, PartitionId, RequestId};
 use crate::node_set::NodeSet;
@@ -71,21 +70,29 @@ fn narrowed(table: &Timeline, begin: i64, end: i64) -> (String, Option<i64>) {
 }
 
 #[test]
-fn sweeping_over_the_slots_finds_what_looking_at_each_stretch_finds() {
-    let plans: Vec<([u32; 1], i64, i64)> = (0..40)
-        .map(|plan| ([plan * 7 % 3], i64::from(plan * 37 % 91) * 10, i64::from(plan * 53 % 89 + 92) * 5))
-        .collect();
-    let plans: Vec<(&[u32], i64, i64)> = plans.iter().map(|(nodes, begin, end)| (&nodes[..], *begin, *end)).collect();
-    let table = table(&plans);
+fn many_slots_are_asked_block_by_block_as_one_by_one() {
+    let mut table = table(&[]);
     let all = nodes(&[0, 1, 2]);
-    for length in [0, 30, 200, 2000] {
-        let mut sweep = Sweep::default();
-        sweep.begin(table.touched(0, length).start, &all);
-        for begin in (0..1100).step_by(13) {
-            let (mut swept, mut looked) = (all.clone(), all.clone());
-            sweep.narrow(&table, table.touched(begin, begin + length), &mut swept, &all);
-            table.narrow(&mut looked, table.touched(begin, begin + length));
-            assert_eq!(list(&swept), list(&looked), "{begin} for {length}");
+    for plan in 0..200_u32 {
+        let begin = i64::from(plan * 37 % 91) * 10;
+        table.insert(&nodes(&[plan * 7 % 3]), begin, begin + i64::from(plan * 53 % 29) * 5);
+        for pair in table.slots.windows(2) {
+            assert_eq!(pair[0].end, pair[1].begin);
+        }
+        for begin in (0..1100).step_by(97) {
+            for length in [0, 30, 200, 2000] {
+                let touched = table.touched(begin, begin + length);
+                let (mut narrowed, mut looked) = (all.clone(), all.clone());
+                table.narrow(&mut narrowed, touched.clone());
+                for slot in &table.slots[touched.clone()] {
+                    looked.intersect(&slot.nodes);
+                }
+                assert_eq!(list(&narrowed), list(&looked), "{begin} for {length}");
+                let mut pairs = table.slots[touched.start.min(table.slots.len())..].windows(2).take(touched.len() + 1);
+                let grows = pairs.find(|pair| pair[0].nodes.lacks_some_of(&pair[1].nodes, &all));
+                let later = table.later(touched.start, touched.end, &all);
+                assert_eq!(later, grows.map(|pair| pair[0].end), "{begin} for {length}");
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 //! Source: slurm-semantics 3.3.
 
 use crate::node_set::NodeSet;
+use crate::sched::blocks::Blocks;
 
 /// A stretch of time with one set of unplanned nodes.
 #[derive(Clone, Debug)]
@@ -30,6 +31,7 @@ struct Turn {
 pub(crate) struct Timeline {
     /// Slots in time order, without gaps.
     pub(crate) slots: Vec<Slot>,
+    blocks: Blocks,
     /// Slots kept for reuse, so that a cycle allocates nothing in steady state.
     spare: Vec<NodeSet>,
     resolution: i64,
@@ -45,6 +47,7 @@ impl Timeline {
         }
         self.resolution = resolution.max(1);
         self.records = 1;
+        self.blocks.reset(nodes);
         let nodes = self.copy_of(nodes);
         self.slots.push(Slot { begin, end, nodes, turn: Turn::default() });
     }
@@ -77,6 +80,7 @@ impl Timeline {
             self.slots[at].nodes.subtract(nodes);
             at += 1;
         }
+        self.blocks.take(nodes, touched..at);
         self.turn_again(touched, at);
         self.merge_one();
     }
@@ -103,6 +107,7 @@ impl Timeline {
         let end = std::mem::replace(&mut self.slots[at].end, time);
         let turn = std::mem::take(&mut self.slots[at].turn);
         self.slots.insert(at + 1, Slot { begin: time, end, nodes, turn });
+        self.blocks.doubled(at, &self.slots);
         self.records += 1;
     }
 
@@ -113,6 +118,7 @@ impl Timeline {
             let removed = self.slots.remove(at + 1);
             self.slots[at].end = removed.end;
             self.slots[at].turn = removed.turn;
+            self.blocks.removed(at + 1, &self.slots);
             self.spare.push(removed.nodes);
         }
     }
@@ -132,10 +138,15 @@ impl Timeline {
         grows.next().map(|pair| pair[0].end)
     }
 
-    /// Narrows `usable` to the nodes unplanned in all of these slots. O(slots × words).
+    /// Sets whose intersection is what is unplanned in all of these slots. O(log slots) to begin.
+    pub(crate) fn factors(&self, touched: std::ops::Range<usize>) -> impl Iterator<Item = &NodeSet> + Clone {
+        self.blocks.factors(&self.slots, touched)
+    }
+
+    /// Narrows `usable` to the nodes unplanned in all of these slots. O(blocks of them × words).
     pub(crate) fn narrow(&self, usable: &mut NodeSet, touched: std::ops::Range<usize>) {
-        for slot in &self.slots[touched] {
-            usable.intersect(&slot.nodes);
+        for nodes in self.factors(touched) {
+            usable.intersect(nodes);
         }
     }
 
@@ -157,11 +168,11 @@ impl Timeline {
         self.slots.last().map_or(i64::MIN, |slot| slot.end)
     }
 
-    /// Whether all of `nodes` are unplanned throughout [`begin`, `end`). O(slots × words between the first node and the last).
+    /// Whether all of `nodes` are unplanned throughout [`begin`, `end`). O(blocks × words between the first node and the last).
     pub(crate) fn is_free(&self, nodes: &NodeSet, begin: i64, end: i64) -> bool {
         let first = self.slots.partition_point(|slot| slot.end <= begin);
         let next = self.slots.partition_point(|slot| slot.begin < end).max(first);
         let words = nodes.extent();
-        self.slots[first..next].iter().all(|slot| nodes.is_subset_within(&slot.nodes, words.clone()))
+        self.factors(first..next).all(|unplanned| nodes.is_subset_within(unplanned, words.clone()))
     }
 }

@@ -303,7 +303,7 @@ fn shape_could_start(
     let candidates = &backfill.candidates;
     // Whenever in this cycle the record's turn comes, it needs its nodes at least for this time.
     let touched = backfill.timeline.touched(candidates.latest, seconds(controller.now) + limit);
-    let slots = &backfill.timeline.slots[touched];
+    let factors = backfill.timeline.factors(touched);
     let soon = candidates.soon.as_ref().filter(|_| candidates.sleeps);
     let (live, selector) = (&controller.live, &controller.selector);
     let states = (&controller.free, &mut controller.future);
@@ -314,11 +314,14 @@ fn shape_could_start(
     (0..controller.up.n_words()).any(|word| {
         let offering = ready.now.word(word) | soon.map_or(0, |soon| soon.nodes.word(word));
         let mut unplanned = offering & shape.eligible.word(word) & controller.up.word(word);
-        for slot in slots {
+        if unplanned == 0 {
+            return false;
+        }
+        for nodes in factors.clone() {
+            unplanned &= nodes.word(word);
             if unplanned == 0 {
                 return false;
             }
-            unplanned &= slot.nodes.word(word);
         }
         nodes_of(word, unplanned).any(|node| {
             let cpus = match soon.filter(|soon| soon.nodes.contains(node)) {

@@ -85,7 +85,6 @@ fn find_place(
     let mut try_from = others.map_or(now, |latest| latest.max(now));
     let mut tested = false;
     let mut passed = false;
-    let mut sweeping = false;
     let may_pass = may_pass
         && !is_by_definition(controller, shape)
         && !controller.reservations.any()
@@ -128,14 +127,7 @@ fn find_place(
         if !reserved {
             backfill.usable.copy_from(&backfill.base);
         }
-        if try_from == now {
-            backfill.timeline.narrow(&mut backfill.usable, slots);
-        } else {
-            if !std::mem::replace(&mut sweeping, true) {
-                backfill.sweep.begin(slots.start, &backfill.base);
-            }
-            backfill.sweep.narrow(&backfill.timeline, slots, &mut backfill.usable, &backfill.base);
-        }
+        backfill.timeline.narrow(&mut backfill.usable, slots);
         let unlicensed = backfill.licenses.lacking_until(controller, record, try_from, end);
         let mut later = unlicensed.or(later);
         let again = later.filter(|_| !test_only);
