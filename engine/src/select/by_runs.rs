@@ -1,7 +1,7 @@
 //! Best fit over runs of consecutive nodes ([`super::pick`]) where the nodes of a run offer alike: runs are read off the words of a
 //! set, and only the nodes that are taken are looked at.
 
-use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use crate::ids::NodeId;
 use crate::node_set::NodeSet;
@@ -33,12 +33,37 @@ impl Run {
 #[derive(Debug, Default)]
 pub(super) struct Runs {
     runs: Vec<Run>,
-    order: Vec<u32>,
+    /// Runs by size, the first of equals first.
+    largest: Vec<u64>,
+    /// Neighbours among the chosen nodes: the first of them, and where they stand.
+    pieces: Vec<(NodeId, usize, usize)>,
+    unordered: Vec<Offer>,
     /// Nodes that begin another weight, as of the weights' version.
     breaks: NodeSet,
     breaks_of: Option<u64>,
     /// Neighbours of one weight have as many CPUs.
     even: bool,
+}
+
+impl Runs {
+    /// Puts chosen nodes, neighbours of which stand together, in node order. O(nodes + pieces log pieces).
+    fn put_in_order(&mut self, chosen: &mut Vec<Offer>) {
+        self.pieces.clear();
+        let mut begin = 0;
+        for piece in chosen.chunk_by(|before, after| before.node.0 + 1 == after.node.0) {
+            self.pieces.push((piece[0].node, begin, begin + piece.len()));
+            begin += piece.len();
+        }
+        if self.pieces.is_sorted() {
+            return;
+        }
+        self.pieces.sort_unstable();
+        std::mem::swap(&mut self.unordered, chosen);
+        chosen.clear();
+        for &(_, begin, end) in &self.pieces {
+            chosen.extend_from_slice(&self.unordered[begin..end]);
+        }
+    }
 }
 
 /// What the nodes offer of a shape for which that is known beforehand.
@@ -107,11 +132,13 @@ impl Selector {
             && total >= i64::from(shape.min_cpus)
             && shape.max_nodes >= shape.min_nodes;
         let enough = may_suffice && self.attempt_by_runs(shape, &mut runs);
+        if enough {
+            runs.put_in_order(&mut self.chosen);
+        }
         self.by_runs = runs;
         if !enough {
             return (!may_suffice || alike != Alike::AllTheirs).then_some(false);
         }
-        self.chosen.sort_unstable_by_key(|offer| offer.node);
         Some(true)
     }
 
@@ -151,18 +178,20 @@ impl Selector {
         if largest >= rest.cpus || runs.runs.iter().any(|run| Some(run.weight) != weight) {
             return false;
         }
-        runs.order.clear();
-        runs.order.extend(0..runs.runs.len() as u32);
-        let all = &runs.runs;
-        runs.order.sort_by_key(|&index| Reverse(all[index as usize].total()));
-        for &index in &runs.order {
-            let run = runs.runs[index as usize];
+        runs.largest.clear();
+        let keys = runs.runs.iter().zip(0_u32..).map(|(run, index)| (run.total() as u64) << 32 | u64::from(!index));
+        runs.largest.extend(keys);
+        let mut largest = BinaryHeap::from(std::mem::take(&mut runs.largest));
+        while let Some(key) = largest.pop() {
+            let index = !(key as u32) as usize;
+            let run = runs.runs[index];
             if rest.max_nodes <= 0 || rest.satisfied() || run.total() >= rest.cpus {
                 break;
             }
-            runs.runs[index as usize].end = run.begin;
+            runs.runs[index].end = run.begin;
             self.take_run(shape, run, rest);
         }
+        runs.largest = largest.into_vec();
         rest.satisfied()
     }
 
