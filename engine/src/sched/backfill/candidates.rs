@@ -9,7 +9,7 @@
 
 use crate::ids::RequestId;
 use crate::job::JobPart;
-use crate::node_set::nodes_of;
+use crate::node_set::{NodeSet, nodes_of};
 use crate::select::free::ANY_USER;
 use crate::select::gathered::{Gathered, Soon};
 use crate::select::shape::Shape;
@@ -41,9 +41,10 @@ pub(super) struct Candidates {
     soon_of: u64,
     /// The next candidate, if the search has found one that the cycle has not come to.
     witness: Option<Record>,
-    /// Records planned since the witness was last looked at, and how many may be.
-    planned_since: u32,
-    patience: u32,
+    /// Nodes that let it start, while no plan takes one of them.
+    seats: NodeSet,
+    /// One was taken.
+    seat_taken: bool,
     /// What is known of each request, by its id.
     requests: Vec<Verdict>,
     /// Counts the evaluations of all waiting requests.
@@ -92,6 +93,7 @@ pub(super) fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill, cy
     candidates.reach = Reach::default();
     candidates.scout = Scout::default();
     candidates.witness = None;
+    candidates.seats.copy_from(&controller.up);
     candidates.counts = Counts::default();
     candidates.requests.resize(controller.scenario.workload.requests.len(), Verdict::default());
     evaluate(controller, &mut backfill.candidates);
@@ -173,10 +175,19 @@ fn fits(controller: &mut Controller<'_>, soon: Option<&Soon>, request: RequestId
 /// The cycle has dealt with a record.
 pub(super) fn passed(backfill: &mut Backfill, record: Record) {
     let candidates = &mut backfill.candidates;
-    candidates.planned_since += 1;
     if candidates.witness == Some(record) {
         candidates.witness = None;
     }
+}
+
+/// The cycle has planned a job on the nodes chosen. O(words).
+pub(super) fn planned(backfill: &mut Backfill) {
+    backfill.candidates.seat_taken |= backfill.candidates.seats.intersects(&backfill.chosen);
+}
+
+/// The cycle has started a job.
+pub(super) fn started(backfill: &mut Backfill) {
+    backfill.candidates.seat_taken = true;
 }
 
 /// Whether nothing that is left can start, and what the cycle leaves behind is known too: whether it keeps cycles
@@ -191,13 +202,7 @@ pub(super) fn none_left(controller: &mut Controller<'_>, backfill: &mut Backfill
         return false;
     }
     if let Some(witness) = backfill.candidates.witness {
-        if backfill.candidates.planned_since < backfill.candidates.patience {
-            return false;
-        }
-        backfill.candidates.planned_since = 0;
-        if could_start(controller, backfill, witness) {
-            // Plans between here and the witness seldom hurt it: look less and less often.
-            backfill.candidates.patience *= 2;
+        if !std::mem::take(&mut backfill.candidates.seat_taken) || could_start(controller, backfill, witness) {
             return false;
         }
         backfill.candidates.witness = None;
@@ -252,8 +257,7 @@ fn find(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle)
         if fits && could_start(controller, backfill, record) {
             let candidates = &mut backfill.candidates;
             candidates.witness = Some(record);
-            candidates.planned_since = 0;
-            candidates.patience = 1;
+            candidates.seat_taken = false;
             return true;
         }
     }
@@ -292,15 +296,16 @@ fn could_start(controller: &mut Controller<'_>, backfill: &mut Backfill, record:
 }
 
 /// Whether a shape fits into what is free, and what could become free in the cycle's sleeps, where nothing is planned for as
-/// long as it runs.
+/// long as it runs. The nodes that show it become the candidates' seats.
 fn shape_could_start(
     controller: &mut Controller<'_>,
-    backfill: &Backfill,
+    backfill: &mut Backfill,
     record: Record,
     shape: &Shape,
     limit: i64,
 ) -> bool {
-    let candidates = &backfill.candidates;
+    let candidates = &mut backfill.candidates;
+    candidates.seats.clear();
     // Whenever in this cycle the record's turn comes, it needs its nodes at least for this time.
     let touched = backfill.timeline.touched(candidates.latest, seconds(controller.now) + limit);
     let factors = backfill.timeline.factors(touched);
@@ -324,6 +329,7 @@ fn shape_could_start(
             }
         }
         nodes_of(word, unplanned).any(|node| {
+            candidates.seats.insert(node);
             let cpus = match soon.filter(|soon| soon.nodes.contains(node)) {
                 Some(soon) => selector.usable_cpus(&soon.free, shape, ANY_USER, node),
                 None => ready.cpus_now(node),

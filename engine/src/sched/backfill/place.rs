@@ -10,7 +10,7 @@ use super::bounds::Demand;
 use super::foresee::{bound, is_by_definition, will_run};
 use super::reserved::{Window, keep_reservations};
 use super::running::reserve;
-use super::{Backfill, Cycle, Exit, Next, hetjobs, window_seconds};
+use super::{Backfill, Cycle, Exit, Next, candidates, hetjobs, window_seconds};
 use crate::sched::queue::Record;
 
 /// What came of starting a job now.
@@ -198,6 +198,7 @@ fn find_place(
                 match start_now(controller, backfill, record, shape, user) {
                     Attempt::Started => {
                         cycle.started += 1;
+                        candidates::started(backfill);
                         if !is_off(Rule::Plans) {
                             let end = controller.live.get(id).map_or(now, |live| live.expected_end);
                             reserve(controller, backfill, id, end);
@@ -294,6 +295,7 @@ fn find_place(
             }
         }
         backfill.timeline.insert(&backfill.chosen, begin, end);
+        candidates::planned(backfill);
         backfill.planned.union(&backfill.chosen);
         return Next::Record;
     }
