@@ -15,6 +15,9 @@ pub(crate) fn nodes_of(index: usize, mut word: u64) -> impl Iterator<Item = Node
     })
 }
 
+/// Words that are counted before a count is looked at.
+const CHUNK: usize = 8;
+
 /// A set of nodes of one cluster. All sets of a cluster have the same capacity.
 /// Set algebra costs one pass over the words; iteration is in node order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
@@ -122,6 +125,31 @@ impl NodeSet {
     #[inline]
     pub fn intersection_len(&self, other: &Self) -> usize {
         self.words.iter().zip(&other.words).map(|(a, b)| (a & b).count_ones() as usize).sum()
+    }
+
+    /// Whether the set holds so many nodes. O(words looked at until it does).
+    #[inline]
+    pub(crate) fn has(&self, nodes: usize) -> bool {
+        let mut held = 0;
+        let mut chunks = self.words.chunks(CHUNK);
+        nodes == 0
+            || chunks.any(|words| {
+                held += words.iter().map(|word| word.count_ones() as usize).sum::<usize>();
+                held >= nodes
+            })
+    }
+
+    /// How many nodes both sets hold, or some number from `most` on. O(words looked at until it is reached).
+    #[inline]
+    pub(crate) fn intersection_len_up_to(&self, other: &Self, most: usize) -> usize {
+        let mut held = 0;
+        for (words, others) in self.words.chunks(CHUNK).zip(other.words.chunks(CHUNK)) {
+            held += words.iter().zip(others).map(|(a, b)| (a & b).count_ones() as usize).sum::<usize>();
+            if held >= most {
+                break;
+            }
+        }
+        held
     }
 
     /// Whether the sets share a node. O(words).

@@ -41,6 +41,8 @@ pub(super) struct Runs {
     /// Nodes that begin another weight, as of the weights' version.
     breaks: NodeSet,
     breaks_of: Option<u64>,
+    /// There are none.
+    weighs_alike: bool,
     /// Neighbours of one weight have as many CPUs.
     even: bool,
 }
@@ -117,6 +119,18 @@ impl Selector {
         if alike == Alike::AllTheirs && !self.by_runs.even {
             return None;
         }
+        let mut rest = Remaining::of(shape);
+        if let Alike::Same(cpus) = alike
+            && self.by_runs.weighs_alike
+            && rest.nodes == 1
+            && rest.max_nodes > 0
+            && i64::from(cpus) >= rest.cpus
+            && let Some(node) = first_alone(nodes)
+        {
+            // No run is smaller.
+            self.take_alike(shape, node, cpus, &mut rest);
+            return Some(true);
+        }
         let mut runs = std::mem::take(&mut self.by_runs);
         find_runs(nodes, &runs.breaks, &mut runs.runs);
         let (mut count, mut total) = (0, 0);
@@ -163,6 +177,7 @@ impl Selector {
             let breaks = (1..n_nodes).map(NodeId::new);
             let breaks = breaks.filter(|&node| self.weights.of(node) != self.weights.of(NodeId(node.0 - 1)));
             self.by_runs.breaks = NodeSet::from_nodes(n_nodes, breaks);
+            self.by_runs.weighs_alike = self.by_runs.breaks.is_empty();
             let cpus = &self.geometry.cpus;
             self.by_runs.even = (1..n_nodes)
                 .all(|node| cpus[node] == cpus[node - 1] || self.by_runs.breaks.contains(NodeId::new(node)));
@@ -216,6 +231,18 @@ impl Selector {
         let kept = self.geometry.kept(self.unit, node);
         self.chosen.push(rest.take(shape, Offer { node, cpus, weight, total_cpus, kept }));
     }
+}
+
+/// The first node of a set without its neighbours. O(words).
+fn first_alone(nodes: &NodeSet) -> Option<u32> {
+    let mut before = 0;
+    (0..nodes.n_words()).find_map(|index| {
+        let word = nodes.word(index);
+        let after = if index + 1 < nodes.n_words() { nodes.word(index + 1) } else { 0 };
+        let alone = word & !(word << 1 | before >> 63) & !(word >> 1 | after << 63);
+        before = word;
+        (alone != 0).then(|| index as u32 * 64 + alone.trailing_zeros())
+    })
 }
 
 /// The runs of a set, cut where weights change; their weights and CPUs are left open. O(words + runs).

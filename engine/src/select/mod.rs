@@ -113,7 +113,7 @@ impl Selector {
         if shape.counted.is_empty()
             && !self.favours(shape)
             && !free.shared.any()
-            && candidates.intersection_len(&free.open) < shape.min_nodes as usize
+            && candidates.intersection_len_up_to(&free.open, shape.min_nodes as usize) < shape.min_nodes as usize
         {
             // Too few, whatever they offer.
             self.chosen.clear();

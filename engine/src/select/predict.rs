@@ -47,7 +47,7 @@ impl Selector {
     ) -> Option<i64> {
         self.by_weight = false;
         let alike = shape.alike.filter(|_| jobs.none_refuses() && self.scratch.idle_last.is_empty() && !self.one_leaf);
-        let few = !asked.any_overdue && usable.len() * FEW_NODES < running.jobs.len();
+        let few = !asked.any_overdue && !usable.has(running.jobs.len().div_ceil(FEW_NODES));
         let mut held = std::mem::take(&mut self.held);
         if few {
             jobs.on_nodes(usable, running.jobs.first().map_or(i64::MAX, |job| job.end), &mut held);

@@ -105,7 +105,7 @@ impl Ripening {
             if probe <= few || probe >= many {
                 probe = few.midpoint(many);
             }
-            let count = self.first_nodes(probe).intersection_len(usable);
+            let count = self.first_nodes(probe).intersection_len_up_to(usable, needed);
             if count < needed {
                 (few, held) = (probe, count);
                 probe += stride;

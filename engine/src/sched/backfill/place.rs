@@ -133,7 +133,7 @@ fn find_place(
         let again = later.filter(|_| !test_only);
         backfill.usable.intersect(&shape.tested);
         if unlicensed.is_some()
-            || backfill.usable.len() < shape.min_nodes as usize
+            || !backfill.usable.has(shape.min_nodes as usize)
             || shape.required.iter().any(|&node| !backfill.usable.contains(node))
         {
             match again {

@@ -40,8 +40,8 @@ impl Reach {
             return;
         };
         self.passed += 1;
-        let untouched = shape.eligible.intersection_len(&controller.up) as u64;
-        let enough = untouched >= self.nodes.saturating_add(u64::from(shape.min_nodes));
+        let wanted = usize::try_from(self.nodes.saturating_add(u64::from(shape.min_nodes))).unwrap_or(usize::MAX);
+        let enough = shape.eligible.intersection_len_up_to(&controller.up, wanted) >= wanted;
         self.tested += u32::from(enough && is_tried(controller, record, shape));
         self.nodes = self.nodes.saturating_add(u64::from(shape.max_nodes));
     }
