@@ -15,6 +15,8 @@ const FIRST_WINDOW: i64 = 30;
 #[derive(Debug)]
 pub(crate) struct GroupEnds<'r> {
     jobs: &'r [Running],
+    /// Their expected ends: what is searched.
+    ends: &'r [i64],
     policy: WillRunPolicy,
     /// The first job that belongs to no group yet.
     next: usize,
@@ -24,8 +26,8 @@ pub(crate) struct GroupEnds<'r> {
 
 impl<'r> GroupEnds<'r> {
     /// Before the first group of these jobs, which come in order of expected end.
-    pub(crate) fn new(jobs: &'r [Running], policy: WillRunPolicy) -> Self {
-        Self { jobs, policy, next: 0, window: FIRST_WINDOW, anchor: None }
+    pub(crate) fn new((jobs, ends): (&'r [Running], &'r [i64]), policy: WillRunPolicy) -> Self {
+        Self { jobs, ends, policy, next: 0, window: FIRST_WINDOW, anchor: None }
     }
 
     /// Passes over the groups that end before `bound` [s]. Returns the end of a group that is tested, if it came upon one.
@@ -38,14 +40,14 @@ impl<'r> GroupEnds<'r> {
             return None;
         }
         let first = holding.first(0)?;
-        let anchor = first_anchor(self.jobs[first].end);
+        let anchor = first_anchor(self.ends[first]);
         self.anchor = Some(anchor);
         let window = self.last_window(|window| anchor + window < bound)?;
-        let up_to = |window: i64| self.jobs.partition_point(|job| job.end <= anchor + window);
+        let up_to = |window: i64| self.ends.partition_point(|&end| end <= anchor + window);
         let next = up_to(window);
         let last = holding.last(first, next)?;
         // The window in which that job is released.
-        let release = self.jobs[last].end;
+        let release = self.ends[last];
         let (begin, end) = match self.last_window(|window| anchor + window < release) {
             Some(before) => (up_to(before), up_to(self.wider(before))),
             None => (first, up_to(FIRST_WINDOW)),
@@ -67,13 +69,13 @@ impl<'r> GroupEnds<'r> {
     /// If all groups to come end after a time [s]: a time after it, before which none of them does. O(log jobs).
     pub(super) fn all_after(&self, time: i64, holding: &mut Overlap<'_>) -> Option<i64> {
         let edge = self.anchor.filter(|_| !self.policy.linear)? + self.window;
-        let jobs = &self.jobs[self.next..];
-        let in_window = jobs.partition_point(|job| job.end <= edge).checked_sub(1)?;
-        let end = jobs[in_window].end;
+        let ends = &self.ends[self.next..];
+        let in_window = ends.partition_point(|&end| end <= edge).checked_sub(1)?;
+        let end = ends[in_window];
         // A group ends with its window's last job or later, unless no job at all comes after.
-        let after = self.next + jobs.partition_point(|job| job.end <= time);
+        let after = self.next + ends.partition_point(|&end| end <= time);
         let one = holding.first(after).filter(|_| end > time)?;
-        Some(end.min(self.jobs[one].end))
+        Some(end.min(self.ends[one]))
     }
 
     /// The last window for which something holds that holds up to some window; `None` if not even for the first.
@@ -98,8 +100,8 @@ impl<'r> GroupEnds<'r> {
     pub(super) fn next(&mut self, holding: &mut Overlap<'_>) -> Option<Moment> {
         loop {
             let first = holding.first(self.next)?;
-            let edge = self.edge(self.jobs[first].end);
-            let beyond = first + self.jobs[first..].partition_point(|job| job.end <= edge);
+            let edge = self.edge(self.ends[first]);
+            let beyond = first + self.ends[first..].partition_point(|&end| end <= edge);
             let last = holding.last(first, beyond);
             let many = if beyond - first < GROUP_MAX { 0 } else { holding.count(first, beyond) };
             if let Some((end, is_tested)) = self.group(first, last, beyond, many, || holding.first(beyond))
@@ -119,7 +121,7 @@ impl<'r> GroupEnds<'r> {
             let place = |moment: Moment| self.jobs.partition_point(|job| job.moment() < moment);
             let n_held = held.partition_point(|moment| moment.0 <= edge);
             let first = place(held[0]);
-            let beyond = first + self.jobs[first..].partition_point(|job| job.end <= edge);
+            let beyond = first + self.ends[first..].partition_point(|&end| end <= edge);
             let last = n_held.checked_sub(1).map(|at| place(held[at]));
             let after = || held.get(n_held).map(|&moment| place(moment));
             if let Some((end, is_tested)) = self.group(first, last, beyond, n_held, after)
@@ -171,10 +173,10 @@ impl<'r> GroupEnds<'r> {
 
     /// The window of the next group: it reaches the next job at least.
     fn widen(&mut self, anchor: i64) {
-        let Some(next) = self.jobs.get(self.next) else { return };
+        let Some(&next) = self.ends.get(self.next) else { return };
         loop {
             self.window = self.wider(self.window);
-            if next.end <= anchor + self.window {
+            if next <= anchor + self.window {
                 break;
             }
         }
@@ -230,19 +232,19 @@ mod tests {
             }) {
                 defined.extend(last.filter(|_| tested));
             }
-            let mut ends = GroupEnds::new(running, policy);
+            let mut ends = GroupEnds::new(in_order.with_ends(), policy);
             let mut holding = Overlap::new(&in_order, &usable, &[(0, 1)], &mut masks);
             let found: Vec<Moment> = std::iter::from_fn(|| ends.next(&mut holding)).collect();
             assert_eq!(found, defined, "round {round}");
             let bound = draw(spread + 100) as i64 - 50;
-            let mut ends = GroupEnds::new(running, policy);
+            let mut ends = GroupEnds::new(in_order.with_ends(), policy);
             let mut passed = ends.skip_to(bound, &mut holding);
             let found: Vec<Moment> = std::iter::from_fn(|| passed.take().or_else(|| ends.next(&mut holding)))
                 .filter(|end| end.0 >= bound)
                 .collect();
             let rest: Vec<Moment> = defined.iter().copied().filter(|end| end.0 >= bound).collect();
             assert_eq!(found, rest, "round {round}, from {bound}");
-            let mut ends = GroupEnds::new(running, policy);
+            let mut ends = GroupEnds::new(in_order.with_ends(), policy);
             let mut passed = ends.skip_to(bound, &mut holding);
             for end in rest {
                 let time = end.0 - draw(2) as i64 * draw(spread) as i64;
@@ -254,7 +256,7 @@ mod tests {
                 while passed.take().or_else(|| ends.next(&mut holding)).is_some_and(|other| other < end) {}
             }
             let held: Vec<Moment> = running.iter().filter(|job| holds(job)).map(|job| job.moment()).collect();
-            let mut ends = GroupEnds::new(running, policy);
+            let mut ends = GroupEnds::new(in_order.with_ends(), policy);
             let found: Vec<Moment> = std::iter::from_fn(|| ends.next_of(&held)).collect();
             assert_eq!(found, defined, "round {round}, given the jobs");
         }

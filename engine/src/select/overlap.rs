@@ -10,6 +10,8 @@ use crate::simulation::running::Running;
 pub(crate) struct InOrder {
     /// The jobs.
     pub(crate) jobs: Vec<Running>,
+    /// Their expected ends [s].
+    ends: Vec<i64>,
     /// Their first nodes.
     first: Vec<NodeId>,
     /// Those with more than one node, a bit a job.
@@ -17,8 +19,15 @@ pub(crate) struct InOrder {
 }
 
 impl InOrder {
-    /// Notes the first nodes of the jobs. O(jobs).
+    /// The jobs, and beside them their ends, once noted.
+    pub(crate) fn with_ends(&self) -> (&[Running], &[i64]) {
+        (&self.jobs, &self.ends)
+    }
+
+    /// Notes the ends and first nodes of the jobs. O(jobs).
     pub(crate) fn settle(&mut self) {
+        self.ends.clear();
+        self.ends.extend(self.jobs.iter().map(|job| job.end));
         self.first.clear();
         self.first.extend(self.jobs.iter().map(Running::first_node));
         self.several.clear();
@@ -62,9 +71,9 @@ impl<'t> Overlap<'t> {
         Self { running, usable, ranges, masks }
     }
 
-    /// The jobs.
-    pub(super) fn jobs(&self) -> &'t [Running] {
-        &self.running.jobs
+    /// The jobs, and beside them their ends.
+    pub(super) fn jobs(&self) -> (&'t [Running], &'t [i64]) {
+        self.running.with_ends()
     }
 
     /// The jobs `64 × index` and on that hold usable nodes. O(64) the first time.

@@ -189,10 +189,11 @@ impl Controller<'_> {
         }
         let job = self.job(id);
         let request = &self.scenario.workload.requests[job.request.index()];
-        let accrue = self.live.get(id).map_or(job.submit, |live| live.accrue);
-        let limit = self.live.get(id).map_or(YEAR_MINUTES, |live| (live.limit_seconds / 60) as u32);
+        let live = self.live.get(id);
+        let accrue = live.map_or(job.submit, |live| live.accrue);
+        let limit = live.map_or(YEAR_MINUTES, |live| (live.limit_seconds / 60) as u32);
         let nodes = request.min_nodes.max(1);
-        let charged = self.live.get(id).and_then(|live| live.charged_cpus);
+        let charged = live.and_then(|live| live.charged_cpus);
         let cpus = charged.unwrap_or(request.min_cpus).max(1);
         let tres: Vec<f64> = policy
             .weight_tres
