@@ -5,6 +5,17 @@ use crate::select::ready::Moment;
 use crate::select::will_run::{GROUP_MAX, WillRunPolicy, first_anchor};
 use crate::simulation::running::Running;
 
+/// What passing over groups has come upon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Passed {
+    /// Nothing.
+    All,
+    /// The last job of a group that is tested.
+    Upon(Moment),
+    /// Groups end after the time asked about; not before this one [s].
+    Late(i64),
+}
+
 /// The window of a test's first group [s].
 const FIRST_WINDOW: i64 = 30;
 
@@ -30,22 +41,29 @@ impl<'r> GroupEnds<'r> {
         Self { jobs, ends, policy, next: 0, window: FIRST_WINDOW, anchor: None }
     }
 
-    /// Passes over the groups that end before `bound` [s]. Returns the end of a group that is tested, if it came upon one.
+    /// Passes over the groups that end before `bound` [s], or says that the others end after `later` [s].
     ///
     /// Where a window ends before it, only one thing matters of the groups up to there: whether the last of them ends with the
     /// window's last job or reaches beyond, to the next one on usable nodes. That could be otherwise only after a group that is
     /// not tested. O(log jobs), and a look at each job of a window where there are more than 200.
-    pub(super) fn skip_to(&mut self, bound: i64, holding: &mut Overlap<'_>) -> Option<Moment> {
-        if self.policy.linear {
-            return None;
-        }
-        let first = holding.first(0)?;
+    pub(super) fn skip_to(&mut self, bound: i64, later: Option<i64>, holding: &mut Overlap<'_>) -> Passed {
+        let first = if self.policy.linear { None } else { holding.first(0) };
+        let Some(first) = first else { return Passed::All };
         let anchor = first_anchor(self.ends[first]);
         self.anchor = Some(anchor);
-        let window = self.last_window(|window| anchor + window < bound)?;
+        let window = self.last_window(|window| anchor + window < bound);
+        let Some(window) = window else { return Passed::All };
         let up_to = |window: i64| self.ends.partition_point(|&end| end <= anchor + window);
         let next = up_to(window);
-        let last = holding.last(first, next)?;
+        // Whatever came before, at most the next two jobs are groups by themselves.
+        if let Some(later) = later
+            && let Some(one) = holding.first(next)
+            && let Some(two) = holding.first(one + 1).filter(|&two| self.ends[two] < bound)
+            && let Some(least) = self.ends_after(two + 1, anchor + self.wider(window), later, holding)
+        {
+            return Passed::Late(least);
+        }
+        let Some(last) = holding.last(first, next) else { return Passed::All };
         // The window in which that job is released.
         let release = self.ends[last];
         let (begin, end) = match self.last_window(|window| anchor + window < release) {
@@ -56,24 +74,29 @@ impl<'r> GroupEnds<'r> {
             // Up to two of them may belong to groups before.
             let left = holding.count(begin, end) % (GROUP_MAX + 1);
             if !(3..GROUP_MAX).contains(&left) {
-                return None;
+                return Passed::All;
             }
         }
         let reached = if last + 1 == next { Some(last) } else { holding.first(next) };
         self.next = reached.unwrap_or(self.jobs.len() - 1) + 1;
         self.window = window;
         self.widen(anchor);
-        reached.filter(|&end| end >= next).map(|end| self.jobs[end].moment())
+        reached.filter(|&end| end >= next).map_or(Passed::All, |end| Passed::Upon(self.jobs[end].moment()))
     }
 
     /// If all groups to come end after a time [s]: a time after it, before which none of them does. O(log jobs).
     pub(super) fn all_after(&self, time: i64, holding: &mut Overlap<'_>) -> Option<i64> {
         let edge = self.anchor.filter(|_| !self.policy.linear)? + self.window;
-        let ends = &self.ends[self.next..];
+        self.ends_after(self.next, edge, time, holding)
+    }
+
+    /// If the group that begins at `next` with a window up to `edge` [s], and all after it, end after a time [s]: a time as above.
+    fn ends_after(&self, next: usize, edge: i64, time: i64, holding: &mut Overlap<'_>) -> Option<i64> {
+        let ends = &self.ends[next..];
         let in_window = ends.partition_point(|&end| end <= edge).checked_sub(1)?;
         let end = ends[in_window];
         // A group ends with its window's last job or later, unless no job at all comes after.
-        let after = self.next + ends.partition_point(|&end| end <= time);
+        let after = next + ends.partition_point(|&end| end <= time);
         let one = holding.first(after).filter(|_| end > time)?;
         Some(end.min(self.ends[one]))
     }
@@ -193,6 +216,10 @@ mod tests {
     use crate::select::will_run::Groups;
     use crate::simulation::running::RunningJobs;
 
+    fn upon(passed: Passed) -> Option<Moment> {
+        if let Passed::Upon(end) = passed { Some(end) } else { None }
+    }
+
     /// Both ways on drawn lists of jobs, some of which hold usable nodes.
     #[test]
     fn groups_are_those_of_the_definition() {
@@ -238,14 +265,20 @@ mod tests {
             assert_eq!(found, defined, "round {round}");
             let bound = draw(spread + 100) as i64 - 50;
             let mut ends = GroupEnds::new(in_order.with_ends(), policy);
-            let mut passed = ends.skip_to(bound, &mut holding);
+            let mut passed = upon(ends.skip_to(bound, None, &mut holding));
             let found: Vec<Moment> = std::iter::from_fn(|| passed.take().or_else(|| ends.next(&mut holding)))
                 .filter(|end| end.0 >= bound)
                 .collect();
             let rest: Vec<Moment> = defined.iter().copied().filter(|end| end.0 >= bound).collect();
             assert_eq!(found, rest, "round {round}, from {bound}");
             let mut ends = GroupEnds::new(in_order.with_ends(), policy);
-            let mut passed = ends.skip_to(bound, &mut holding);
+            let mut passed = upon(ends.skip_to(bound, None, &mut holding));
+            for time in [bound, bound + draw(spread) as i64 / 4, bound + draw(spread) as i64] {
+                let late = GroupEnds::new(in_order.with_ends(), policy).skip_to(bound, Some(time), &mut holding);
+                if let (Passed::Late(least), Some(end)) = (late, rest.first()) {
+                    assert!(time < least && least <= end.0, "round {round}: {time}, {least}, {end:?}");
+                }
+            }
             for end in rest {
                 let time = end.0 - draw(2) as i64 * draw(spread) as i64;
                 if passed.is_none()

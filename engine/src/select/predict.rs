@@ -6,7 +6,7 @@ use crate::node_set::NodeSet;
 use crate::policy::SlurmVersion;
 use crate::select::Selector;
 use crate::select::free::{Allocation, Free};
-use crate::select::group_ends::GroupEnds;
+use crate::select::group_ends::{GroupEnds, Passed};
 use crate::select::overlap::{InOrder, Overlap};
 use crate::select::ready::{Moment, NodeJobs, ReadyTimes};
 use crate::select::shape::Shape;
@@ -58,8 +58,15 @@ impl Selector {
         let mut ripe = std::mem::take(&mut self.ripe);
         let mut found = None;
         let useless_after = asked.later.filter(|_| policy.version < SlurmVersion::V25_05);
-        let mut passed = if few { None } else { groups.skip_to(bound, &mut holding) };
-        loop {
+        let mut passed = None;
+        if !few {
+            match groups.skip_to(bound, useless_after, &mut holding) {
+                Passed::Upon(end) => passed = Some(end),
+                Passed::Late(least) => found = Some(least),
+                Passed::All => {}
+            }
+        }
+        while found.is_none() {
             if !few
                 && passed.is_none()
                 && let Some(later) = useless_after
