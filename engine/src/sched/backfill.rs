@@ -416,8 +416,12 @@ fn consider(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mu
     if backfill.counts.array_is_planned(name, controller.array_plan_cap(id)) {
         return Next::Record;
     }
-    let test_only = is_test_only(controller, backfill, record);
     cycle.depth += 1;
+    if backfill.counts.are_used_up(controller, record) {
+        // Where users have thousands waiting, most records end here.
+        return Next::Record;
+    }
+    let test_only = is_test_only(controller, backfill, record);
     if !controller.partition_allows(id, record.partition)
         || !backfill.counts.admit(controller, record)
         || !(scenario.policy.backfill.licenses || controller.licenses_free(id))
