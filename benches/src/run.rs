@@ -36,7 +36,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         };
         (input, plain_budget(&options.variants))
     } else {
-        let (site, budget) = machine(options.benchmark)?;
+        let (site, budget) = machine(options.benchmark, &options.variants)?;
         (Input::generate(&site.scaled(options.scale), options.seed)?, Some(budget))
     };
     if let Some(folder) = &options.emit {
@@ -178,9 +178,12 @@ fn plain_budget(variants: &[String]) -> Option<Budget> {
 }
 
 /// The machine of a benchmark, and its budget.
-fn machine(benchmark: Benchmark) -> anyhow::Result<(Site, Budget)> {
+fn machine(benchmark: Benchmark, variants: &[String]) -> anyhow::Result<(Site, Budget)> {
     let whole = |must, aim| Budget { must, aim, of: Judged::Whole };
     Ok(match benchmark {
+        Benchmark::Rush if variants.iter().any(|variant| variant == "exclusive") => {
+            (machines::rush(), whole(20.0, 5.0))
+        }
         Benchmark::Rush => (machines::rush(), whole(10.0, 3.0)),
         Benchmark::Edison => (machines::edison(), whole(1.5, 0.5)),
         Benchmark::Curie => (machines::curie(), whole(40.0, 10.0)),
