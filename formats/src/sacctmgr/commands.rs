@@ -14,6 +14,9 @@ const MODIFY: [&str; 2] = ["modify", "update"];
 /// Commands that cannot be followed here, or print.
 const OTHERS: [&str; 7] = ["remove", "delete", "show", "list", "dump", "load", "archive"];
 
+/// Accounts and users that scripts may add, and names times accounts of one command: short lines stand for many.
+const MOST: usize = 1_000_000;
+
 /// One command: whom it is about, and what it sets.
 #[derive(Debug, Default)]
 struct Command {
@@ -68,6 +71,10 @@ impl Sacctmgr {
             }
         };
         let command = read(words, keys, is_modify, place, diagnostics);
+        if command.names.len().saturating_mul(command.accounts.len().max(1)).saturating_add(self.rows.len()) > MOST {
+            let error = place.error(action, format!("with this command there are more than {MOST} accounts and users"));
+            return diagnostics.push(error.cure("hand over sacctmgr dump"));
+        }
         match entity.as_str() {
             "cluster" => self.root.extend(command.fields),
             "qos" => self.command_qos(&command),

@@ -172,6 +172,13 @@ fn a_script_after_a_dump_adds_what_the_dump_leaves_out() {
 }
 
 #[test]
+fn a_line_that_stands_for_too_many_users_is_refused() {
+    let names = |letter: char| (0..1100).map(|at| format!("{letter}{at}")).collect::<Vec<_>>().join(",");
+    let (_, _, said) = read_and_lower(&format!("add user {} account={}", names('u'), names('a')));
+    assert!(said.contains("dump:1: error: add: with this command there are more than 1000000 accounts and users"));
+}
+
+#[test]
 fn commands_that_cannot_be_followed_are_told() {
     let said = |text: &str| read_and_lower(text).2;
     for (line, expected) in [
