@@ -90,6 +90,8 @@ struct Cycle {
     weight: u64,
     /// Nothing of the rest can start: only its time is still spent.
     exhausted: bool,
+    /// The record that it is at for ever ([`crate::select::strays`]).
+    again: Option<Record>,
     /// Why it decides nothing more, if that is not the queue's end.
     ended_by: Option<Exit>,
     cost: CycleCost,
@@ -115,6 +117,8 @@ enum Exit {
 /// What to do after a record.
 enum Next {
     Record,
+    /// This one again, for as long as nothing changes: no other record is come to.
+    Again(Record),
     End(Exit),
 }
 
@@ -236,6 +240,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
         started: 0,
         weight,
         exhausted: false,
+        again: None,
         ended_by: None,
         cost,
         yields: cost.yields(length),
@@ -280,7 +285,7 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
             break Exit::MaxTime;
         }
         // It sleeps between two records, not after the last.
-        if busy_us >= policy.yield_interval_us.max(1) && cycle.passed < cycle.length {
+        if busy_us >= policy.yield_interval_us.max(1) && (cycle.passed < cycle.length || cycle.again.is_some()) {
             // The controller's work so far is done; it sleeps, and events happen.
             if !cycle.exhausted {
                 backfill.walk.keep_rest(controller);
@@ -299,9 +304,20 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
             if cycle.passed >= cycle.length || record_us == 0 {
                 break cycle.ended_by.unwrap_or(Exit::EndOfQueue);
             }
-        } else if let Some(record) = backfill.walk.next(controller) {
-            match consider(controller, backfill, &mut cycle, record) {
+        } else if let Some((record, again)) = next_record(controller, backfill, &mut cycle) {
+            let next = match again {
+                true => repeat(controller, backfill, &mut cycle, record),
+                false => consider(controller, backfill, &mut cycle, record),
+            };
+            match next {
                 Next::Record => candidates::passed(backfill, record),
+                // Without a cost of time, for ever is at once.
+                Next::Again(_) if cycle.cost.is_free() => break Exit::MaxTime,
+                Next::Again(record) => {
+                    (cycle.again, cycle.yields) = (Some(record), true);
+                    busy_us = busy_us.max(policy.yield_interval_us.max(1));
+                    continue;
+                }
                 // Where records might have been left out of planning, the table's end cannot shorten the cycle.
                 Next::End(exit @ Exit::TableSize) => {
                     (cycle.exhausted, cycle.ended_by) = (true, Some(exit));
@@ -399,6 +415,23 @@ fn draw(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut Cy
         }
     }
     cycle.tested = tested;
+}
+
+/// The record to look at now, and whether that is one that the cycle has not got past.
+fn next_record(controller: &Controller<'_>, backfill: &mut Backfill, cycle: &mut Cycle) -> Option<(Record, bool)> {
+    let again = cycle.again.take().map(|record| (record, true));
+    again.or_else(|| backfill.walk.next(controller).map(|record| (record, false)))
+}
+
+/// Tries a record once more after a sleep.
+fn repeat(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut Cycle, record: Record) -> Next {
+    if !controller.live.is_pending(record.job) {
+        return Next::Record;
+    }
+    let shapes = controller.take_shapes(record.request);
+    let next = place(controller, backfill, cycle, record, &shapes[record.place as usize], false);
+    controller.put_shapes(record.request, shapes);
+    next
 }
 
 /// One record: skip it, start it, or plan it.

@@ -15,6 +15,7 @@ pub(crate) mod ready;
 pub(crate) mod ripening;
 pub(crate) mod rows;
 pub(crate) mod shape;
+pub(crate) mod strays;
 pub(crate) mod tree;
 pub(crate) mod usable;
 pub(crate) mod weights;

@@ -273,7 +273,7 @@ fn consecutive(
 }
 
 /// select/linear: whether the nodes are of unlike size, and as many of the smallest as are needed would not do.
-fn needs_large_nodes(offers: &[Offer], rest: &Remaining) -> bool {
+pub(super) fn needs_large_nodes(offers: &[Offer], rest: &Remaining) -> bool {
     let least = offers.iter().map(|offer| offer.cpus).min().unwrap_or(0);
     offers.iter().any(|offer| offer.cpus != least) && rest.cpus > i64::from(least) * rest.nodes
 }

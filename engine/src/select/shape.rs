@@ -92,6 +92,8 @@ pub(crate) struct Shape {
     /// What every node offers that offers anything, where that is known and the choice among them is plain; filled in by the
     /// controller.
     pub(crate) alike: Option<Alike>,
+    /// Whether its tests of when it could run find more than there is ([`super::strays`]).
+    pub(crate) strays: bool,
 }
 
 /// All that one node's answer to a shape depends on ([`super::usable`]): shapes alike in it get the same answer.
@@ -166,7 +168,7 @@ impl Shape {
         }
         let asked_max = request.max_nodes.or(partition.max_nodes).unwrap_or(500_000);
         let mut max_nodes = asked_max.min(partition.max_nodes.unwrap_or(500_000));
-        if request.max_nodes.is_none() {
+        if request.max_nodes.is_none() && !select.linear {
             max_nodes = max_nodes.min(tasks.max(min_nodes));
         }
         let wanted_nodes = match request.max_nodes {
@@ -254,6 +256,7 @@ impl Shape {
             charged_alone: None,
             size_varies: false,
             alike: None,
+            strays: false,
         };
         for (index, node) in cluster.nodes.iter().enumerate() {
             let id = NodeId::new(index);
@@ -281,6 +284,7 @@ impl Shape {
             }
             _ => {}
         }
+        shape.strays = select.linear && shape.may_stray(|node| cluster.nodes[node.index()].cpus);
         shape
     }
 

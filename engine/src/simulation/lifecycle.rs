@@ -13,6 +13,7 @@ use crate::outcome::{JobState, StartedBy};
 use crate::priority::multifactor::JobFactors;
 use crate::sched::queue::Record;
 use crate::select::free::Allocation;
+use crate::select::shape::Shape;
 
 /// Where a finite duration is needed, unlimited is a year.
 const YEAR_MINUTES: u32 = 365 * 24 * 60;
@@ -42,6 +43,19 @@ impl Controller<'_> {
         }
     }
 
+    /// What a job that takes whole nodes would be charged on those that are idle now. slurmctld tests a new job on these first,
+    /// and remembers its size. O(nodes).
+    fn charged_now(&mut self, id: JobId, shape: &Shape) -> Option<u32> {
+        if !shape.whole_nodes || !shape.size_varies {
+            return None;
+        }
+        let user = self.job(id).user.0;
+        let mut idle = shape.eligible.clone();
+        idle.intersect(&self.up);
+        let fits = self.selector.fits(&self.free, shape, user, &idle);
+        if fits { self.selector.charged_cpus(&self.free, shape) } else { None }
+    }
+
     /// sbatch was accepted: the job gets its first priority, and the main scheduler is asked for.
     pub(crate) fn submit(&mut self, id: JobId) {
         let now = self.now;
@@ -55,11 +69,12 @@ impl Controller<'_> {
         }
         let shapes = self.take_shapes(request);
         let feasible = shapes.iter().any(|shape| shape.feasible) && self.reservation_admits(id);
-        let charged = shapes.iter().rev().find_map(|shape| shape.charged_alone);
+        let mut charged = shapes.iter().rev().find_map(|shape| shape.charged_alone);
         if let Some((place, shape)) = shapes.iter().enumerate().find(|(_, shape)| shape.feasible) {
             let partition = self.partitions(id)[place];
             if self.limits_allow_test(id, partition) {
                 self.weigh_nodes(id, partition, shape, None);
+                charged = self.charged_now(id, shape).or(charged);
                 if self.selector.gpus_stay && self.selector.favours(shape) {
                     // The test whether it could ever run leaves its weights, too.
                     let user = self.job(id).user.0;

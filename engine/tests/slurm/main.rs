@@ -28,6 +28,7 @@ mod reservations;
 mod schedule;
 mod selection;
 mod sharing;
+mod strays;
 mod switches;
 mod waiting;
 mod warm_start;

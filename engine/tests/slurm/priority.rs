@@ -81,6 +81,29 @@ fn a_waiting_job_is_as_large_as_what_a_test_would_have_charged_it() {
     expect(scenario, expected);
 }
 
+/// At its submission only n3 is idle: job 5 counts its eight CPUs from the next step on, though n1 would do. The licence lets one
+/// of the two run.
+#[test]
+fn a_new_job_is_as_large_as_what_idle_nodes_would_have_charged_it() {
+    expect(
+        "node n1 cores=2
+         node n2 cores=4
+         node n3 cores=8
+         license l:1
+         set select=linear bf_interval=off multifactor weight_job_size=1000
+         job 1 w=n1 run=900 t=20
+         job 2 w=n2 run=900 t=20
+         job 3 at=10 N=3 n=14 run=50 t=10
+         job 4 at=20 N=1 n=4 w=n2 L=l:1 run=100 t=10
+         job 5 at=30 N=1 n=1 L=l:1 run=100 t=10",
+        "1  0   0..4        +900  COMPLETED  n1        *
+         2  0   0..4        +900  COMPLETED  n2        *
+         3  10  2.end+0..4  +50   COMPLETED  n1,n2,n3  *
+         4  20  5.end+0..4  +100  COMPLETED  n2        *
+         5  30  3.end+0..4  +100  COMPLETED  n1        *",
+    );
+}
+
 #[test]
 pub(crate) fn who_has_used_less_of_an_equal_share_goes_first() {
     let settings = "user a usage=1000\nuser b usage=10\nuser u usage=100\nset multifactor weight_fairshare=1000";

@@ -76,7 +76,8 @@ pub(super) fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill, cy
     let plans_are_read = controller.preempt.is_some()
         || controller.components_wait()
         || any_size_varies(controller)
-        || any_leaves_weights(controller);
+        || any_leaves_weights(controller)
+        || any_strays(controller);
     candidates.active = !(controller.every_cycle || plans_are_read) && cycle.weight == 0;
     candidates.sleeps = cycle.yields;
     if candidates.active && cycle.yields {
@@ -102,6 +103,11 @@ pub(super) fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill, cy
 /// Whether tests of a waiting request change weights of nodes that others read. O(waiting requests).
 fn any_leaves_weights(controller: &mut Controller<'_>) -> bool {
     controller.selector.gpus_stay && any_shape(controller, |controller, shape| controller.selector.favours(shape))
+}
+
+/// Whether a waiting job may hold the cycle up. O(waiting requests).
+fn any_strays(controller: &mut Controller<'_>) -> bool {
+    controller.scenario.policy.select.linear && any_shape(controller, |_, shape| shape.strays)
 }
 
 /// Whether the nodes that a plan names decide how large a waiting job is. O(waiting requests).

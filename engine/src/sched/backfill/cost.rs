@@ -47,6 +47,11 @@ impl CycleCost {
         }
     }
 
+    /// Whether cycles take no time that could be waited out.
+    pub(super) fn is_free(&self) -> bool {
+        self.yield_us == u64::MAX || self.base_us == 0 && self.record_us == 0
+    }
+
     /// Time of so many records and what comes before them [µs].
     pub(super) fn of_records(&self, records: u32) -> u64 {
         self.base_us.saturating_add(self.record_us.saturating_mul(u64::from(records)))

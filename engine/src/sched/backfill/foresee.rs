@@ -24,9 +24,9 @@ pub(super) fn bound(controller: &mut Controller<'_>, backfill: &Backfill, record
     )
 }
 
-/// Whether tests may not be left out: the weights they leave behind are read.
+/// Whether tests may not be left out: what they leave behind is read.
 pub(super) fn is_by_definition(controller: &Controller<'_>, shape: &Shape) -> bool {
-    controller.every_cycle || (controller.selector.gpus_stay && controller.selector.favours(shape))
+    controller.every_cycle || shape.strays || (controller.selector.gpus_stay && controller.selector.favours(shape))
 }
 
 /// The earliest expected start on `backfill.usable`, which is not before `bound`; nodes are left in the selector. If it is
@@ -72,6 +72,10 @@ pub(super) fn will_run(
             let asked = Asked { now, later, lays_out, any_overdue: overdue.is_some() };
             let running = (running, controller.node_ranges.as_slice());
             selector.predict(policy, states, ready, request, &backfill.usable, running, allocation, asked)
+        }
+        _ if shape.strays => {
+            controller.free.restore(&selector.geometry, future);
+            selector.earliest_start_straying(future, request, &backfill.usable, &running.jobs, allocation, now)
         }
         _ => {
             // The definition reads what the test on the free nodes has found on offer.

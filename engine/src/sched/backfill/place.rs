@@ -251,7 +251,8 @@ fn find_place(
         }
         if start > now && !backfill.timeline.is_free(&backfill.chosen, begin, end) {
             if try_from == start {
-                return Next::Record;
+                // The same question again and again.
+                return if shape.strays { Next::Again(record) } else { Next::Record };
             }
             try_from = start;
             continue;
