@@ -43,29 +43,29 @@ PartitionName=largemem Nodes=h[1-8],a[1-8],x[1-2] MaxTime=72:00:00
 PartitionName=gpu Nodes=g[01-26] MaxTime=72:00:00
 ";
 
-/// Serial jobs run a twelfth as long as those of whole nodes, and jobs of a few tasks a third, so that the work not shared out takes
-/// what was published.
+/// Serial jobs run a twentieth as long as those of whole nodes, and jobs of a few tasks a fifth, so that without sharing the work takes
+/// as much longer as was published.
 const SERIAL_RUNS: Quantiles = Quantiles(&[
     (500, 1),
-    (1500, 5),
-    (3000, 17),
-    (5000, 58),
-    (7000, 208),
-    (8500, 750),
-    (9400, 2500),
-    (9800, 6667),
-    (10_000, 20_833),
+    (1500, 3),
+    (3000, 10),
+    (5000, 35),
+    (7000, 125),
+    (8500, 450),
+    (9400, 1500),
+    (9800, 4000),
+    (10_000, 12_500),
 ]);
 const TASK_RUNS: Quantiles = Quantiles(&[
-    (500, 3),
-    (1500, 20),
-    (3000, 67),
-    (5000, 233),
-    (7000, 833),
-    (8500, 3000),
-    (9400, 10_000),
-    (9800, 26_667),
-    (10_000, 83_333),
+    (500, 2),
+    (1500, 12),
+    (3000, 40),
+    (5000, 140),
+    (7000, 500),
+    (8500, 1800),
+    (9400, 6000),
+    (9800, 16_000),
+    (10_000, 50_000),
 ]);
 
 /// 732 nodes, 7,912 cores, 65,000 jobs.
@@ -109,16 +109,18 @@ pub(crate) fn rush() -> Site {
         },
         Kind { weight: 25, partition: "debug", max_minutes: 60, constraints: &[], ..general.clone() },
         Kind {
-            weight: 15,
+            weight: 10,
             partition: "largemem",
-            size: Quantiles(&[(5000, 4), (9000, 16), (10_000, 32)]),
-            memory: Quantiles(&[(5000, 7500), (10_000, 12_000)]),
+            run: TASK_RUNS,
+            size: Quantiles(&[(2000, 8), (6000, 16), (10_000, 32)]),
+            memory: Quantiles(&[(5000, 4000), (10_000, 7500)]),
             constraints: &[],
             ..general.clone()
         },
         Kind {
-            weight: 15,
+            weight: 6,
             partition: "gpu",
+            run: TASK_RUNS,
             size: Quantiles(&[(6000, 1), (10_000, 6)]),
             gres: Some("gpu:1"),
             constraints: &[],
