@@ -17,7 +17,7 @@ pub(super) struct Fault {
 }
 
 /// At most so many faults are listed.
-const FAULTS_MAX: usize = 100;
+pub(super) const FAULTS_MAX: usize = 100;
 
 /// The value, if the tree is faultless, and all faults. O(faults × tree).
 pub(super) fn read_all<T: DeserializeOwned + Serialize>(mut tree: Value) -> (Option<T>, Vec<Fault>) {

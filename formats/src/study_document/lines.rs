@@ -5,21 +5,36 @@ use std::collections::btree_map::Entry;
 
 use saphyr_parser::{Event, Parser};
 
-/// Lines by JSON pointer, and the pointers of repeated keys.
+use super::faults::FAULTS_MAX;
+
+/// Where values stand, and which keys are repeated. A tree, not a list of pointers, which would be quadratic in the text.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
-    lines: BTreeMap<String, u64>,
-    /// Pointer and line of every key that stood in its mapping already.
+    /// The values in the order of the text, the document first.
+    places: Vec<Place>,
+    /// The number of a value, by that of the value around it and its own segment of the pointer.
+    numbers: BTreeMap<(usize, String), usize>,
+    /// Pointer and line of the first [`FAULTS_MAX`] keys that stood in their mapping already.
     pub(super) repeated: Vec<(String, u64)>,
 }
 
+#[derive(Debug)]
+struct Place {
+    around: usize,
+    segment: String,
+    line: u64,
+}
+
+/// The document's own number.
+const ROOT: usize = 0;
+
 enum Level {
-    Sequence { pointer: String, next: usize },
-    Mapping { pointer: String, key: Option<String> },
+    Sequence { number: usize, next: usize },
+    Mapping { number: usize, key: Option<usize> },
 }
 
 impl Lines {
-    /// Reads positions from YAML or JSON; what cannot be parsed simply has no line. O(bytes).
+    /// Reads positions from YAML or JSON; what cannot be parsed simply has no line. O(bytes log bytes).
     pub(super) fn of(text: &str) -> Self {
         let mut lines = Self::default();
         let mut stack: Vec<Level> = Vec::new();
@@ -28,10 +43,8 @@ impl Lines {
             let line = span.start.line() as u64;
             match event {
                 Event::Scalar(text, ..) => {
-                    if let Some(Level::Mapping { pointer, key: key @ None }) = stack.last_mut() {
-                        let child = format!("{pointer}/{}", escape(&text));
-                        *key = Some(child.clone());
-                        lines.place(child, line);
+                    if let Some(Level::Mapping { number, key: key @ None }) = stack.last_mut() {
+                        *key = Some(lines.place(*number, escape(&text), line));
                     } else {
                         lines.child(&mut stack, line);
                     }
@@ -40,12 +53,12 @@ impl Lines {
                     lines.child(&mut stack, line);
                 }
                 Event::SequenceStart(..) => {
-                    let pointer = lines.child(&mut stack, line);
-                    stack.push(Level::Sequence { pointer, next: 0 });
+                    let number = lines.child(&mut stack, line);
+                    stack.push(Level::Sequence { number, next: 0 });
                 }
                 Event::MappingStart(..) => {
-                    let pointer = lines.child(&mut stack, line);
-                    stack.push(Level::Mapping { pointer, key: None });
+                    let number = lines.child(&mut stack, line);
+                    stack.push(Level::Mapping { number, key: None });
                 }
                 Event::SequenceEnd | Event::MappingEnd => {
                     stack.pop();
@@ -58,39 +71,55 @@ impl Lines {
 
     /// The line of a pointer, or of the nearest value around it.
     pub(super) fn line(&self, pointer: &str) -> Option<u64> {
-        let mut place = pointer;
-        loop {
-            if let Some(line) = self.lines.get(place) {
-                return Some(*line);
-            }
-            place = place.rsplit_once('/')?.0;
+        let mut number = ROOT;
+        for segment in pointer.split('/').skip(1) {
+            let Some(within) = self.numbers.get(&(number, segment.to_owned())) else { break };
+            number = *within;
         }
+        self.places.get(number).map(|place| place.line)
     }
 
-    fn place(&mut self, pointer: String, line: u64) {
-        match self.lines.entry(pointer) {
-            Entry::Occupied(entry) => self.repeated.push((entry.key().clone(), line)),
+    fn place(&mut self, around: usize, segment: String, line: u64) -> usize {
+        match self.numbers.entry((around, segment)) {
+            Entry::Occupied(entry) => {
+                let number = *entry.get();
+                if self.repeated.len() < FAULTS_MAX {
+                    self.repeated.push((self.pointer(number), line));
+                }
+                number
+            }
             Entry::Vacant(entry) => {
-                entry.insert(line);
+                let number = self.places.len();
+                self.places.push(Place { around, segment: entry.key().1.clone(), line });
+                *entry.insert(number)
             }
         }
     }
 
-    /// The pointer of the value that begins here. A value of a mapping keeps the line of its key.
-    fn child(&mut self, stack: &mut [Level], line: u64) -> String {
+    /// The number of the value that begins here. A value of a mapping keeps the line of its key.
+    fn child(&mut self, stack: &mut [Level], line: u64) -> usize {
         match stack.last_mut() {
-            Some(Level::Sequence { pointer, next }) => {
-                let child = format!("{pointer}/{next}");
+            Some(Level::Sequence { number, next }) => {
                 *next += 1;
-                self.place(child.clone(), line);
-                child
+                self.place(*number, (*next - 1).to_string(), line)
             }
-            Some(Level::Mapping { key, .. }) => key.take().unwrap_or_default(),
+            Some(Level::Mapping { key, .. }) => key.take().unwrap_or(ROOT),
             None => {
-                self.lines.insert(String::new(), line);
-                String::new()
+                if self.places.is_empty() {
+                    self.places.push(Place { around: ROOT, segment: String::new(), line });
+                }
+                ROOT
             }
         }
+    }
+
+    fn pointer(&self, mut number: usize) -> String {
+        let mut segments = Vec::new();
+        while let Some(place) = self.places.get(number).filter(|_| number != ROOT) {
+            segments.push(place.segment.as_str());
+            number = place.around;
+        }
+        segments.iter().rev().map(|segment| format!("/{segment}")).collect()
     }
 }
 

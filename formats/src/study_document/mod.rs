@@ -12,6 +12,7 @@ pub mod units;
 pub mod workload;
 
 mod checks;
+mod expansion;
 mod faults;
 mod lines;
 mod reading;
@@ -25,6 +26,7 @@ pub use reading::{DOCUMENT, locate, read};
 
 use crate::diagnostic::Diagnostic;
 use units::{Moment, Span};
+use workload::{ScaleArrivals, Selection, WorkloadChange};
 
 /// A study: one baseline, several scenarios, each simulated in paired replications.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -114,6 +116,20 @@ pub struct ScenarioChanges {
     pub changes: Vec<Change>,
 }
 
+impl ScenarioChanges {
+    /// The most jobs there are for one of the trace.
+    fn times_at_most(&self) -> f64 {
+        let of_change = |change: &Change| match change {
+            Change::Workload(WorkloadChange::ScaleArrivals(ScaleArrivals { factor, jobs })) => {
+                let others = if *jobs == Selection::default() { 0.0 } else { 1.0 };
+                factor.max(others)
+            }
+            _ => 1.0,
+        };
+        self.changes.iter().map(of_change).product()
+    }
+}
+
 /// The name of scenario 0 of every study.
 pub const BASELINE: &str = "baseline";
 
@@ -137,6 +153,14 @@ impl StudyDocument {
         let trace = TraceSource { file: None, trace: None, ..self.trace.clone() };
         let bare = Self { site: SiteSource::default(), trace, ..self.clone() };
         serde_json::to_string(&bare).unwrap_or_default()
+    }
+
+    /// The most jobs that all replications of all scenarios simulate together, of a trace of `jobs` jobs: a window may leave
+    /// fewer, and so may a change of arrivals that is for some jobs only.
+    pub fn jobs_at_most(&self, jobs: u64) -> u64 {
+        let times: f64 = 1.0 + self.scenarios.iter().map(ScenarioChanges::times_at_most).sum::<f64>();
+        // Beyond what a float tells exactly, a study is too large in any case.
+        (jobs as f64 * f64::from(self.replications) * times).ceil() as u64
     }
 
     /// The fault of a document that refers to things stored at a service, where there is none; `name` is the document's file.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::lines::Lines;
-use super::{StudyDocument, checks, faults};
+use super::{StudyDocument, checks, expansion, faults};
 use crate::diagnostic::Diagnostic;
 
 /// What diagnostics call the document where its file's name is not known.
@@ -14,6 +14,9 @@ const BYTES_MAX: usize = 4 << 20;
 
 /// Levels of nesting beyond which a document is refused unread: YAML readers take quadratic time in the depth.
 const DEPTH_MAX: usize = 64;
+
+/// So much of a name that a document chose is told in a fault [bytes].
+const TOLD_MAX: usize = 1000;
 
 /// The line in which brackets, indentation or sequence dashes go deeper than any study needs. O(bytes).
 fn too_deep(text: &str) -> Option<u64> {
@@ -85,7 +88,21 @@ pub fn read(name: &str, bytes: &[u8]) -> (Option<StudyDocument>, Vec<Diagnostic>
             diagnostic
         }));
     }
+    for diagnostic in &mut diagnostics {
+        shorten(&mut diagnostic.message);
+        if let Some(field) = &mut diagnostic.field {
+            shorten(field);
+        }
+    }
     (document.filter(|_| diagnostics.is_empty()), diagnostics)
+}
+
+/// Many faults may name the same long key.
+fn shorten(text: &mut String) {
+    if text.len() > TOLD_MAX {
+        text.truncate(text.floor_char_boundary(TOLD_MAX));
+        text.push('…');
+    }
 }
 
 /// Tells diagnostics of [`crate::study::Study::prepare`] that are about the document its file and lines: those readers know it
@@ -105,7 +122,8 @@ fn tree(text: &str) -> Result<Value, (String, Option<u64>)> {
     {
         return Ok(value);
     }
-    let yaml: serde_norway::Value = serde_norway::from_str(text)
+    let yaml: serde_norway::Value = expansion::check(text)
+        .and_then(|()| serde_norway::from_str(text))
         .map_err(|error| (error.to_string(), error.location().map(|place| place.line() as u64)))?;
     if yaml.is_null() {
         return Err(("the study document is empty".to_owned(), None));

@@ -248,6 +248,59 @@ fn a_document_nested_too_deep_is_refused_unread() {
 }
 
 #[test]
+fn aliases_spare_writing_things_twice() {
+    let text = "name: x
+site: {slurm_conf: a}
+trace: {file: b}
+scenarios:
+  - {name: one, changes: &all [{scheduler: easy}, {scale: {PriorityWeightAge: 2}}]}
+  - {name: two, changes: *all}
+";
+    let document = document(text);
+    assert_eq!(document.scenarios[0].changes, document.scenarios[1].changes);
+}
+
+#[test]
+fn aliases_that_stand_for_too_much_are_refused_before_they_are_expanded() {
+    let long = |text: &str| format!("a: &a \"{}\"\nb: [{}]\n", text.repeat(50_000), "*a,".repeat(50_000));
+    let wide = format!("a: &a [{}]\nb: [{}]\n", "1,".repeat(100_000), "*a,".repeat(100_000));
+    let deep: String =
+        (1..30).map(|level| format!("k{level}: &k{level} [{}]\n", format!("*k{},", level - 1).repeat(9))).collect();
+    for text in [long("x"), wide, format!("k0: &k0 [1]\n{deep}"), format!("!tag {{{}}}", long("x").replace('\n', ","))]
+    {
+        let said = faults(&text);
+        // Of few values that are repeated in many levels the reader itself complains.
+        assert!(said.contains("aliases stand for too much") || said.contains("repetition limit"), "{said}");
+    }
+}
+
+#[test]
+fn a_long_key_costs_no_more_than_its_length() {
+    // As pointers these would be tens of gigabytes.
+    let key = "k".repeat(200_000);
+    let text = format!("{{\"{key}\": [{}1]}}", "1,".repeat(100_000));
+    let said = faults(&text);
+    assert!(said.contains("unknown field") && said.len() < 5_000, "{}", said.len());
+    let said = faults(&format!("{{\"{key}\": {{{}\"a\": 1}}}}", "\"a\": 1,".repeat(1_000)));
+    assert!(said.contains("given twice") && said.len() < 200_000, "{}", said.len());
+}
+
+#[test]
+fn more_arrivals_are_more_jobs() {
+    let text = format!(
+        "{LEAST}replications: 2
+scenarios:
+  - {{name: plain, changes: [{{scheduler: easy}}]}}
+  - {{name: half, changes: [{{workload: {{scale_arrivals: 0.5}}}}]}}
+  - {{name: much, changes: [{{workload: {{scale_arrivals: 100}}}}, {{workload: {{scale_arrivals: 2.5}}}}]}}
+  - {{name: none of one, changes: [{{workload: {{scale_arrivals: {{factor: 0, jobs: {{user: u}}}}}}}}]}}
+"
+    );
+    assert_eq!(document(&text).jobs_at_most(10), 10 * 2 * 2 + 10 + 5000 + 20);
+    assert_eq!(document(&text).jobs_at_most(u64::MAX), u64::MAX);
+}
+
+#[test]
 fn a_reservation_that_cannot_be_is_refused_with_all_that_is_wrong() {
     let found = faults(&format!(
         "{LEAST}scenarios:
