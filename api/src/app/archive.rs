@@ -11,7 +11,11 @@ use crate::error::{ApiError, ApiResult, Code};
 /// The name that faults of the archive itself are reported under.
 const ARCHIVE: &str = "archive";
 /// More files than any configuration has.
-const MAX_FILES: usize = 1000;
+pub const FILES_MAX: usize = 1000;
+/// The longest name of a file [bytes]: PATH_MAX of Linux, with its closing zero.
+const NAME_BYTES_MAX: usize = 4095;
+/// So much of a name is shown in a fault.
+const SHOWN_CHARS: usize = 200;
 
 /// Unpacks an archive. Blocking.
 ///
@@ -31,7 +35,7 @@ pub fn unpack(bytes: &[u8], limit: u64) -> ApiResult<FileSet> {
         );
     }
     if faults.is_empty() {
-        Ok(without_common_folder(&files))
+        Ok(without_common_folder(files))
     } else {
         Err(ApiError::refused(Code::InvalidConfig, faults))
     }
@@ -40,8 +44,8 @@ pub fn unpack(bytes: &[u8], limit: u64) -> ApiResult<FileSet> {
 fn read_entries(bytes: &[u8], limit: u64, files: &mut FileSet, faults: &mut Vec<Diagnostic>) -> io::Result<()> {
     let mut archive = tar::Archive::new(compression::open(bytes, Some(limit))?);
     for (count, entry) in archive.entries()?.enumerate() {
-        if count >= MAX_FILES {
-            faults.push(Diagnostic::error(ARCHIVE, format!("it has more than {MAX_FILES} entries")));
+        if count >= FILES_MAX {
+            faults.push(too_many_files());
             return Ok(());
         }
         let mut entry = entry?;
@@ -50,9 +54,12 @@ fn read_entries(bytes: &[u8], limit: u64, files: &mut FileSet, faults: &mut Vec<
             continue;
         }
         let raw = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        let Some(name) = safe_name(&raw) else {
-            faults.push(Diagnostic::error(&raw, "the name leaves the folder").cure("pack relative names without '..'"));
-            continue;
+        let name = match safe_name(&raw) {
+            Ok(name) => name,
+            Err(fault) => {
+                faults.push(fault);
+                continue;
+            }
         };
         if !kind.is_file() {
             faults.push(Diagnostic::error(name, "it is no plain file").cure("pack links as files: `tar -czh`"));
@@ -65,32 +72,47 @@ fn read_entries(bytes: &[u8], limit: u64, files: &mut FileSet, faults: &mut Vec<
     Ok(())
 }
 
-/// A name with `/` and without `.` and `..`; `None` for one that leaves the folder. Names are only keys, no file is ever made of
-/// one; a leading `/` stays, since slurm.conf may include files by their whole path.
-pub(super) fn safe_name(raw: &str) -> Option<String> {
-    if raw.contains('\0') || raw.contains('\\') {
-        return None;
+/// A name with `/` and without `.` and `..`. Names are only keys, no file is ever made of one; a leading `/` stays, since slurm.conf
+/// may include files by their whole path.
+///
+/// # Errors
+/// The fault of a name that leaves the folder, or is longer than any system's.
+pub(super) fn safe_name(raw: &str) -> Result<String, Diagnostic> {
+    let fault = |message: String| Diagnostic::error(raw.chars().take(SHOWN_CHARS).collect::<String>(), message);
+    if raw.len() > NAME_BYTES_MAX {
+        let message = format!("the name has more than {NAME_BYTES_MAX} bytes");
+        return Err(fault(message).cure("send the folder of slurm.conf itself"));
     }
     let parts: Vec<&str> = raw.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    if raw.contains(['\0', '\\']) || parts.is_empty() || parts.contains(&"..") {
+        return Err(fault("the name leaves the folder".to_owned()).cure("send relative names without '..'"));
+    }
     let root = if raw.starts_with('/') { "/" } else { "" };
-    if parts.is_empty() || parts.contains(&"..") { None } else { Some(format!("{root}{}", parts.join("/"))) }
+    Ok(format!("{root}{}", parts.join("/")))
 }
 
-/// `tar -cz site` and `tar -cz -C site .` mean the same: the folder around all files is left out.
-fn without_common_folder(files: &FileSet) -> FileSet {
-    let mut folders = files.names().map(|name| name.split_once('/').map(|(folder, _)| folder));
-    let first = folders.next().flatten();
-    let Some(folder) = first.filter(|first| !first.is_empty() && folders.all(|folder| folder == Some(first))) else {
-        return files.clone();
-    };
-    let prefix = format!("{folder}/");
+/// The fault of more files than are read.
+pub fn too_many_files() -> Diagnostic {
+    Diagnostic::error(ARCHIVE, format!("it has more than {FILES_MAX} files")).cure("send only what slurm.conf names")
+}
+
+/// `tar -cz site` and `tar -cz -C site .` mean the same: the folders around all files are left out. O(bytes of all names).
+fn without_common_folder(files: FileSet) -> FileSet {
+    let folder = |name: &str, n_common: usize| name.get(..n_common)?.rfind('/').map(|at| at + 1);
+    let mut names = files.names();
+    let first = names.next().unwrap_or_default();
+    let common = names.fold(folder(first, first.len()), |common, name| {
+        let alike = first.chars().zip(name.chars()).take_while(|(one, other)| one == other);
+        folder(first, common?.min(alike.map(|(letter, _)| letter.len_utf8()).sum()))
+    });
+    let Some(common) = common.filter(|_| !first.starts_with('/')) else { return files };
     let mut stripped = FileSet::default();
     for name in files.names() {
-        if let (Some(short), Some(bytes)) = (name.strip_prefix(&prefix), files.get(name)) {
+        if let (Some(short), Some(bytes)) = (name.get(common..), files.get(name)) {
             stripped.insert(short, bytes);
         }
     }
-    without_common_folder(&stripped)
+    stripped
 }
 
 fn is_too_large(error: &io::Error) -> bool {

@@ -1,6 +1,6 @@
 //! Configurations: versions of a site's slurm.conf and its neighbours. A configuration with errors is not stored.
 
-use foresite_formats::diagnostic::{Diagnostic, any_error};
+use foresite_formats::diagnostic::any_error;
 use foresite_formats::file_set::FileSet;
 use foresite_store::configs::Config;
 use foresite_store::files::StoredFile;
@@ -46,8 +46,8 @@ pub async fn create_from_parts(
     let mut faults = Vec::new();
     for (name, bytes) in parts {
         match archive::safe_name(&name) {
-            Some(name) => files.insert(name, bytes),
-            None => faults.push(Diagnostic::error(name, "the name leaves the folder").cure("send relative names")),
+            Ok(name) => files.insert(name, bytes),
+            Err(fault) => faults.push(fault),
         }
     }
     if !faults.is_empty() {

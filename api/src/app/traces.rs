@@ -126,6 +126,7 @@ async fn store_file(
 /// A plain file name.
 pub(super) fn checked_file_name(name: &str) -> ApiResult<String> {
     archive::safe_name(name)
+        .ok()
         .filter(|name| name.len() <= 200 && !name.chars().any(char::is_control))
         .ok_or_else(|| ApiError::field("/name", "the name is no plain file name", "send for example name=sacct.txt"))
 }

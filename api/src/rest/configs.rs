@@ -9,6 +9,7 @@ use super::pace;
 use super::views::config::{ConfigForm, ConfigView};
 use super::views::{FileBytes, List, PageQuery};
 use crate::app;
+use crate::app::archive::{FILES_MAX, too_many_files};
 use crate::auth::permission::{Authorised, ReadSites, WriteSites};
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
@@ -147,7 +148,7 @@ async fn read_body(mut body: web::Payload, limit: usize) -> ApiResult<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Every part of a form with its file name; at most `limit` bytes together.
+/// Every part of a form with its file name; at most `limit` bytes together, in at most [`FILES_MAX`] files.
 async fn read_form(mut form: Multipart, limit: usize) -> ApiResult<Vec<(String, Vec<u8>)>> {
     let broken = |error: MultipartError| match error {
         MultipartError::Payload(error) => pace::fault(&error),
@@ -157,6 +158,9 @@ async fn read_form(mut form: Multipart, limit: usize) -> ApiResult<Vec<(String, 
     let mut total = 0;
     while let Some(field) = form.next().await {
         let mut field = field.map_err(broken)?;
+        if parts.len() >= FILES_MAX {
+            return Err(ApiError::refused(Code::InvalidConfig, vec![too_many_files()]));
+        }
         let name = field.content_disposition().and_then(|part| part.get_filename().or_else(|| part.get_name()));
         let name = name.unwrap_or_default().to_owned();
         let mut bytes = Vec::new();

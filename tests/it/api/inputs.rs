@@ -35,6 +35,17 @@ fn a_slurm_conf_with_an_unknown_parameter_is_refused_and_not_stored() {
 }
 
 #[test]
+fn a_configuration_of_very_many_files_is_refused() {
+    let place = Place::embedded();
+    let service = place.serve();
+    let operator = token("t", "operator");
+    let site = service.site(&operator);
+    let files: Vec<_> = (0..1001).map(|number| (format!("{number}.conf"), Vec::new())).collect();
+    let problem = expect(service.config_of(&operator, &site, &files), 422);
+    assert!(text_of(one_error(&problem, "invalid_config"), "message").contains("more than 1000 files"), "{problem}");
+}
+
+#[test]
 fn a_torn_trace_line_is_refused_and_not_stored() {
     let place = Place::embedded();
     let service = place.serve();
