@@ -8,6 +8,7 @@ use crate::files::{StoredFile, files_from_json};
 use crate::ids::{ConfigId, SiteId, TenantId};
 use crate::objects::ObjectHash;
 use crate::page::{Page, clamp};
+use crate::quotas::{Full, admit_bytes};
 use crate::schema::configs;
 use crate::time::UnixMillis;
 
@@ -43,11 +44,20 @@ impl Config {
 }
 
 impl Store {
-    /// Stores a configuration; its site must exist and its files be objects already.
-    pub async fn create_config(&self, config: &Config) -> Result<(), StoreError> {
+    /// Stores a configuration if the tenant has room for it under `limit` bytes; its site must exist and its files be objects
+    /// already.
+    pub async fn create_config(&self, config: &Config, limit: Option<i64>) -> Result<Result<(), Full>, StoreError> {
         let mut conn = self.begin().await?;
-        let inserted = execute!(&mut conn, diesel::insert_into(configs::table).values(config));
-        conn.finish(inserted.map(|_| ()).map_err(StoreError::from)).await
+        let result = async {
+            if let Some(full) = admit_bytes(&mut conn, &config.tenant, config.bytes, None, limit).await? {
+                conn.unaudited();
+                return Ok(Err(full));
+            }
+            execute!(&mut conn, diesel::insert_into(configs::table).values(config))?;
+            Ok(Ok(()))
+        }
+        .await;
+        conn.finish(result).await
     }
 
     /// A tenant's configuration of a site.

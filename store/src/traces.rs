@@ -2,11 +2,12 @@
 
 use diesel::prelude::*;
 
-use crate::connection::{Store, execute, first, load};
+use crate::connection::{Conn, Store, execute, first, load};
 use crate::error::StoreError;
-use crate::ids::{SiteId, TenantId, TraceId};
+use crate::ids::{SiteId, TenantId, TraceId, UploadId};
 use crate::objects::ObjectHash;
 use crate::page::{Page, clamp};
+use crate::quotas::{Full, admit_bytes};
 use crate::schema::traces;
 use crate::time::UnixMillis;
 
@@ -38,12 +39,58 @@ pub struct Trace {
     pub timezone: Option<String>,
 }
 
+/// What [`Store::create_trace`] did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TraceOutcome {
+    /// The trace exists now.
+    Created,
+    /// The site has these bytes already, under the same name and time zone: nothing was done.
+    Same(Box<Trace>),
+    /// The tenant has no room for it: nothing was done.
+    Full(Full),
+}
+
+async fn same_trace(
+    conn: &mut Conn,
+    site: &SiteId,
+    object: &ObjectHash,
+    name: &str,
+    timezone: Option<&str>,
+) -> Result<Option<Trace>, StoreError> {
+    let query = traces::table.filter(traces::site.eq(site)).filter(traces::object.eq(object));
+    let query = query.filter(traces::name.eq(name)).order(traces::id.desc());
+    let found: Vec<Trace> = load!(conn, query.select(Trace::as_select()))?;
+    Ok(found.into_iter().find(|trace| trace.timezone.as_deref() == timezone))
+}
+
 impl Store {
-    /// Stores a trace; its site must exist and its bytes be an object already.
-    pub async fn create_trace(&self, trace: &Trace) -> Result<(), StoreError> {
+    /// Stores a trace if its site has none like it and the tenant has room for it under `limit` bytes; the site must exist and the
+    /// bytes be an object already. The room that `upload` was promised is the trace's.
+    pub async fn create_trace(
+        &self,
+        trace: &Trace,
+        upload: Option<&UploadId>,
+        limit: Option<i64>,
+    ) -> Result<TraceOutcome, StoreError> {
         let mut conn = self.begin().await?;
-        let inserted = execute!(&mut conn, diesel::insert_into(traces::table).values(trace));
-        conn.finish(inserted.map(|_| ()).map_err(StoreError::from)).await
+        let result = async {
+            let full = admit_bytes(&mut conn, &trace.tenant, trace.bytes, upload, limit).await?;
+            // Two may have read the same bytes side by side.
+            let same =
+                same_trace(&mut conn, &trace.site, &trace.object, &trace.name, trace.timezone.as_deref()).await?;
+            match (same, full) {
+                (Some(same), _) => return Ok(TraceOutcome::Same(Box::new(same))),
+                (None, Some(full)) => return Ok(TraceOutcome::Full(full)),
+                (None, None) => {}
+            }
+            execute!(&mut conn, diesel::insert_into(traces::table).values(trace))?;
+            Ok(TraceOutcome::Created)
+        }
+        .await;
+        if !matches!(result, Ok(TraceOutcome::Created)) {
+            conn.unaudited();
+        }
+        conn.finish(result).await
     }
 
     /// A tenant's trace of a site.
@@ -61,11 +108,7 @@ impl Store {
         name: &str,
         timezone: Option<&str>,
     ) -> Result<Option<Trace>, StoreError> {
-        let mut conn = self.read().await?;
-        let query = traces::table.filter(traces::site.eq(site)).filter(traces::object.eq(object));
-        let query = query.filter(traces::name.eq(name)).order(traces::id.desc());
-        let found: Vec<Trace> = load!(&mut conn, query.select(Trace::as_select()))?;
-        Ok(found.into_iter().find(|trace| trace.timezone.as_deref() == timezone))
+        same_trace(&mut self.read().await?, site, object, name, timezone).await
     }
 
     /// A site's traces, newest first, older than `before`.

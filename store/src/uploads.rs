@@ -7,6 +7,7 @@ use crate::connection::{Store, execute, first, load};
 use crate::error::StoreError;
 use crate::ids::{SiteId, TenantId, TraceId, UploadId};
 use crate::objects::ObjectHash;
+use crate::quotas::{Full, admit_bytes};
 use crate::schema::{upload_parts, uploads};
 use crate::time::UnixMillis;
 
@@ -53,11 +54,19 @@ pub struct UploadPart {
 }
 
 impl Store {
-    /// Stores an upload that has nothing yet; its site must exist.
-    pub async fn create_upload(&self, upload: &Upload) -> Result<(), StoreError> {
+    /// Stores an upload that has nothing yet if the tenant has room for its length under `limit` bytes; its site must exist.
+    pub async fn create_upload(&self, upload: &Upload, limit: Option<i64>) -> Result<Result<(), Full>, StoreError> {
         let mut conn = self.begin().await?;
-        let inserted = execute!(&mut conn, diesel::insert_into(uploads::table).values(upload));
-        conn.finish(inserted.map(|_| ()).map_err(StoreError::from)).await
+        let result = async {
+            if let Some(full) = admit_bytes(&mut conn, &upload.tenant, upload.length, None, limit).await? {
+                conn.unaudited();
+                return Ok(Err(full));
+            }
+            execute!(&mut conn, diesel::insert_into(uploads::table).values(upload))?;
+            Ok(Ok(()))
+        }
+        .await;
+        conn.finish(result).await
     }
 
     /// A tenant's upload to a site.

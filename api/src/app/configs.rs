@@ -88,7 +88,9 @@ async fn create(context: &Context, caller: &Authorised<WriteSites>, site: &str, 
         created_at: context.store.now().await?,
         bytes: i64::try_from(bytes).unwrap_or(i64::MAX),
     };
-    audit::noting(context, caller, "config.create", config.id.as_str()).await?.create_config(&config).await?;
+    let limit = quotas::stored_bytes(context, &caller.tenant).await;
+    let store = audit::noting(context, caller, "config.create", config.id.as_str()).await?;
+    store.create_config(&config, limit).await?.map_err(quotas::storage_full)?;
     Ok(config)
 }
 

@@ -2,7 +2,7 @@
 
 use foresite_store::Store;
 use foresite_store::ids::TenantId;
-use foresite_store::quotas::{Limits, QuotaSource, Usage};
+use foresite_store::quotas::{Full, Limits, QuotaSource, Usage};
 use serde_json::{Value, json};
 
 use super::audit;
@@ -101,13 +101,31 @@ async fn status(context: &Context, tenant: &TenantId) -> ApiResult<QuotaStatus> 
 /// 429 when there were too many; 413 when nothing more may be stored.
 pub(super) async fn admit_upload(context: &Context, tenant: &TenantId, most: u64) -> ApiResult<Room> {
     context.quotas.admit_upload(tenant).await?;
-    let Some(limit) = context.quotas.in_force(tenant).await.stored_bytes else {
+    let Some(limit) = stored_bytes(context, tenant).await else {
         return Ok(Room { most, storage: None });
     };
     let used = context.store.usage(tenant).await?.stored_bytes;
     let left = u64::try_from(limit.saturating_sub(used)).unwrap_or_default();
-    let room = Room { most: most.min(left), storage: (left < most).then_some((used, limit)) };
+    let room = Room { most: most.min(left), storage: (left < most).then_some(Full { used, limit }) };
     if left == 0 { Err(room.exceeded()) } else { Ok(room) }
+}
+
+/// How many bytes a tenant may store; `None` for any number. What is admitted here may be one of many, so that the database judges
+/// again when it is stored.
+pub(super) async fn stored_bytes(context: &Context, tenant: &TenantId) -> Option<i64> {
+    context.quotas.in_force(tenant).await.stored_bytes
+}
+
+/// The refusal of what would be stored.
+pub(super) fn storage_full(full: Full) -> ApiError {
+    let Full { used, limit } = full;
+    ApiError::new(
+        Code::StorageFull,
+        format!(
+            "the tenant stores {used} of {limit} bytes, with uploads that have begun; delete traces, configurations and uploads \
+             that are no longer needed, compress the upload, or ask whoever runs the service for more"
+        ),
+    )
 }
 
 /// How many bytes an upload may have, and why.
@@ -115,7 +133,7 @@ pub(super) async fn admit_upload(context: &Context, tenant: &TenantId, most: u64
 pub(super) struct Room {
     /// Bytes.
     pub(super) most: u64,
-    storage: Option<(i64, i64)>,
+    storage: Option<Full>,
 }
 
 impl Room {
@@ -127,13 +145,7 @@ impl Room {
     /// The refusal of an upload that is larger.
     pub(super) fn exceeded(&self) -> ApiError {
         match self.storage {
-            Some((used, limit)) => ApiError::new(
-                Code::StorageFull,
-                format!(
-                    "the tenant stores {used} of {limit} bytes; delete traces and configurations that are no longer \
-                     needed, compress the upload, or ask whoever runs the service for more"
-                ),
-            ),
+            Some(full) => storage_full(full),
             None => ApiError::new(
                 Code::PayloadTooLarge,
                 format!("it has more than {} bytes; compress it, or send a shorter period", self.most),

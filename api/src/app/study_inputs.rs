@@ -71,14 +71,15 @@ pub(super) async fn check(context: &Context, tenant: &TenantId, bytes: &[u8]) ->
 /// Estimates the work before any file is read: a window may make it less, which the estimate does not know.
 async fn admit_size(context: &Context, tenant: &TenantId, document: &StudyDocument, jobs: u64) -> ApiResult<()> {
     let Some(limit) = context.quotas.in_force(tenant).await.jobs_per_study else { return Ok(()) };
-    let runs = (document.scenarios.len() as u64 + 1).saturating_mul(document.replications.into());
-    let estimate = jobs.saturating_mul(runs);
+    let estimate = document.jobs_at_most(jobs);
     if i64::try_from(estimate).is_ok_and(|estimate| estimate <= limit) {
         return Ok(());
     }
     let detail = format!(
-        "{jobs} jobs of the trace in {runs} replications of all scenarios are {estimate} simulated jobs, the tenant may have \
-         {limit} in a study; ask for fewer replications or scenarios, or upload a shorter trace"
+        "{jobs} jobs of the trace in {} replications of {} scenarios are up to {estimate} simulated jobs, the tenant may have \
+         {limit} in a study; ask for fewer replications, scenarios or arrivals, or upload a shorter trace",
+        document.replications,
+        document.scenarios.len() + 1,
     );
     Err(ApiError::new(Code::StudyTooLarge, detail))
 }

@@ -5,10 +5,11 @@ use std::io::Write;
 
 use bytes::Bytes;
 use foresite_formats::diagnostic::any_error;
-use foresite_store::ids::{SiteId, TenantId, TraceId};
+use foresite_store::ids::{SiteId, TenantId, TraceId, UploadId};
 use foresite_store::objects::ObjectHash;
 use foresite_store::page::Page;
-use foresite_store::traces::Trace;
+use foresite_store::traces::{Trace, TraceOutcome};
+use foresite_store::uploads::Upload;
 use futures::{Stream, StreamExt};
 use tempfile::NamedTempFile;
 
@@ -58,15 +59,15 @@ where
     let (file, _, broken) = receive_what_comes(context, bytes, room).await?;
     match broken {
         Some(error) => Err(error),
-        None => store_file(context, caller, &site.id, TraceHeader { name, ..header }, file).await,
+        None => store_file(context, caller, &site.id, None, TraceHeader { name, ..header }, file).await,
     }
 }
 
-/// [`create`] for bytes that were admitted already.
-pub(super) async fn store_bytes<S>(
+/// [`create`] for the bytes of an upload, which was admitted when it began.
+pub(super) async fn store_upload<S>(
     context: &Context,
     caller: &Principal,
-    site: &SiteId,
+    upload: &Upload,
     header: TraceHeader,
     bytes: S,
 ) -> ApiResult<Stored>
@@ -77,7 +78,7 @@ where
     let (file, _, broken) = receive_what_comes(context, bytes, room).await?;
     match broken {
         Some(error) => Err(error),
-        None => store_file(context, caller, site, header, file).await,
+        None => store_file(context, caller, &upload.site, Some(&upload.id), header, file).await,
     }
 }
 
@@ -85,6 +86,7 @@ async fn store_file(
     context: &Context,
     caller: &Principal,
     site: &SiteId,
+    upload: Option<&UploadId>,
     header: TraceHeader,
     file: NamedTempFile,
 ) -> ApiResult<Stored> {
@@ -115,7 +117,13 @@ async fn store_file(
         created_at: context.store.now().await?,
         timezone,
     };
-    audit::noting(context, caller, "trace.create", trace.id.as_str()).await?.create_trace(&trace).await?;
+    let limit = quotas::stored_bytes(context, &caller.tenant).await;
+    let store = audit::noting(context, caller, "trace.create", trace.id.as_str()).await?;
+    match store.create_trace(&trace, upload, limit).await? {
+        TraceOutcome::Created => {}
+        TraceOutcome::Same(trace) => return Ok(Stored { trace: *trace, is_new: false }),
+        TraceOutcome::Full(full) => return Err(quotas::storage_full(full)),
+    }
     if !context.objects.exists(&trace.object).await? {
         // Removed as unused at the very moment it came into use.
         context.objects.put_file(file.path()).await?;

@@ -42,7 +42,9 @@ pub async fn begin(
         created_at: now,
         updated_at: now,
     };
-    audit::noting(context, caller, "upload.create", upload.id.as_str()).await?.create_upload(&upload).await?;
+    let limit = quotas::stored_bytes(context, &caller.tenant).await;
+    let store = audit::noting(context, caller, "upload.create", upload.id.as_str()).await?;
+    store.create_upload(&upload, limit).await?.map_err(quotas::storage_full)?;
     Ok(upload)
 }
 
@@ -124,7 +126,7 @@ pub async fn finish(context: &Context, caller: &Authorised<WriteSites>, site: &s
         .try_flatten()
         .boxed();
     let header = TraceHeader { name: upload.name.clone(), timezone: upload.timezone.clone() };
-    let stored = traces::store_bytes(context, caller.principal(), &upload.site, header, bytes).await?;
+    let stored = traces::store_upload(context, caller.principal(), &upload, header, bytes).await?;
     context.store.end_upload(&upload.id, &stored.trace.id, context.store.now().await?).await?;
     Ok(stored)
 }

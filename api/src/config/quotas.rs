@@ -10,7 +10,7 @@ pub(super) fn quotas(reader: &mut Reader<'_>) -> Limits {
     let requests_per_minute = limit("FORESITE_QUOTA_REQUESTS_PER_MINUTE", 12_000).map(i64::from);
     let uploads_per_hour = limit("FORESITE_QUOTA_UPLOADS_PER_HOUR", 600).map(i64::from);
     let studies_active = limit("FORESITE_QUOTA_STUDIES_ACTIVE", 0).map(i64::from);
-    let mut large = |variable| reader.optional::<u64>(variable).and_then(|limit| i64::try_from(limit).ok());
+    let mut large = |variable| reader.optional::<u64>(variable).map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
     let positive = |limit: &i64| *limit > 0;
     Limits {
         requests_per_minute,

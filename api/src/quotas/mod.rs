@@ -31,6 +31,8 @@ pub struct Quotas {
 struct Known {
     limits: Limits,
     read_at: Instant,
+    /// The limits were changed since: they are read again, while what is used of the rates stays used.
+    is_stale: bool,
     requests: Bucket,
     uploads: Bucket,
 }
@@ -52,9 +54,9 @@ impl Quotas {
 
     /// The limits in force, at most ten seconds old. With the database away, the last known or the defaults.
     pub async fn in_force(&self, tenant: &TenantId) -> Limits {
-        let known = self.with(tenant, |known| (known.limits, known.read_at));
+        let known = self.with(tenant, |known| (known.limits, known.read_at, known.is_stale));
         let (last, fresh) = match known {
-            Some((limits, read_at)) => (limits, read_at.elapsed() < FRESH),
+            Some((limits, read_at, is_stale)) => (limits, !is_stale && read_at.elapsed() < FRESH),
             None => (self.defaults, false),
         };
         if fresh {
@@ -71,10 +73,9 @@ impl Quotas {
         limits
     }
 
-    /// Forgets what was read, so that a change is in force at once in this process.
+    /// Reads a tenant's limits again when they are next asked for, so that a change is in force at once in this process.
     pub fn changed(&self, tenant: &TenantId) {
-        let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
-        tenants.remove(tenant);
+        self.with(tenant, |known| known.is_stale = true);
     }
 
     /// Counts a request.
@@ -124,6 +125,7 @@ impl Quotas {
         let fresh = || Known {
             limits,
             read_at: now,
+            is_stale: false,
             requests: full(limits.requests_per_minute),
             uploads: full(limits.uploads_per_hour),
         };
@@ -135,7 +137,7 @@ impl Quotas {
         if known.limits.uploads_per_hour.is_none() {
             known.uploads = full(limits.uploads_per_hour);
         }
-        (known.limits, known.read_at) = (limits, now);
+        (known.limits, known.read_at, known.is_stale) = (limits, now, false);
     }
 }
 

@@ -7,10 +7,11 @@ use crate::error::StoreError;
 use crate::files::{StoredFile, files_to_json};
 use crate::ids::{StudyId, TaskId, TenantId};
 use crate::quotas::active_studies;
-use crate::schema::{idempotency_keys, studies, tasks, tenants};
+use crate::schema::{idempotency_keys, studies, tasks};
 use crate::state::{StudyState, TaskKind};
 use crate::studies::{LockedStudy, Study};
 use crate::tasks::{NewTask, Task, TaskRef};
+use crate::tenants::one_at_a_time;
 use crate::time::UnixMillis;
 
 /// What a caller knows of a new study.
@@ -115,9 +116,7 @@ async fn create(
         return known.ok_or_else(|| diesel::result::Error::NotFound.into());
     }
     if let Some(most) = new.max_active {
-        // Whoever creates a study of this tenant waits here for the other's end, so that all count the same rows.
-        let mine = tenants::table.filter(tenants::id.eq(&new.tenant));
-        execute!(conn, diesel::update(mine).set(tenants::created_at.eq(tenants::created_at)))?;
+        one_at_a_time(conn, &new.tenant).await?;
         let active = active_studies(conn, &new.tenant).await?;
         if active >= most {
             return Ok(CreateOutcome::TooManyActive(active));

@@ -54,11 +54,29 @@ fn uploads_and_stored_bytes_are_limited() {
     assert_eq!(service.http.delete(path).bearer_auth(&admin).send().unwrap().status(), 204);
     expect(service.trace(&admin, &site, trace.clone()), 201);
 
+    // What is announced is taken already, and free again when it is given up.
+    expect(set(&service, &admin, json!({"stored_bytes": room + 1000})), 200);
+    let begin = |length: &str| {
+        let path = format!("/v1/sites/{site}/uploads?name=more.txt");
+        service.post(&admin, &path).header("upload-length", length).send().unwrap()
+    };
+    let begun = begin("900");
+    let location = format!("{}{}", service.url, begun.headers()["location"].to_str().unwrap());
+    expect(begun, 201);
+    assert_eq!(expect(begin("900"), 413)["code"], "storage_full");
+    assert_eq!(expect(service.config(&admin, &site), 413)["code"], "storage_full");
+    assert_eq!(service.http.delete(location).bearer_auth(&admin).send().unwrap().status(), 204);
+    expect(begin("900"), 201);
+    expect(set(&service, &admin, json!({})), 200);
+
     expect(set(&service, &admin, json!({"uploads_per_hour": 1})), 200);
     expect(service.config(&admin, &site), 201);
     let refused = service.config(&admin, &site);
     assert!(wait_of(&refused) > 3000);
     assert_eq!(expect(refused, 429)["code"], "rate_limited");
+    // Setting limits gives nothing back of what was used.
+    expect(set(&service, &admin, json!({"uploads_per_hour": 1})), 200);
+    expect(service.config(&admin, &site), 429);
 }
 
 #[test]
@@ -83,6 +101,13 @@ fn studies_at_work_and_their_size_are_limited() {
     expect(send("again"), 202);
 
     expect(set(&service, &admin, json!({"jobs_per_study": 100})), 200);
+    let problem = expect(service.post(&admin, "/v1/studies").json(&document).send().unwrap(), 413);
+    assert_eq!(problem["code"], "study_too_large");
+    // The same few replications, of which one scenario has a hundred times the jobs.
+    document["replications"] = json!(1);
+    document["scenarios"] = json!([{"name": "rush", "changes": [{"workload": {"scale_arrivals": 100}}]}]);
+    let trace = std::fs::read_to_string(example("sacct.txt")).unwrap();
+    expect(set(&service, &admin, json!({"jobs_per_study": trace.lines().count() * 3})), 200);
     let problem = expect(service.post(&admin, "/v1/studies").json(&document).send().unwrap(), 413);
     assert_eq!(problem["code"], "study_too_large");
     assert!(text_of(&problem, "detail").contains("fewer replications"), "{problem}");

@@ -4,12 +4,14 @@ use foresite_store::audit::{AuditEntry, AuditFilter};
 use foresite_store::configs::Config;
 use foresite_store::files::StoredFile;
 use foresite_store::files_to_json;
-use foresite_store::ids::{AuditId, ConfigId, SiteId, TenantId, TokenId, TraceId};
+use foresite_store::ids::{AuditId, ConfigId, SiteId, TenantId, TokenId, TraceId, UploadId};
 use foresite_store::objects::ObjectHash;
+use foresite_store::quotas::Full;
 use foresite_store::sites::Site;
 use foresite_store::state::Role;
 use foresite_store::tokens::ApiToken;
-use foresite_store::traces::Trace;
+use foresite_store::traces::{Trace, TraceOutcome};
+use foresite_store::uploads::Upload;
 
 use super::on_both_databases;
 use crate::fixtures::{Database, postgres, tenant};
@@ -18,6 +20,8 @@ on_both_databases! {
     tokens_are_found_by_hash_until_revoked,
     lists_come_in_pages_newest_first,
     files_of_a_site_are_kept_and_forgotten,
+    of_all_that_is_stored_at_once_no_more_fits_than_is_allowed,
+    equal_traces_that_are_stored_at_once_are_one,
     strangers_find_nothing,
     the_audit_log_grows,
     a_change_and_its_line_are_written_together,
@@ -83,6 +87,68 @@ async fn lists_come_in_pages_newest_first(db: Database) {
     assert_eq!(names, "ed|cb|a|");
 }
 
+fn trace(site: &Site, content: &str, bytes: i64) -> Trace {
+    Trace {
+        id: TraceId::new(),
+        tenant: tenant(),
+        site: site.id.clone(),
+        name: "sacct.txt".to_owned(),
+        object: ObjectHash::of(content.as_bytes()),
+        bytes,
+        summary: "{\"jobs\":1}".to_owned(),
+        diagnostics: "[]".to_owned(),
+        created_by: "me".to_owned(),
+        created_at: 3,
+        timezone: None,
+    }
+}
+
+async fn of_all_that_is_stored_at_once_no_more_fits_than_is_allowed(db: Database) {
+    let site = site("a");
+    db.store.create_site(&site).await.unwrap();
+    let upload = Upload {
+        id: UploadId::new(),
+        tenant: tenant(),
+        site: site.id.clone(),
+        name: "sacct.txt".to_owned(),
+        timezone: None,
+        length: 40,
+        received: 0,
+        trace: None,
+        created_by: "me".to_owned(),
+        created_at: 1,
+        updated_at: 1,
+    };
+    assert_eq!(db.store.create_upload(&upload, Some(100)).await.unwrap(), Ok(()));
+    assert_eq!(db.store.usage(&tenant()).await.unwrap().stored_bytes, 40);
+    let more = Upload { id: UploadId::new(), length: 61, ..upload.clone() };
+    assert_eq!(db.store.create_upload(&more, Some(100)).await.unwrap(), Err(Full { used: 40, limit: 100 }));
+    let traces: Vec<Trace> = (0..8).map(|number| trace(&site, &number.to_string(), 20)).collect();
+    let ends =
+        futures::future::join_all(traces.iter().map(|trace| db.store.create_trace(trace, None, Some(100)))).await;
+    let created = ends.iter().filter(|end| matches!(end, Ok(TraceOutcome::Created))).count();
+    let full = ends.iter().filter(|end| matches!(end, Ok(TraceOutcome::Full(Full { used: 100, limit: 100 })))).count();
+    assert_eq!((created, full), (3, 5), "{ends:?}");
+    // What the upload was promised is its trace's.
+    let whole = trace(&site, "whole", 40);
+    let made = db.store.create_trace(&whole, Some(&upload.id), Some(100)).await.unwrap();
+    assert_eq!(made, TraceOutcome::Created);
+    db.store.end_upload(&upload.id, &whole.id, 2).await.unwrap();
+    assert_eq!(db.store.usage(&tenant()).await.unwrap().stored_bytes, 100);
+}
+
+async fn equal_traces_that_are_stored_at_once_are_one(db: Database) {
+    let site = site("a");
+    db.store.create_site(&site).await.unwrap();
+    let same: Vec<Trace> = (0..8).map(|_| trace(&site, "same", 20)).collect();
+    let ends = futures::future::join_all(same.iter().map(|trace| db.store.create_trace(trace, None, None))).await;
+    let found = db.store.list_traces(&tenant(), &site.id, None, 10).await.unwrap().items;
+    assert_eq!(found.len(), 1, "{ends:?}");
+    let others =
+        ends.into_iter().filter(|end| *end.as_ref().unwrap() == TraceOutcome::Same(Box::new(found[0].clone())));
+    assert_eq!(others.count(), 7);
+}
+
 async fn files_of_a_site_are_kept_and_forgotten(db: Database) {
     let site = site("a");
     db.store.create_site(&site).await.unwrap();
@@ -98,7 +164,7 @@ async fn files_of_a_site_are_kept_and_forgotten(db: Database) {
         created_at: 2,
         bytes: 3,
     };
-    db.store.create_config(&config).await.unwrap();
+    assert_eq!(db.store.create_config(&config, None).await.unwrap(), Ok(()));
     let found = db.store.config(&tenant(), &site.id, &config.id).await.unwrap().unwrap();
     assert_eq!(found.stored_files().unwrap(), files);
     assert_eq!(
@@ -108,20 +174,8 @@ async fn files_of_a_site_are_kept_and_forgotten(db: Database) {
     assert!(db.store.delete_config(&tenant(), &site.id, &config.id).await.unwrap());
     assert!(!db.store.delete_config(&tenant(), &site.id, &config.id).await.unwrap());
 
-    let trace = Trace {
-        id: TraceId::new(),
-        tenant: tenant(),
-        site: site.id.clone(),
-        name: "sacct.txt".to_owned(),
-        object: ObjectHash::of(b"y"),
-        bytes: i64::MAX,
-        summary: "{\"jobs\":1}".to_owned(),
-        diagnostics: "[]".to_owned(),
-        created_by: "me".to_owned(),
-        created_at: 3,
-        timezone: None,
-    };
-    db.store.create_trace(&trace).await.unwrap();
+    let trace = trace(&site, "y", i64::MAX);
+    assert_eq!(db.store.create_trace(&trace, None, None).await.unwrap(), TraceOutcome::Created);
     assert_eq!(db.store.trace(&tenant(), &site.id, &trace.id).await.unwrap(), Some(trace.clone()));
     assert_eq!(db.store.list_traces(&tenant(), &site.id, None, 10).await.unwrap().items, std::slice::from_ref(&trace));
     assert!(db.store.delete_trace(&tenant(), &site.id, &trace.id).await.unwrap());

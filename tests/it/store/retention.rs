@@ -49,7 +49,7 @@ async fn trace(db: &Database, site: &SiteId, object: ObjectHash) {
         created_at: 0,
         timezone: None,
     };
-    db.store.create_trace(&row).await.unwrap();
+    db.store.create_trace(&row, None, None).await.unwrap();
 }
 
 async fn old_studies_and_unread_traces_go_and_their_objects_after_them(db: Database) {

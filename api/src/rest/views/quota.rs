@@ -17,13 +17,13 @@ pub struct LimitsView {
     /// Uploads of configurations and traces per hour, counted likewise.
     #[schema(minimum = 0)]
     pub uploads_per_hour: Option<i64>,
-    /// Bytes of configurations and traces, as sent.
+    /// Bytes of configurations and traces, as sent, and of uploads that have begun, as announced.
     #[schema(minimum = 0)]
     pub stored_bytes: Option<i64>,
     /// Studies that have not ended.
     #[schema(minimum = 0)]
     pub studies_active: Option<i64>,
-    /// Jobs of the trace × scenarios (baseline included) × replications.
+    /// Jobs of the trace × scenarios (baseline included) × replications; where a scenario scales arrivals, as many more.
     #[schema(minimum = 0)]
     pub jobs_per_study: Option<i64>,
 }
@@ -31,7 +31,7 @@ pub struct LimitsView {
 /// What is used now.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 pub struct UsageView {
-    /// Bytes of configurations and traces.
+    /// Bytes of configurations and traces, and those announced of uploads that have begun.
     pub stored_bytes: i64,
     /// Studies that have not ended.
     pub studies_active: i64,
