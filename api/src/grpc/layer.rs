@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::{self, Poll};
 use std::time::Instant;
 
+use foresite_store::ids::TenantId;
 use http::header::AUTHORIZATION;
 use http::{Request, Response};
 use tonic::body::Body;
@@ -72,16 +73,17 @@ where
             let trace_id = trace_id::of(traceparent.as_deref());
             let span = tracing::info_span!("grpc", trace.id = %trace_id, rpc.service = service, rpc.method = method);
             trace_id::join(&span, &trace_id, traceparent.as_deref());
-            // Held until the answer is made.
-            let held = (method != STREAMED).then(|| context.room.enter());
             let answered = async {
-                if PUBLIC.contains(&service) {
-                    return ready.call(request.map(|body| pace(body, patience, held.clone()))).await;
+                let mut tenant = None;
+                if !PUBLIC.contains(&service) {
+                    match admit(&context, &mut request).await {
+                        Ok(found) => tenant = Some(found),
+                        Err(error) => return Ok(status(error).into_http()),
+                    }
                 }
-                match admit(&context, &mut request).await {
-                    Ok(()) => ready.call(request.map(|body| pace(body, patience, held.clone()))).await,
-                    Err(error) => Ok(status(error).into_http()),
-                }
+                // Held until the answer is made.
+                let held = (method != STREAMED).then(|| context.room.enter(tenant));
+                ready.call(request.map(|body| pace(body, patience, held.clone()))).await
             };
             let mut response = trace_id::scope(trace_id.clone(), answered.instrument(span)).await?;
             if let Ok(value) = trace_id.parse() {
@@ -93,8 +95,8 @@ where
     }
 }
 
-/// Puts the caller beside the request, for the handler to authorise.
-async fn admit(context: &Context, request: &mut Request<Body>) -> ApiResult<()> {
+/// Puts the caller beside the request, for the handler to authorise; gives its tenant.
+async fn admit(context: &Context, request: &mut Request<Body>) -> ApiResult<TenantId> {
     let header = match request.headers().get(AUTHORIZATION) {
         Some(value) => {
             Some(value.to_str().map_err(|_| ApiError::new(Code::Unauthenticated, "the metadata is no text"))?)
@@ -103,8 +105,9 @@ async fn admit(context: &Context, request: &mut Request<Body>) -> ApiResult<()> 
     };
     let principal = context.auth.authenticate_header(header).await?;
     context.quotas.admit_request(&principal.tenant).await?;
+    let tenant = principal.tenant.clone();
     request.extensions_mut().insert(principal);
-    Ok(())
+    Ok(tenant)
 }
 
 /// Streams are noted when they begin; their code is that of their headers.

@@ -23,7 +23,7 @@ struct Paced {
 
 /// Gives a call's body a deadline, and has it hold room if it is read whole.
 pub(super) fn pace(body: Body, patience: Duration, held: Option<Arc<Held>>) -> Body {
-    Body::new(Paced { body, pace: Pace::new(patience), held })
+    Body::new(Paced { body, pace: Pace::new(patience, held.is_some()), held })
 }
 
 impl http_body::Body for Paced {

@@ -24,7 +24,7 @@ struct Paced {
 /// Gives a request's body a deadline, and has it hold room if it is read whole.
 pub(super) fn pace(request: ServiceRequest, patience: Duration, held: Option<Arc<Held>>) -> ServiceRequest {
     let (request, body) = request.into_parts();
-    let paced = Paced { body, pace: Pace::new(patience), held };
+    let paced = Paced { body, pace: Pace::new(patience, held.is_some()), held };
     ServiceRequest::from_parts(request, Payload::Stream { payload: Box::pin(paced) })
 }
 
