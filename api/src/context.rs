@@ -7,7 +7,6 @@ use foresite_jobs_queue::{Queue, WorkerSettings};
 use foresite_store::Store;
 use foresite_store::objects::Objects;
 use foresite_store::tasks::TaskRef;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::health::Readiness;
@@ -18,10 +17,14 @@ use crate::links::Links;
 use crate::metrics::Metrics;
 use crate::quotas::Quotas;
 use crate::room::Room;
+use crate::turns::Turns;
 use crate::webhooks::NetworkRules;
 
-/// Studies checked at once, and uploads read at once; each holds a trace in its process' memory.
+/// Study documents read at once, studies checked at once, and uploads read at once; the latter two hold a trace in memory each.
 pub const CHECKS_AT_ONCE: usize = 2;
+
+/// Comparisons of which something is made at once; each may be large in memory.
+pub const RENDERINGS_AT_ONCE: usize = 4;
 
 /// How long a client waits for workers to be told of its study, which is stored already.
 const RING: Duration = Duration::from_secs(2);
@@ -57,9 +60,13 @@ pub struct Context {
     /// Room for bodies that are read whole.
     pub room: Room,
     /// Turns for checking studies.
-    pub checks: Semaphore,
+    pub checks: Turns,
+    /// Turns for reading study documents, which takes a moment each.
+    pub documents: Turns,
     /// Turns for reading uploads: long ones keep no study waiting.
-    pub readings: Semaphore,
+    pub readings: Turns,
+    /// Turns for making tables, pages and figures of comparisons.
+    pub renderings: Turns,
     /// Whether browsers reach us over TLS, so that cookies may be marked for it.
     pub secure_cookies: bool,
     /// Cancelled when the service stops, so that streams of events end and their clients go to another replica.

@@ -10,6 +10,7 @@ mod clock;
 mod pace;
 pub mod room;
 mod trace_id;
+pub mod turns;
 
 pub mod auth;
 pub mod context;

@@ -27,7 +27,7 @@ pub async fn create_from_archive(
     sites::find(context, &caller.principal().tenant, site).await?;
     let limit = context.limits.config_bytes as u64;
     // What comes out of it is in memory until it is stored: a few at a time.
-    let _turn = context.readings.acquire().await.map_err(ApiError::internal)?;
+    let _turn = context.readings.take(&caller.principal().tenant).await?;
     let files = blocking(move || archive::unpack(&archive, limit)).await?;
     create(context, caller, site, files).await
 }
@@ -53,7 +53,7 @@ pub async fn create_from_parts(
     if !faults.is_empty() {
         return Err(ApiError::refused(Code::InvalidConfig, faults));
     }
-    let _turn = context.readings.acquire().await.map_err(ApiError::internal)?;
+    let _turn = context.readings.take(&caller.principal().tenant).await?;
     create(context, caller, site, files).await
 }
 

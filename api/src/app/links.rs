@@ -38,8 +38,9 @@ pub async fn figure(
     let reader = authorise(caller.principal().clone())?;
     let caller = caller.principal();
     let found = studies::find(context, &caller.tenant, study).await?;
-    let comparison = results::parsed_comparison(context, &reader, study).await?;
-    figure::svg(&comparison, name).ok_or_else(|| ApiError::not_found("figure", name))?;
+    let wanted = name.to_owned();
+    let (_, svg) = results::rendered(context, &reader, study, move |found| figure::svg(found, &wanted)).await?;
+    svg.ok_or_else(|| ApiError::not_found("figure", name))?;
     let expires = context.store.now().await? / 1000 + life_seconds;
     let path = format!("/v1/studies/{}/figures/{name}.svg", found.id);
     let detail = json!({ "figure": name, "expires": expires });

@@ -8,6 +8,7 @@ use foresite_jobs_queue::check::{CheckError, Judge};
 use foresite_jobs_queue::task::TaskFolder;
 use foresite_jobs_queue::understand::TraceSummary;
 use foresite_store::files::StoredFile;
+use foresite_store::ids::TenantId;
 use jiff::tz::TimeZone;
 use tempfile::TempDir;
 
@@ -16,8 +17,13 @@ use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
 
 /// Prepares a study of stored files; `json` is its document with the files' names.
-pub(super) async fn study(context: &Context, json: String, inputs: &[StoredFile]) -> ApiResult<Vec<Diagnostic>> {
-    let _turn = context.checks.acquire().await.map_err(ApiError::internal)?;
+pub(super) async fn study(
+    context: &Context,
+    tenant: &TenantId,
+    json: String,
+    inputs: &[StoredFile],
+) -> ApiResult<Vec<Diagnostic>> {
+    let _turn = context.checks.take(tenant).await?;
     let folder = folder(context)?;
     for (number, input) in inputs.iter().enumerate() {
         context.objects.fetch(&input.object, &TaskFolder(folder.path()).input(number)).await?;
@@ -48,6 +54,7 @@ pub(super) async fn config(context: &Context, files: FileSet) -> ApiResult<(File
 /// Reads a trace, of which `file` is a temporary file.
 pub(super) async fn trace(
     context: &Context,
+    tenant: &TenantId,
     file: &Path,
     name: &str,
     timezone: Option<&str>,
@@ -57,7 +64,7 @@ pub(super) async fn trace(
             ApiError::field("/timezone", format!("there is no time zone {name}"), "write for example Europe/Berlin")
         })?;
     }
-    let _turn = context.readings.acquire().await.map_err(ApiError::internal)?;
+    let _turn = context.readings.take(tenant).await?;
     let folder = folder(context)?;
     tokio::fs::hard_link(file, TaskFolder(folder.path()).input(0)).await.map_err(ApiError::file)?;
     let limit = context.limits.trace_expanded_bytes;

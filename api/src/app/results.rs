@@ -12,7 +12,7 @@ use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
 use tokio_util::io::{ReaderStream, StreamReader};
 
-use super::studies;
+use super::{blocking, studies};
 use crate::auth::permission::{Authorised, ReadStudies};
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
@@ -22,6 +22,16 @@ const COMPARISON_MAX_BYTES: u64 = 256 << 20;
 
 /// Size of the pieces in which a schedule is sent.
 const CHUNK_BYTES: usize = 64 << 10;
+
+/// A file that comes piece by piece.
+pub struct Pieces {
+    /// Equal for equal files.
+    pub tag: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Its bytes.
+    pub pieces: BoxStream<'static, io::Result<Bytes>>,
+}
 
 /// A comparison, and a tag that is equal for equal bytes.
 #[derive(Clone, Debug)]
@@ -38,22 +48,39 @@ pub struct ComparisonBytes {
 /// 404 without such a study; 409 until it has succeeded.
 pub async fn comparison(context: &Context, caller: &Authorised<ReadStudies>, id: &str) -> ApiResult<ComparisonBytes> {
     let study = studies::find(context, &caller.principal().tenant, id).await?;
-    comparison_of(context, &study).await
-}
-
-async fn comparison_of(context: &Context, study: &Study) -> ApiResult<ComparisonBytes> {
-    let Some(object) = &study.comparison_object else { return Err(not_succeeded(study)) };
+    let Some(object) = &study.comparison_object else { return Err(not_succeeded(&study)) };
     let json = context.objects.get(object, COMPARISON_MAX_BYTES).await?;
     Ok(ComparisonBytes { json, tag: object.to_string() })
 }
 
-/// The comparison as a value, for the other ways to show it.
+/// The comparison document piece by piece, with its size, and its tag.
 ///
 /// # Errors
 /// As [`comparison`].
-pub async fn parsed_comparison(context: &Context, caller: &Authorised<ReadStudies>, id: &str) -> ApiResult<Comparison> {
-    let bytes = comparison(context, caller, id).await?;
-    serde_json::from_slice(&bytes.json).map_err(ApiError::internal)
+pub async fn comparison_stream(context: &Context, caller: &Authorised<ReadStudies>, id: &str) -> ApiResult<Pieces> {
+    let study = studies::find(context, &caller.principal().tenant, id).await?;
+    let Some(object) = &study.comparison_object else { return Err(not_succeeded(&study)) };
+    let (bytes, pieces) = context.objects.stream(object).await?;
+    Ok(Pieces { tag: object.to_string(), bytes, pieces: pieces.map_err(io::Error::other).boxed() })
+}
+
+/// What is made of a comparison, off the threads that serve requests, and the comparison's tag.
+///
+/// # Errors
+/// As [`comparison`].
+pub async fn rendered<T: Send + 'static>(
+    context: &Context,
+    caller: &Authorised<ReadStudies>,
+    id: &str,
+    render: impl FnOnce(&Comparison) -> T + Send + 'static,
+) -> ApiResult<(String, T)> {
+    let _turn = context.renderings.take(&caller.principal().tenant).await?;
+    let ComparisonBytes { json, tag } = comparison(context, caller, id).await?;
+    blocking(move || {
+        let comparison: Comparison = serde_json::from_slice(&json).map_err(ApiError::internal)?;
+        Ok((tag, render(&comparison)))
+    })
+    .await
 }
 
 fn not_succeeded(study: &Study) -> ApiError {

@@ -36,10 +36,12 @@ pub(super) async fn check(context: &Context, tenant: &TenantId, bytes: &[u8]) ->
         let detail = format!("a study document has at most {} bytes", context.limits.study_bytes);
         return Err(ApiError::new(Code::PayloadTooLarge, detail));
     }
-    // Even a small document can take long to read: the threads that serve requests must not.
+    // Even a small document can take long to read, and much memory: the threads that serve requests must not, and few may at once.
     let text: Arc<[u8]> = bytes.into();
     let to_read = Arc::clone(&text);
+    let turn = context.documents.take(tenant).await?;
     let (document, diagnostics) = blocking(move || Ok(study_document::read(DOCUMENT, &to_read))).await?;
+    drop(turn);
     refuse_errors(diagnostics)?;
     let named = document.iter().map(|document| ("/name".to_owned(), &document.name));
     let scenarios = document.iter().flat_map(|document| document.scenarios.iter().enumerate());
@@ -53,7 +55,7 @@ pub(super) async fn check(context: &Context, tenant: &TenantId, bytes: &[u8]) ->
     admit_size(context, tenant, &document, jobs).await?;
 
     let json = serde_json::to_string(&document).map_err(ApiError::internal)?;
-    let mut diagnostics = reading::study(context, json.clone(), &inputs).await?;
+    let mut diagnostics = reading::study(context, tenant, json.clone(), &inputs).await?;
     study_document::locate(&mut diagnostics, DOCUMENT, &text);
     refuse_errors(diagnostics)?;
     let engine_version = foresite_engine_version().to_owned();

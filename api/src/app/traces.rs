@@ -99,7 +99,8 @@ async fn store_file(
     if let Some(trace) = context.store.same_trace(site, &hash, &header.name, timezone.as_deref()).await? {
         return Ok(Stored { trace, is_new: false });
     }
-    let (summary, diagnostics) = reading::trace(context, file.path(), &header.name, timezone.as_deref()).await?;
+    let (summary, diagnostics) =
+        reading::trace(context, &caller.tenant, file.path(), &header.name, timezone.as_deref()).await?;
     if any_error(&diagnostics) {
         return Err(ApiError::refused(Code::InvalidTrace, diagnostics));
     }

@@ -1,16 +1,21 @@
 //! `/v1/studies/{study}/…`: what it found.
 
+use std::io;
+
+use actix_web::body::SizedStream;
 use actix_web::http::header::{self, ETAG};
 use actix_web::{HttpRequest, HttpResponse, get, web};
+use bytes::Bytes;
 use foresite_formats::comparison::Comparison;
 use foresite_formats::comparison::figure;
-use futures::TryStreamExt;
+use futures::stream::BoxStream;
+use futures::{Stream, TryStreamExt};
 use serde::Deserialize;
 use utoipa::IntoParams;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::app;
-use crate::app::results::ComparisonBytes;
+use crate::app::results::Pieces;
 use crate::auth::permission::{Authorised, ReadStudies};
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
@@ -61,24 +66,25 @@ async fn get_comparison(
 ) -> ApiResult<HttpResponse> {
     let accept = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or("*/*");
     let format = query.format.map_or_else(|| format(accept), Ok)?;
-    let found = app::results::comparison(&context, &caller, &study).await?;
-    let tag = etag(&found, format);
     let mut response = HttpResponse::Ok();
-    response.insert_header((ETAG, tag)).insert_header((header::VARY, "accept"));
+    response.insert_header((header::VARY, "accept"));
     Ok(match format {
-        Format::Json => response.content_type("application/json").body(found.json),
+        Format::Json => {
+            let Pieces { tag, bytes, pieces } = app::results::comparison_stream(&context, &caller, &study).await?;
+            response.insert_header((ETAG, format!("\"{tag}\""))).content_type("application/json");
+            response.body(SizedStream::new(bytes, whole_or_nothing(pieces)))
+        }
         Format::Csv => {
-            let comparison: Comparison = serde_json::from_slice(&found.json).map_err(ApiError::internal)?;
-            response.content_type("text/csv; charset=utf-8").body(comparison.to_csv())
+            let (tag, csv) = app::results::rendered(&context, &caller, &study, Comparison::to_csv).await?;
+            let tag = (ETAG, format!("\"{tag}-csv\""));
+            response.insert_header(tag).content_type("text/csv; charset=utf-8").body(csv)
         }
     })
 }
 
-fn etag(found: &ComparisonBytes, format: Format) -> String {
-    match format {
-        Format::Json => format!("\"{}\"", found.tag),
-        Format::Csv => format!("\"{}-csv\"", found.tag),
-    }
+/// After an error the status is sent already: the body breaks off, so that nobody takes half a file for whole.
+fn whole_or_nothing(pieces: BoxStream<'static, io::Result<Bytes>>) -> impl Stream<Item = io::Result<Bytes>> {
+    pieces.inspect_err(|error| tracing::error!(%error, "a result could not be read to its end"))
 }
 
 /// The first format we offer in the order of the header; weights are seldom sent and not weighed.
@@ -111,8 +117,8 @@ async fn get_report(
     context: web::Data<Context>,
     study: web::Path<String>,
 ) -> ApiResult<HttpResponse> {
-    let comparison = app::results::parsed_comparison(&context, &caller, &study).await?;
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(comparison.to_html()))
+    let (_, page) = app::results::rendered(&context, &caller, &study, Comparison::to_html).await?;
+    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page))
 }
 
 /// A figure of the comparison, for embedding.
@@ -136,8 +142,9 @@ async fn get_figure(
     path: web::Path<(String, String)>,
 ) -> ApiResult<HttpResponse> {
     let (study, name) = path.into_inner();
-    let comparison = app::results::parsed_comparison(&context, &caller, &study).await?;
-    let svg = figure::svg(&comparison, &name).ok_or_else(|| ApiError::not_found("figure", &name))?;
+    let wanted = name.clone();
+    let (_, svg) = app::results::rendered(&context, &caller, &study, move |found| figure::svg(found, &wanted)).await?;
+    let svg = svg.ok_or_else(|| ApiError::not_found("figure", &name))?;
     Ok(HttpResponse::Ok().content_type("image/svg+xml").body(svg))
 }
 
@@ -163,10 +170,9 @@ async fn get_schedule(
 ) -> ApiResult<HttpResponse> {
     let (study, scenario, replication) = path.into_inner();
     let (tag, stream) = app::results::schedule(&context, &caller, &study, &scenario, replication).await?;
-    // After an error the status is sent already: the body breaks off, so that nobody takes half a file for whole.
-    let chunks = stream.inspect_err(|error| tracing::error!(%error, "a schedule could not be read to its end"));
     let tag = (ETAG, format!("\"{tag}\""));
-    Ok(HttpResponse::Ok().insert_header(tag).content_type("text/csv; charset=utf-8").streaming(chunks))
+    let body = whole_or_nothing(stream);
+    Ok(HttpResponse::Ok().insert_header(tag).content_type("text/csv; charset=utf-8").streaming(body))
 }
 
 #[cfg(test)]

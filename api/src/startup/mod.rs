@@ -13,20 +13,20 @@ use foresite_jobs_queue::{QueueError, Sweeper, Worker, WorkerSettings};
 use foresite_store::StoreError;
 use prometheus::Registry;
 use secrecy::ExposeSecret;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::health::Readiness;
 use crate::app::watch::Hub;
 use crate::auth::{Authenticator, token};
 use crate::config::Config;
-use crate::context::{CHECKS_AT_ONCE, Context};
+use crate::context::{CHECKS_AT_ONCE, Context, RENDERINGS_AT_ONCE};
 use crate::error::ApiError;
 use crate::janitor::Janitor;
 use crate::links::Links;
 use crate::metrics::Metrics;
 use crate::quotas::Quotas;
 use crate::room::Room;
+use crate::turns::Turns;
 use crate::webhooks::Dispatcher;
 use crate::{grpc, rest};
 
@@ -113,8 +113,10 @@ pub async fn serve(config: &Config, program: Option<std::path::PathBuf>) -> Resu
         quotas: Quotas::new(storage.store.clone(), config.quotas),
         webhooks: config.webhook_networks.clone(),
         watches: Hub::new(storage.store.clone(), running.token()),
-        checks: Semaphore::new(CHECKS_AT_ONCE),
-        readings: Semaphore::new(CHECKS_AT_ONCE),
+        checks: Turns::new(CHECKS_AT_ONCE),
+        documents: Turns::new(CHECKS_AT_ONCE),
+        readings: Turns::new(CHECKS_AT_ONCE),
+        renderings: Turns::new(RENDERINGS_AT_ONCE),
         readiness: Readiness::default(),
         room: Room::new(config.limits.config_bytes),
         shutdown: running.token(),

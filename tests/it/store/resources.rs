@@ -4,7 +4,7 @@ use foresite_store::audit::{AuditEntry, AuditFilter};
 use foresite_store::configs::Config;
 use foresite_store::files::StoredFile;
 use foresite_store::files_to_json;
-use foresite_store::ids::{AuditId, ConfigId, SiteId, TenantId, TokenId, TraceId, UploadId};
+use foresite_store::ids::{AuditId, ConfigId, SiteId, TenantId, TokenId, TraceId, UploadId, WebhookId};
 use foresite_store::objects::ObjectHash;
 use foresite_store::quotas::Full;
 use foresite_store::sites::Site;
@@ -12,6 +12,7 @@ use foresite_store::state::Role;
 use foresite_store::tokens::ApiToken;
 use foresite_store::traces::{Trace, TraceOutcome};
 use foresite_store::uploads::Upload;
+use foresite_store::webhooks::{Webhook, WebhookEvent};
 
 use super::on_both_databases;
 use crate::fixtures::{Database, postgres, tenant};
@@ -22,6 +23,7 @@ on_both_databases! {
     files_of_a_site_are_kept_and_forgotten,
     of_all_that_is_stored_at_once_no_more_fits_than_is_allowed,
     equal_traces_that_are_stored_at_once_are_one,
+    tenants_take_turns_at_being_told,
     strangers_find_nothing,
     the_audit_log_grows,
     a_change_and_its_line_are_written_together,
@@ -180,6 +182,33 @@ async fn files_of_a_site_are_kept_and_forgotten(db: Database) {
     assert_eq!(db.store.list_traces(&tenant(), &site.id, None, 10).await.unwrap().items, std::slice::from_ref(&trace));
     assert!(db.store.delete_trace(&tenant(), &site.id, &trace.id).await.unwrap());
     assert_eq!(db.store.trace(&tenant(), &site.id, &trace.id).await.unwrap(), None);
+}
+
+async fn tenants_take_turns_at_being_told(db: Database) {
+    let webhook = |tenant: &TenantId| Webhook {
+        id: WebhookId::new(),
+        tenant: tenant.clone(),
+        url: "https://example.org/".to_owned(),
+        secret: String::new(),
+        events: "study.failed".to_owned(),
+        created_by: "me".to_owned(),
+        created_at: 1,
+        disabled_at: None,
+        disabled_reason: None,
+    };
+    let calm = TenantId::parse("calm").unwrap();
+    db.store.ensure_tenant(&calm, 1).await.unwrap();
+    let (many, few) = (webhook(&tenant()), webhook(&calm));
+    for webhook in [&many, &few] {
+        db.store.create_webhook(webhook).await.unwrap();
+    }
+    for at in 0..10 {
+        db.store.tell_webhook(&many, WebhookEvent::StudyFailed, "{}", at).await.unwrap();
+    }
+    db.store.tell_webhook(&few, WebhookEvent::StudyFailed, "{}", 50).await.unwrap();
+    let claimed = db.store.claim_deliveries(100, 1000, 4).await.unwrap();
+    let told: Vec<_> = claimed.iter().map(|(delivery, _)| (delivery.tenant.as_str(), delivery.created_at)).collect();
+    assert_eq!(told, [("default", 0), ("calm", 50), ("default", 1), ("default", 2)]);
 }
 
 async fn strangers_find_nothing(db: Database) {
