@@ -1,6 +1,7 @@
 //! `/metrics` on a listener of its own, so that it can stay inside; and `/healthz`, for workers have no other listener.
 
 use std::net::TcpListener;
+use std::time::Duration;
 
 use actix_web::dev::Server;
 use actix_web::{App, HttpResponse, HttpServer, web};
@@ -8,6 +9,9 @@ use foresite_store::Store;
 
 use crate::error::{ApiError, ApiResult};
 use crate::metrics::Metrics;
+
+/// How long the database may take; Prometheus gives up after 10 s.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The server; it runs once it is awaited.
 pub(super) fn server(metrics: Metrics, store: Store, listener: TcpListener) -> ApiResult<Server> {
@@ -32,11 +36,13 @@ async fn healthz() -> HttpResponse {
     HttpResponse::Ok().json(serde_json::json!({ "status": "ok" }))
 }
 
+/// The figures that only the database knows come if it answers soon: the others tell most when it does not.
 async fn text(shared: web::Data<(Metrics, Store)>) -> HttpResponse {
     let (metrics, store) = shared.get_ref();
-    if let Err(error) = metrics.refresh(store).await {
-        // The other figures are as good as ever.
-        tracing::warn!(?error, "queue figures are not fresh");
+    match tokio::time::timeout(PATIENCE, metrics.refresh(store)).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::warn!(?error, "queue figures are not fresh"),
+        Err(_) => tracing::warn!("queue figures are not fresh: the database does not answer in time"),
     }
     match metrics.text() {
         Ok(text) => HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(text),

@@ -1,5 +1,7 @@
 //! Probes, metrics, problem documents of what is no route, draining.
 
+use foresite_tests::servers::Proxy;
+
 use crate::foresite::{Place, expect, token};
 
 #[test]
@@ -16,6 +18,24 @@ fn probes_documentation_and_metrics_answer_without_a_token() {
         assert!(text.contains(name), "{name} is not in\n{text}");
     }
     assert!(text.contains("route=\"/healthz\""), "{text}");
+}
+
+#[test]
+fn metrics_are_told_while_the_database_stands_still() {
+    let database = crate::fixtures::postgres().create_database();
+    let proxy = Proxy::to(crate::fixtures::postgres().port());
+    let (server, way) = (format!(":{}/", crate::fixtures::postgres().port()), format!(":{}/", proxy.port()));
+    let place = Place::shared(&database.replace(&server, &way), &crate::fixtures::redis().url());
+    let place = place.with("FORESITE_SHUTDOWN_SECONDS", "1");
+    place.must(&["migrate", "up"]);
+    let service = place.serve();
+    proxy.hold();
+    let begin = std::time::Instant::now();
+    let text = service.http.get(&service.metrics).send().unwrap().text().unwrap();
+    // Prometheus gives up after 10 s.
+    assert!(begin.elapsed() < std::time::Duration::from_secs(8), "{:?}", begin.elapsed());
+    assert!(text.contains("process_resident_memory_bytes"), "{text}");
+    proxy.open();
 }
 
 #[test]
