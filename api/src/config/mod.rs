@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use foresite_store::quotas::Limits;
 use secrecy::{ExposeSecret, SecretString};
+use url::{Host, Url};
 
 use crate::webhooks::NetworkRules;
 
@@ -84,7 +85,7 @@ pub struct AuthConfig {
     pub tenant_claim: String,
     /// `FORESITE_JWT_ROLE_CLAIM`: default `role`.
     pub role_claim: String,
-    /// `FORESITE_JWT_JWKS_URL`: keys for RS256, ES256 and EdDSA; unset, none of these is accepted.
+    /// `FORESITE_JWT_JWKS_URL`: keys for RS256, ES256 and EdDSA, over TLS or from this machine; unset, none of these is accepted.
     pub jwks_url: Option<String>,
     /// `FORESITE_JWT_JWKS_REFRESH_SECONDS`: how long fetched keys are taken without asking again; default 300.
     pub jwks_refresh: Duration,
@@ -235,11 +236,12 @@ fn auth(reader: &mut Reader<'_>) -> AuthConfig {
         tenant_claim: reader.text("FORESITE_JWT_TENANT_CLAIM").unwrap_or_else(|| "tenant".to_owned()),
         role_claim: reader.text("FORESITE_JWT_ROLE_CLAIM").unwrap_or_else(|| "role".to_owned()),
         jwks_url: reader.text("FORESITE_JWT_JWKS_URL"),
-        jwks_refresh: Duration::from_secs(reader.parsed("FORESITE_JWT_JWKS_REFRESH_SECONDS", 300)),
+        jwks_refresh: reader.seconds("FORESITE_JWT_JWKS_REFRESH_SECONDS", 1, 300),
         hs256_secret: reader.secret("FORESITE_JWT_HS256_SECRET"),
     };
-    if auth.jwks_url.as_ref().is_some_and(|url| !is_http_url(url)) {
-        reader.fault("FORESITE_JWT_JWKS_URL", "must begin with http:// or https://");
+    if auth.jwks_url.as_ref().is_some_and(|url| !is_unforged(url)) {
+        let fault = "must begin with https://, or with http:// on this very machine: who can change keys on their way lets anybody in";
+        reader.fault("FORESITE_JWT_JWKS_URL", fault);
     }
     if auth.hs256_secret.as_ref().is_some_and(|secret| secret.expose_secret().len() < 32) {
         reader.fault("FORESITE_JWT_HS256_SECRET", "must have at least 32 bytes; `openssl rand -base64 48` makes one");
@@ -258,33 +260,36 @@ fn auth(reader: &mut Reader<'_>) -> AuthConfig {
 
 fn limits(reader: &mut Reader<'_>) -> LimitsConfig {
     LimitsConfig {
-        study_bytes: reader.parsed("FORESITE_MAX_STUDY_BYTES", 1 << 20),
-        config_bytes: reader.parsed("FORESITE_MAX_CONFIG_BYTES", 64 << 20),
-        trace_bytes: reader.parsed("FORESITE_MAX_TRACE_BYTES", 16 << 30),
-        trace_expanded_bytes: reader.parsed("FORESITE_MAX_TRACE_EXPANDED_BYTES", 128 << 30),
-        request_timeout: Duration::from_secs(reader.parsed("FORESITE_REQUEST_TIMEOUT_SECONDS", 30)),
-        body_timeout: Duration::from_secs(reader.parsed("FORESITE_BODY_TIMEOUT_SECONDS", 30)),
-        connections: reader.parsed("FORESITE_MAX_CONNECTIONS", 10_000),
-        check_timeout: Duration::from_secs(reader.parsed("FORESITE_CHECK_TIMEOUT_SECONDS", 300)),
-        shutdown: Duration::from_secs(reader.parsed("FORESITE_SHUTDOWN_SECONDS", 30)),
+        study_bytes: reader.positive("FORESITE_MAX_STUDY_BYTES", 1 << 20),
+        config_bytes: reader.positive("FORESITE_MAX_CONFIG_BYTES", 64 << 20),
+        trace_bytes: reader.positive("FORESITE_MAX_TRACE_BYTES", 16 << 30),
+        trace_expanded_bytes: reader.positive("FORESITE_MAX_TRACE_EXPANDED_BYTES", 128 << 30),
+        request_timeout: reader.seconds("FORESITE_REQUEST_TIMEOUT_SECONDS", 1, 30),
+        body_timeout: reader.seconds("FORESITE_BODY_TIMEOUT_SECONDS", 1, 30),
+        connections: reader.positive("FORESITE_MAX_CONNECTIONS", 10_000),
+        check_timeout: reader.seconds("FORESITE_CHECK_TIMEOUT_SECONDS", 1, 300),
+        shutdown: reader.seconds("FORESITE_SHUTDOWN_SECONDS", 0, 30),
     }
 }
 
 fn workers(reader: &mut Reader<'_>) -> WorkerConfig {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let workers = WorkerConfig {
-        tasks: reader.parsed("FORESITE_WORKER_TASKS", cores),
-        task_memory_bytes: reader.parsed("FORESITE_TASK_MEMORY_BYTES", 8 << 30),
-        task_timeout: Duration::from_secs(reader.parsed("FORESITE_TASK_TIMEOUT_SECONDS", 86_400)),
-        lease: Duration::from_secs(reader.parsed("FORESITE_LEASE_SECONDS", 30)),
-    };
-    if workers.tasks == 0 {
-        reader.fault("FORESITE_WORKER_TASKS", "must be at least 1");
+    WorkerConfig {
+        tasks: reader.positive("FORESITE_WORKER_TASKS", cores),
+        task_memory_bytes: reader.positive("FORESITE_TASK_MEMORY_BYTES", 8 << 30),
+        task_timeout: reader.seconds("FORESITE_TASK_TIMEOUT_SECONDS", 1, 86_400),
+        lease: reader.seconds("FORESITE_LEASE_SECONDS", 1, 30),
     }
-    if workers.lease < Duration::from_secs(1) {
-        reader.fault("FORESITE_LEASE_SECONDS", "must be at least 1");
-    }
-    workers
+}
+
+/// Whether what comes from a URL is what is there.
+fn is_unforged(url: &str) -> bool {
+    Url::parse(url).is_ok_and(|url| match (url.scheme(), url.host()) {
+        ("https", _) | ("http", Some(Host::Domain("localhost"))) => true,
+        ("http", Some(Host::Ipv4(address))) => address.is_loopback(),
+        ("http", Some(Host::Ipv6(address))) => address.is_loopback(),
+        _ => false,
+    })
 }
 
 fn is_http_url(url: &str) -> bool {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::str::FromStr;
+use std::time::Duration;
 
 use secrecy::SecretString;
 
@@ -65,6 +66,29 @@ impl<'a> Reader<'a> {
                 None
             }
         }
+    }
+
+    /// A number of which none is no sense: a limit, or how many there are.
+    pub(super) fn positive<T: FromStr<Err: Display> + PartialOrd + From<u8>>(
+        &mut self,
+        variable: &'static str,
+        default: T,
+    ) -> T {
+        let value = self.parsed(variable, default);
+        if value < T::from(1) {
+            self.fault(variable, "must be at least 1");
+        }
+        value
+    }
+
+    /// A time of `least` seconds to a year: longer ones no clock can add to its own.
+    pub(super) fn seconds(&mut self, variable: &'static str, least: u64, default: u64) -> Duration {
+        const YEAR: u64 = 366 * 86_400;
+        let value = self.parsed(variable, default);
+        if !(least..=YEAR).contains(&value) {
+            self.fault(variable, format!("must be {least} to {YEAR} seconds"));
+        }
+        Duration::from_secs(value.min(YEAR))
     }
 
     /// Notes a fault.

@@ -60,3 +60,39 @@ fn secrets_never_show() {
 fn a_misspelt_variable_is_named() {
     assert_eq!(read(&[("FORESITE_REDISURL", "redis://x")]).unwrap().unknown, ["FORESITE_REDISURL"]);
 }
+
+#[test]
+fn numbers_that_would_let_nothing_through_are_refused() {
+    let zeros = [
+        "FORESITE_JWT_JWKS_REFRESH_SECONDS",
+        "FORESITE_MAX_STUDY_BYTES",
+        "FORESITE_MAX_CONFIG_BYTES",
+        "FORESITE_MAX_TRACE_BYTES",
+        "FORESITE_MAX_TRACE_EXPANDED_BYTES",
+        "FORESITE_REQUEST_TIMEOUT_SECONDS",
+        "FORESITE_BODY_TIMEOUT_SECONDS",
+        "FORESITE_MAX_CONNECTIONS",
+        "FORESITE_CHECK_TIMEOUT_SECONDS",
+        "FORESITE_WORKER_TASKS",
+        "FORESITE_TASK_MEMORY_BYTES",
+        "FORESITE_TASK_TIMEOUT_SECONDS",
+        "FORESITE_LEASE_SECONDS",
+    ];
+    let faults = read(&zeros.map(|variable| (variable, "0"))).unwrap_err();
+    assert_eq!(faults.0.iter().map(|fault| fault.variable.as_str()).collect::<Vec<_>>(), zeros);
+    let endless = read(&[("FORESITE_BODY_TIMEOUT_SECONDS", "18446744073709551615")]).unwrap_err();
+    assert!(endless.to_string().contains("31622400"), "{endless}");
+}
+
+#[test]
+fn keys_are_taken_only_from_where_nobody_can_change_them_on_their_way() {
+    let with =
+        |url| read(&[("FORESITE_JWT_JWKS_URL", url), ("FORESITE_JWT_ISSUER", "i"), ("FORESITE_JWT_AUDIENCE", "a")]);
+    for url in ["https://idp.example.org/keys", "http://127.0.0.1:8000/keys", "http://localhost/keys", "http://[::1]/"]
+    {
+        assert!(with(url).is_ok(), "{url}");
+    }
+    for url in ["http://idp.example.org/keys", "http://localhost.example.org/", "ftp://127.0.0.1/", "keys"] {
+        assert_eq!(with(url).unwrap_err().0[0].variable, "FORESITE_JWT_JWKS_URL", "{url}");
+    }
+}
