@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
+use tokio::sync::Semaphore;
 use tonic::{Request, Response, Status};
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse, health_server};
@@ -18,8 +19,18 @@ const INTERVAL: Duration = Duration::from_secs(2);
 /// The whole server, and each of its services.
 const KNOWN: [&str; 3] = ["", v1::site_service_server::SERVICE_NAME, v1::study_service_server::SERVICE_NAME];
 
+/// Watchers at once; anybody may be one, without a token.
+const WATCHERS_MAX: usize = 100;
+
 pub(super) struct Health {
-    pub(super) context: Arc<Context>,
+    context: Arc<Context>,
+    watchers: Arc<Semaphore>,
+}
+
+impl Health {
+    pub(super) fn new(context: Arc<Context>) -> Self {
+        Self { context, watchers: Arc::new(Semaphore::new(WATCHERS_MAX)) }
+    }
 }
 
 async fn serving(context: &Context) -> ServingStatus {
@@ -44,17 +55,19 @@ impl health_server::Health for Health {
         Ok(Response::new(answer(serving(&self.context).await)))
     }
 
-    /// Tells each change. Ends with the service, having said so.
+    /// Tells each change. Ends with the service, having said so. Whoever is one too many is to ask by `Check`.
     async fn watch(&self, request: Request<HealthCheckRequest>) -> Result<Response<Self::WatchStream>, Status> {
         let is_known = KNOWN.contains(&request.get_ref().service.as_str());
-        let state = Some((Arc::clone(&self.context), None));
+        let place = Arc::clone(&self.watchers).try_acquire_owned();
+        let place = place.map_err(|_| Status::resource_exhausted("too many watch already; ask by Check"))?;
+        let state = Some((Arc::clone(&self.context), place, None));
         let told = stream::unfold(state, move |state| async move {
-            let (context, last) = state?;
+            let (context, place, last) = state?;
             loop {
                 let is_over = context.shutdown.is_cancelled();
                 let now = if is_known { serving(&context).await } else { ServingStatus::ServiceUnknown };
                 if is_over || last != Some(now) {
-                    return Some((Ok(answer(now)), (!is_over).then_some((context, Some(now)))));
+                    return Some((Ok(answer(now)), (!is_over).then_some((context, place, Some(now)))));
                 }
                 tokio::select! {
                     () = context.shutdown.cancelled() => {}

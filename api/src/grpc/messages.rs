@@ -87,6 +87,10 @@ pub(super) fn study(status: StudyStatus) -> v1::Study {
         queue_position: queue_position.and_then(|position| u32::try_from(position).ok()),
         created_at: rfc3339(study.created_at),
         expected_end_at: expected_end_at.map(rfc3339),
+        engine_version: study.engine_version,
+        created_by: study.created_by,
+        started_at: study.started_at.map(rfc3339),
+        finished_at: study.finished_at.map(rfc3339),
     }
 }
 

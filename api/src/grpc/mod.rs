@@ -50,7 +50,7 @@ const HEADERS_MAX_BYTES: u32 = 32 << 10;
 /// # Errors
 /// When the listener fails.
 pub async fn serve(context: Arc<Context>, listener: TcpListener, shutdown: impl Future<Output = ()>) -> ApiResult<()> {
-    let health = HealthServer::new(Health { context: Arc::clone(&context) });
+    let health = HealthServer::new(Health::new(Arc::clone(&context)));
     let sites = v1::site_service_server::SiteServiceServer::new(Sites { context: Arc::clone(&context) })
         .max_decoding_message_size(context.limits.config_bytes + MESSAGE_SLACK_BYTES);
     let studies = v1::study_service_server::StudyServiceServer::new(Studies { context: Arc::clone(&context) })

@@ -29,6 +29,6 @@ async fn list_audit(
 ) -> ApiResult<web::Json<List<AuditView>>> {
     let (filter, limit) = (query.filter()?, query.limit.unwrap_or(50));
     let found = app::audit::list(&context, &caller, &filter, query.cursor.as_deref(), limit).await?;
-    let items = found.items.into_iter().map(AuditView::from).collect();
+    let items = found.items.into_iter().map(AuditView::try_from).collect::<ApiResult<_>>()?;
     Ok(web::Json(List { items, next: found.next.map(String::from) }))
 }

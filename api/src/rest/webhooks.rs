@@ -126,7 +126,7 @@ async fn test_webhook(
     webhook: web::Path<String>,
 ) -> ApiResult<HttpResponse> {
     let delivery = app::webhooks::test(&context, &caller, &webhook).await?;
-    Ok(HttpResponse::Accepted().json(DeliveryView::from(delivery)))
+    Ok(HttpResponse::Accepted().json(DeliveryView::try_from(delivery)?))
 }
 
 /// What a webhook was told and will be told, newest first.
@@ -148,7 +148,7 @@ async fn list_deliveries(
 ) -> ApiResult<web::Json<List<DeliveryView>>> {
     let (cursor, limit) = (page.cursor.as_deref(), page.limit());
     let found = app::webhooks::deliveries(&context, &caller, &webhook, cursor, limit).await?;
-    let items = found.items.into_iter().map(DeliveryView::from).collect();
+    let items = found.items.into_iter().map(DeliveryView::try_from).collect::<ApiResult<_>>()?;
     Ok(web::Json(List { items, next: found.next.map(String::from) }))
 }
 
@@ -174,5 +174,5 @@ async fn retry_delivery(
 ) -> ApiResult<HttpResponse> {
     let (webhook, delivery) = path.into_inner();
     let delivery = app::webhooks::redeliver(&context, &caller, &webhook, &delivery).await?;
-    Ok(HttpResponse::Accepted().json(DeliveryView::from(delivery)))
+    Ok(HttpResponse::Accepted().json(DeliveryView::try_from(delivery)?))
 }

@@ -102,7 +102,7 @@ impl Dispatcher {
             Ok(destination) => destination,
             Err(fault) => return failed(fault.to_string()),
         };
-        let body = body(delivery);
+        let Some(body) = body(delivery) else { return failed("what is to be told cannot be read".to_owned()) };
         let Some(signature) = sign(&webhook.secret, delivery.id.as_str(), timestamp, &body) else {
             return failed("the webhook's secret cannot be read".to_owned());
         };
@@ -141,11 +141,11 @@ impl Dispatcher {
     }
 }
 
-/// The message. Made anew for each attempt, and always the same.
-fn body(delivery: &Delivery) -> String {
-    let data: serde_json::Value = serde_json::from_str(&delivery.data).unwrap_or_default();
+/// The message. Made anew for each attempt, and always the same; `None` if what is stored of it cannot be read.
+fn body(delivery: &Delivery) -> Option<String> {
+    let data: serde_json::Value = serde_json::from_str(&delivery.data).ok()?;
     let timestamp = rfc3339(delivery.created_at);
-    serde_json::json!({ "type": delivery.event, "timestamp": timestamp, "data": data }).to_string()
+    Some(serde_json::json!({ "type": delivery.event, "timestamp": timestamp, "data": data }).to_string())
 }
 
 /// Without the URL, which may hold a secret of the receiver's.

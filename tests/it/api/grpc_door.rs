@@ -12,7 +12,7 @@ use tonic::transport::Channel;
 use tonic::{Code, Request};
 use tonic_prost::ProstCodec;
 
-use crate::foresite::{Place, Service, token};
+use crate::foresite::{Place, Service, expect, token};
 
 /// `grpc.health.v1.HealthCheckRequest`, and any message whose first field is a text.
 #[derive(Clone, PartialEq, Message)]
@@ -104,6 +104,35 @@ fn whoever_watches_health_is_told_that_the_service_stops() {
 }
 
 #[test]
+fn strangers_who_watch_health_are_counted() {
+    let place = Place::embedded();
+    let service = place.serve();
+    runtime().block_on(async {
+        let channel = open(&service).await;
+        let watch = async || {
+            let mut client = Grpc::new(channel.clone());
+            client.ready().await.unwrap();
+            let path = "/grpc.health.v1.Health/Watch".parse().unwrap();
+            let request = Request::new(Named::default());
+            let codec = ProstCodec::<Named, Health>::default();
+            client.server_streaming(request, path, codec).await.map(tonic::Response::into_inner)
+        };
+        let mut watchers = Vec::new();
+        for _ in 0..100 {
+            watchers.push(watch().await.unwrap());
+        }
+        assert_eq!(watch().await.unwrap_err().code(), Code::ResourceExhausted);
+        assert_eq!(check(&channel, "").await, Ok(SERVING));
+        drop(watchers);
+        let begin = std::time::Instant::now();
+        while watch().await.is_err() {
+            assert!(begin.elapsed() < Duration::from_secs(20), "no place became free");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    });
+}
+
+#[test]
 fn lists_are_filtered_by_state() {
     let place = Place::embedded();
     let service = place.serve();
@@ -111,8 +140,25 @@ fn lists_are_filtered_by_state() {
     let document = service.example_study(&operator);
     let study = service.submit(&operator, &document);
     service.await_success(&operator, &study);
+    let shown = expect(service.get(&operator, &format!("/v1/studies/{study}")).send().unwrap(), 200);
     runtime().block_on(async {
         let mut client = StudyServiceClient::new(open(&service).await);
+        let request = v1::GetStudyRequest { id: study.clone() };
+        let told = client.get(with_token(request, "viewer")).await.unwrap().into_inner();
+        assert_eq!(
+            (
+                Some(&*told.engine_version),
+                Some(&*told.created_by),
+                told.started_at.as_deref(),
+                told.finished_at.as_deref()
+            ),
+            (
+                shown["engine_version"].as_str(),
+                shown["created_by"].as_str(),
+                shown["started_at"].as_str(),
+                shown["finished_at"].as_str()
+            )
+        );
         let mut list = async |state: i32| {
             let request = v1::ListStudiesRequest { state, ..Default::default() };
             client.list(with_token(request, "viewer")).await.map(|answer| answer.into_inner().studies.len())

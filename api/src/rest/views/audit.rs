@@ -83,16 +83,18 @@ pub struct AuditView {
     pub trace_id: Option<String>,
 }
 
-impl From<AuditEntry> for AuditView {
-    fn from(entry: AuditEntry) -> Self {
-        Self {
+impl TryFrom<AuditEntry> for AuditView {
+    type Error = ApiError;
+
+    fn try_from(entry: AuditEntry) -> ApiResult<Self> {
+        Ok(Self {
             id: entry.id.into(),
             actor: entry.actor,
             action: entry.action,
             resource: entry.resource,
-            detail: serde_json::from_str(&entry.detail).unwrap_or_default(),
+            detail: serde_json::from_str(&entry.detail).map_err(ApiError::internal)?,
             at: rfc3339(entry.at),
             trace_id: entry.trace_id,
-        }
+        })
     }
 }

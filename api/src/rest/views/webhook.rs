@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::clock::rfc3339;
+use crate::error::{ApiError, ApiResult};
 
 /// A webhook to be made.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -107,12 +108,14 @@ impl IssuedWebhook {
     }
 }
 
-impl From<Delivery> for DeliveryView {
-    fn from(delivery: Delivery) -> Self {
-        Self {
+impl TryFrom<Delivery> for DeliveryView {
+    type Error = ApiError;
+
+    fn try_from(delivery: Delivery) -> ApiResult<Self> {
+        Ok(Self {
             id: delivery.id.into(),
             event: delivery.event.as_str().to_owned(),
-            data: serde_json::from_str(&delivery.data).unwrap_or_default(),
+            data: serde_json::from_str(&delivery.data).map_err(ApiError::internal)?,
             state: delivery.state.as_str().to_owned(),
             attempts: delivery.attempts,
             next_attempt_at: delivery.finished_at.is_none().then(|| rfc3339(delivery.next_at)),
@@ -120,6 +123,6 @@ impl From<Delivery> for DeliveryView {
             last_error: delivery.last_error,
             created_at: rfc3339(delivery.created_at),
             finished_at: delivery.finished_at.map(rfc3339),
-        }
+        })
     }
 }
