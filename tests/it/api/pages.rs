@@ -14,6 +14,16 @@ fn a_token_is_exchanged_for_a_cookie_that_only_reads() {
     assert_eq!(wrong.status(), 401);
 
     let admin = token("t", "admin");
+    // Another site's form would sign people in as somebody else.
+    let from = |origin: &str| {
+        let request = service.http.post(url("/sign-in")).header("origin", origin);
+        request.form(&[("token", &admin)]).send().unwrap()
+    };
+    for origin in ["https://evil.example", "null", "http://127.0.0.1:1"] {
+        let refused = from(origin);
+        assert_eq!((refused.status().as_u16(), refused.headers().get("set-cookie")), (403, None), "{origin}");
+    }
+    assert_eq!(from(&service.url).status(), 303);
     let signed_in = service.http.post(url("/sign-in")).form(&[("token", &admin)]).send().unwrap();
     assert_eq!(signed_in.status(), 303);
     let cookie = signed_in.headers()["set-cookie"].to_str().unwrap().to_owned();

@@ -4,7 +4,7 @@
 use actix_web::cookie::time::Duration;
 use actix_web::cookie::{Cookie, SameSite};
 use actix_web::http::StatusCode;
-use actix_web::http::header::LOCATION;
+use actix_web::http::header::{HOST, LOCATION, ORIGIN};
 use actix_web::{HttpRequest, HttpResponse, web};
 use maud::html;
 use serde::Deserialize;
@@ -13,6 +13,7 @@ use super::layout::page;
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::rest::extract::SESSION_COOKIE;
+use crate::trace_id;
 
 /// How long a browser stays signed in.
 const SESSION: Duration = Duration::hours(12);
@@ -43,8 +44,15 @@ fn show(status: StatusCode, fault: Option<&str>) -> HttpResponse {
     page(status, "Sign in", None, &body)
 }
 
-/// Exchanges a token for a cookie.
-pub(super) async fn exchange(context: web::Data<Context>, body: web::Form<SignIn>) -> ApiResult<HttpResponse> {
+/// Exchanges a token for a cookie. Another site's form must not sign anybody in as somebody else.
+pub(super) async fn exchange(
+    context: web::Data<Context>,
+    request: HttpRequest,
+    body: web::Form<SignIn>,
+) -> ApiResult<HttpResponse> {
+    if !is_own_form(&request, &context.public_url) {
+        return Ok(show(StatusCode::FORBIDDEN, Some("The form came from another site; sign in here.")));
+    }
     let token = body.token.trim();
     if token.len() > TOKEN_MAX_BYTES {
         return Ok(show(StatusCode::UNAUTHORIZED, Some("The token is too long for a cookie.")));
@@ -75,14 +83,24 @@ fn session(context: &Context, token: String, age: Duration) -> Cookie<'static> {
         .finish()
 }
 
+/// Whether a form was sent by a page of ours. Every browser names where a POST comes from; what names nothing is no browser, and
+/// keeps no cookie for anybody.
+fn is_own_form(request: &HttpRequest, public_url: &str) -> bool {
+    let Some(origin) = request.headers().get(ORIGIN) else { return true };
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+    // A proxy may have put another host there.
+    let is_ours = |origin: &str| origin == public_url || origin.split_once("://").map(|(_, host)| host) == host;
+    origin.to_str().is_ok_and(is_ours)
+}
+
 /// Sends people who are not signed in to the form; other refusals become pages.
-pub(super) fn refused(request: &HttpRequest, error: ApiError) -> HttpResponse {
+pub(super) fn refused(error: ApiError) -> HttpResponse {
     match error.code() {
         Code::Unauthenticated | Code::TokenExpired => {
             HttpResponse::SeeOther().insert_header((LOCATION, "/sign-in")).finish()
         }
         code => {
-            error.log(request.path());
+            error.log(&trace_id::current().unwrap_or_default());
             let status = StatusCode::from_u16(code.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
             let body = html! { h1 { (code.title()) } p.error { (error.detail()) } };
             page(status, code.title(), None, &body)

@@ -24,7 +24,7 @@ const REFRESH_SECONDS: u32 = 3;
 pub(super) async fn list(context: web::Data<Context>, request: HttpRequest) -> HttpResponse {
     match list_body(&context, &request).await {
         Ok(body) => page(StatusCode::OK, "Studies", None, &body),
-        Err(error) => refused(&request, error),
+        Err(error) => refused(error),
     }
 }
 
@@ -32,7 +32,7 @@ pub(super) async fn list(context: web::Data<Context>, request: HttpRequest) -> H
 pub(super) async fn one(context: web::Data<Context>, request: HttpRequest, study: web::Path<String>) -> HttpResponse {
     match one_body(&context, &request, &study).await {
         Ok((title, is_final, body)) => page(StatusCode::OK, &title, (!is_final).then_some(REFRESH_SECONDS), &body),
-        Err(error) => refused(&request, error),
+        Err(error) => refused(error),
     }
 }
 
