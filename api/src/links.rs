@@ -6,7 +6,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde::Deserialize;
 use sha2::Sha256;
 
-use crate::auth::Principal;
+use crate::auth::{Credential, Principal};
 use crate::error::{ApiError, ApiResult, Code};
 
 /// The signing key.
@@ -52,7 +52,8 @@ impl Links {
             return Err(ApiError::new(Code::TokenExpired, "the link has expired; ask for a new one"));
         }
         let tenant = TenantId::parse(&query.tenant).ok_or_else(wrong)?;
-        Ok(Principal { tenant, actor: "link".to_owned(), role: Role::Viewer, scopes: Some(vec![Scope::StudiesRead]) })
+        let scopes = Some(vec![Scope::StudiesRead]);
+        Ok(Principal { tenant, actor: "link".to_owned(), role: Role::Viewer, scopes, credential: Credential::Link })
     }
 
     fn mac(&self, path: &str, tenant: &str, expires: i64) -> Hmac<Sha256> {

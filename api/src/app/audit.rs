@@ -13,8 +13,7 @@ use crate::context::Context;
 use crate::error::ApiResult;
 use crate::trace_id;
 
-/// Who the command line is, next to the database.
-pub const COMMAND_LINE: &str = "cli";
+pub use crate::auth::COMMAND_LINE;
 
 /// The store whose next write notes that the caller did `action` (such as `site.create`) to `resource`.
 ///

@@ -4,10 +4,12 @@ mod hub;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use foresite_store::events::StudyEvent;
 use futures::stream::{self, BoxStream, StreamExt};
 use tokio::sync::broadcast;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 pub use hub::Hub;
 
@@ -26,12 +28,17 @@ struct Watch {
     is_behind: bool,
     is_over: bool,
     news: broadcast::Receiver<Arc<StudyEvent>>,
+    /// When the caller's token is to be looked at again.
+    recheck: Interval,
 }
+
+/// How long a token that was revoked or has expired may keep a stream open.
+const RECHECK: Duration = Duration::from_secs(15);
 
 /// Every event of a study after number `after`; ends after the event of its final state.
 ///
 /// # Errors
-/// 404 if there is no such study; later errors come as the stream's last item.
+/// 404 if there is no such study; later errors come as the stream's last item, 401 once the caller's token is no longer good.
 pub async fn watch(
     context: Arc<Context>,
     caller: Authorised<ReadStudies>,
@@ -40,7 +47,10 @@ pub async fn watch(
 ) -> ApiResult<BoxStream<'static, ApiResult<StudyEvent>>> {
     let news = subscribe(&context, &caller, study).await?;
     let (waiting, is_behind, is_over) = (VecDeque::new(), false, false);
-    let mut watch = Watch { context, caller, study: study.to_owned(), after, waiting, is_behind, is_over, news };
+    let mut recheck = interval_at(Instant::now() + RECHECK, RECHECK);
+    recheck.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let study = study.to_owned();
+    let mut watch = Watch { context, caller, study, after, waiting, is_behind, is_over, news, recheck };
     watch.look().await?;
     Ok(stream::unfold(Some(watch), next).boxed())
 }
@@ -75,6 +85,10 @@ async fn next(watch: Option<Watch>) -> Option<(ApiResult<StudyEvent>, Option<Wat
         }
         let news = tokio::select! {
             news = watch.news.recv() => news,
+            _ = watch.recheck.tick() => match watch.context.auth.recheck(watch.caller.principal()).await {
+                Ok(()) => continue,
+                Err(error) => return Some((Err(error), None)),
+            },
             // The client comes back, with its last event's number, to whoever serves then.
             () = watch.context.shutdown.cancelled() => return None,
         };

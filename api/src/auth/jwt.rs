@@ -10,8 +10,8 @@ use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use secrecy::ExposeSecret;
 use serde_json::Value;
 
-use super::Principal;
 use super::jwks::Jwks;
+use super::{COMMAND_LINE, Credential, Principal, token};
 use crate::config::AuthConfig;
 use crate::error::{ApiError, ApiResult, Code};
 
@@ -81,7 +81,20 @@ impl JwtVerifier {
         if actor.chars().any(char::is_control) {
             return Err(refuse("the token's claim 'sub' has control characters"));
         }
-        Ok(Principal { tenant, actor: actor.to_owned(), role, scopes: None })
+        if actor.starts_with(token::ACTOR) || actor == COMMAND_LINE {
+            return Err(refuse("the token's claim 'sub' reads as if another kind of caller had come"));
+        }
+        // Not whole seconds in some issuers' tokens (RFC 7519, NumericDate).
+        let end = claims.get("exp").and_then(Value::as_f64).map(|end| end as u64).unwrap_or_default();
+        Ok(Principal { tenant, actor: actor.to_owned(), role, scopes: None, credential: Credential::Jwt(end) })
+    }
+}
+
+/// Whether a token that was good, and ends then [Unix seconds], is so still.
+pub(super) fn recheck(end: u64) -> ApiResult<()> {
+    match end.saturating_add(LEEWAY_SECONDS) > jsonwebtoken::get_current_timestamp() {
+        true => Ok(()),
+        false => Err(reason(&ErrorKind::ExpiredSignature.into())),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Every route of the OpenAPI document × every kind of caller. A new route is covered by being documented.
 
+use foresite_api::grpc::v1::WatchStudyRequest;
+use foresite_api::grpc::v1::study_service_client::StudyServiceClient;
 use foresite_store::state::Scope;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -195,8 +197,77 @@ fn every_route_refuses_whom_it_must() {
             n_cases += 1;
         }
     }
+    // And no others: the smallest role that may, and a token narrowed to the one scope. Some delete things, so they come last.
+    for operation in operations().iter().filter(|operation| !operation.is_public) {
+        let role = match role_below(operation) {
+            Some("operator") => "admin",
+            Some(_) => "operator",
+            None => "viewer",
+        };
+        let scope = scope_of(operation);
+        let (_, secret) = narrow.iter().find(|(narrow, _)| *narrow == scope).unwrap();
+        for (bearer, who) in
+            [(token("ours", role), role.to_owned()), (secret.clone(), format!("with the scope {scope}"))]
+        {
+            let status = call(&service, operation, &things, Some(&bearer)).status().as_u16();
+            assert!(![401, 403].contains(&status), "{} {} {who}: {status}", operation.method, operation.path);
+            n_cases += 1;
+        }
+    }
     println!("{n_routes} routes, {n_cases} cases");
     assert!(n_routes >= 35, "{n_routes} routes");
+}
+
+#[test]
+fn a_stranger_is_refused_before_the_body_is_judged_however_the_path_is_written() {
+    let place = Place::embedded();
+    let service = place.serve();
+    let stranger = format!("fs_{}", "0".repeat(64));
+    for path in ["/v1/sites", "/%76%31/sites", "/v%31/sites"] {
+        let answer = service.post(&stranger, path).header("content-type", "application/json").body("{").send().unwrap();
+        assert_eq!(expect(answer, 401)["code"], "unauthenticated", "{path}");
+    }
+    let operator = token("ours", "operator");
+    let made = service.post(&operator, "/%76%31/sites").json(&json!({"name": "x"})).send().unwrap();
+    expect(made, 201);
+}
+
+#[test]
+fn a_revoked_token_ends_its_streams() {
+    let place = Place::embedded();
+    let service = place.serve();
+    let operator = token("ours", "operator");
+    let mut document = service.example_study(&operator);
+    document["replications"] = json!(500);
+    let study = service.submit(&operator, &document);
+    let wish = json!({"name": "n", "role": "viewer"});
+    let issued = expect(service.post(&token("ours", "admin"), "/v1/tokens").json(&wish).send().unwrap(), 201);
+    let (secret, id) = (text_of(&issued, "secret"), text_of(&issued["token"], "id"));
+    let events = service.get(&secret, &format!("/v1/studies/{study}/events")).send().unwrap();
+    assert_eq!(events.status(), 200);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let mut watched = runtime.block_on(async {
+        let mut client = StudyServiceClient::connect(service.grpc.clone()).await.unwrap();
+        let mut request = tonic::Request::new(WatchStudyRequest { id: study.clone(), after_event: 0 });
+        request.metadata_mut().insert("authorization", format!("Bearer {secret}").parse().unwrap());
+        client.watch(request).await.unwrap().into_inner()
+    });
+    let revoke = service.http.delete(format!("{}/v1/tokens/{id}", service.url));
+    assert_eq!(revoke.bearer_auth(token("ours", "admin")).send().unwrap().status(), 204);
+    // Within a minute, which is how long this client waits for a body.
+    let told = events.text().unwrap();
+    assert!(told.contains("event: ") && !told.contains("succeeded"), "{told}");
+    let refused = runtime.block_on(async {
+        loop {
+            match watched.message().await {
+                Ok(Some(_)) => {}
+                Ok(None) => panic!("the stream ended as if the study had"),
+                Err(refused) => return refused,
+            }
+        }
+    });
+    assert_eq!(refused.code(), tonic::Code::Unauthenticated, "{refused}");
+    expect(service.post(&operator, &format!("/v1/studies/{study}/cancel")).send().unwrap(), 200);
 }
 
 #[test]

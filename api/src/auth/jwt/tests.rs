@@ -77,6 +77,8 @@ async fn every_wrong_claim_is_refused_with_its_name() {
         ("tenant", Value::Null, "tenant"),
         ("tenant", json!("a b"), "tenant"),
         ("sub", json!("ann\0"), "sub"),
+        ("sub", json!("token:nightly"), "sub"),
+        ("sub", json!("cli"), "sub"),
         ("role", json!("root"), "role"),
         ("role", Value::Null, "role"),
     ];
