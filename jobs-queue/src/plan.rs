@@ -5,7 +5,8 @@ use foresite_store::tasks::NewTask;
 /// Replications in one task share one reading of the trace; few enough that little is lost with a worker.
 pub const REPLICATIONS_PER_TASK: i64 = 5;
 
-/// A task that fails so often is given up, and its study with it.
+/// A task whose child ended badly so often (crash, memory, time) is given up, and its study with it. Lost workers count apart:
+/// [`foresite_store::tasks::MAX_LOSSES`].
 pub const MAX_FAILURES: i64 = 3;
 
 /// The replicate tasks of a study: every scenario (`n_scenarios` counts the baseline) in chunks of at most

@@ -41,7 +41,7 @@ table! {
         id -> Text, tenant -> Text, study -> Text, kind -> Text, scenario -> BigInt, replication_from -> BigInt,
         replication_to -> BigInt, state -> Text, attempt -> BigInt, failures -> BigInt, max_failures -> BigInt,
         worker -> Nullable<Text>, lease_until -> Nullable<BigInt>, error -> Nullable<Text>, queued_at -> BigInt,
-        started_at -> Nullable<BigInt>, finished_at -> Nullable<BigInt>,
+        started_at -> Nullable<BigInt>, finished_at -> Nullable<BigInt>, losses -> BigInt,
     }
 }
 

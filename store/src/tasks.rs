@@ -31,6 +31,10 @@ pub use give_back::{Failure, GiveBack};
 /// The scenario number of a summarize task, which belongs to none.
 pub const NO_SCENARIO: i64 = -1;
 
+/// A task that has lost so many workers fails, and its study with it: it may be what ends them (a machine that runs out of memory).
+/// Far more than failures: most workers are lost to something else.
+pub const MAX_LOSSES: i64 = 20;
+
 /// A task's row.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable, Insertable)]
 #[diesel(table_name = tasks)]
@@ -53,7 +57,7 @@ pub struct Task {
     pub state: TaskState,
     /// The number of the attempt that may write, from 1.
     pub attempt: i64,
-    /// Attempts that ended badly (failed, or their lease expired); a hand-back is none.
+    /// Attempts that failed; a hand-back is none, a lost worker neither.
     pub failures: i64,
     /// At so many failures the task and its study fail.
     pub max_failures: i64,
@@ -69,6 +73,8 @@ pub struct Task {
     pub started_at: Option<UnixMillis>,
     /// When it entered its final state.
     pub finished_at: Option<UnixMillis>,
+    /// Attempts whose worker was lost: its lease expired.
+    pub losses: i64,
 }
 
 /// What a new replicate task covers.
@@ -121,6 +127,7 @@ impl Task {
             queued_at: now,
             started_at: None,
             finished_at: None,
+            losses: 0,
         }
     }
 

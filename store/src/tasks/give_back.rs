@@ -7,7 +7,7 @@ use crate::error::StoreError;
 use crate::schema::tasks;
 use crate::state::{StudyState, TaskState};
 use crate::studies::LockedStudy;
-use crate::tasks::{Task, TaskRef, study_of};
+use crate::tasks::{MAX_LOSSES, Task, TaskRef, study_of};
 use crate::time::UnixMillis;
 
 /// Why a task gave no result.
@@ -19,6 +19,8 @@ pub enum Failure {
     Fatal(String),
     /// The worker shuts down. Does not count.
     HandBack,
+    /// Its worker was lost. Counts apart, up to [`MAX_LOSSES`].
+    Lost,
 }
 
 /// What became of a task given back.
@@ -53,12 +55,11 @@ impl Store {
         self.give_back(task, worker, &Failure::HandBack, now).await
     }
 
-    /// Takes a task from a worker whose lease has ended; it counts as a failure, since a task may be what kills its workers.
+    /// Takes a task from a worker whose lease has ended.
     /// `Fenced` if the worker renewed, ended or lost it meanwhile.
     pub async fn take_back(&self, task: &TaskRef, now: UnixMillis) -> Result<GiveBack, StoreError> {
         let mut conn = self.begin().await?;
-        let failure = Failure::Retry("its worker's lease expired".to_owned());
-        let result = give_back(&mut conn, task, Holder::Expired, &failure, now).await;
+        let result = give_back(&mut conn, task, Holder::Expired, &Failure::Lost, now).await;
         conn.finish(result).await
     }
 }
@@ -83,26 +84,36 @@ async fn give_back(
         study.save(conn).await?;
         return Ok(GiveBack::Cancelled);
     }
-    let (counts, fatal, error) = match failure {
-        Failure::Retry(error) => (1, false, Some(error)),
-        Failure::Fatal(error) => (1, true, Some(error)),
-        Failure::HandBack => (0, false, released.error.as_ref()),
+    let Task { mut failures, mut losses, .. } = released;
+    let (dead, error) = match failure {
+        Failure::Retry(error) => {
+            failures += 1;
+            (failures >= released.max_failures, Some(error.clone()))
+        }
+        Failure::Fatal(error) => {
+            failures += 1;
+            (true, Some(error.clone()))
+        }
+        Failure::HandBack => (false, released.error.clone()),
+        Failure::Lost => {
+            losses += 1;
+            (losses >= MAX_LOSSES, Some(lost(losses)))
+        }
     };
-    let failures = released.failures + counts;
-    let dead = fatal || (counts > 0 && failures >= released.max_failures);
     let state = if dead { TaskState::Failed } else { TaskState::Queued };
     execute!(
         conn,
         diesel::update(tasks::table.filter(tasks::id.eq(&released.id))).set((
             tasks::state.eq(state),
             tasks::failures.eq(failures),
-            tasks::error.eq(error),
+            tasks::losses.eq(losses),
+            tasks::error.eq(&error),
             tasks::queued_at.eq(now),
             tasks::finished_at.eq(dead.then_some(now)),
         ))
     )?;
     if dead {
-        study.row.error = error.cloned();
+        study.row.error = error;
         study.cancel_queued_tasks(conn, now).await?;
         study.enter(StudyState::Failed, now);
         study.save(conn).await?;
@@ -110,6 +121,13 @@ async fn give_back(
     }
     study.save(conn).await?;
     Ok(GiveBack::Requeued(TaskRef { task: released.id, attempt: released.attempt }))
+}
+
+fn lost(losses: i64) -> String {
+    format!(
+        "its worker was lost, {losses} times by now (killed, or cut off for longer than its lease); if the task is what ends its \
+         workers, the machine's kernel log says so: lower FORESITE_TASK_MEMORY_BYTES or FORESITE_WORKER_TASKS"
+    )
 }
 
 /// Takes the task out of its holder's hands and raises the attempt: from here on the old holder is fenced.

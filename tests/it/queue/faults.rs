@@ -21,7 +21,7 @@ async fn a_dead_workers_task_is_taken_over() {
         let _sweeper = rig.sweep();
         rig.succeeds(&study.id, 1, 2).await;
         let tasks = rig.store.study_tasks(&study.id).await.unwrap();
-        assert_eq!((tasks[0].attempt, tasks[0].failures), (2, 1));
+        assert_eq!((tasks[0].attempt, tasks[0].failures, tasks[0].losses), (2, 0, 1));
     }
 }
 
@@ -29,14 +29,20 @@ async fn a_dead_workers_task_is_taken_over() {
 async fn workers_killed_again_and_again_lose_nothing() {
     let rig = Rig::production().await;
     let _sweeper = rig.sweep();
-    let study = rig.submit(2, 10).await;
-    for _ in 0..2 {
-        let dying = rig.work(SLOWLY);
-        tokio::time::sleep(Duration::from_millis(500)).await;
+    // One task, so that every blow hits the same: more often than it may fail.
+    let study = rig.submit(1, 3).await;
+    for lost in 1..=4 {
+        let dying = rig.work("exec /bin/sleep 60");
+        while rig.store.queue_depth().await.unwrap().running == 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
         dying.kill().await;
+        while rig.store.study_tasks(&study.id).await.unwrap()[0].losses < lost {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
     let _worker = rig.work(SLOWLY);
-    rig.succeeds(&study.id, 2, 10).await;
+    rig.succeeds(&study.id, 1, 3).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

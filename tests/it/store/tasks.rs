@@ -19,6 +19,7 @@ on_both_databases! {
     a_failing_task_is_tried_again_and_then_fails_its_study,
     a_fatal_failure_fails_the_study_at_once,
     a_hand_back_does_not_count,
+    lost_workers_count_apart_from_failures_up_to_twenty,
     tasks_of_dead_workers_are_found,
     queued_tasks_are_found_in_pages,
     a_waiting_study_knows_its_position,
@@ -170,6 +171,25 @@ async fn a_hand_back_does_not_count(db: Database) {
         task = next;
     }
     assert_eq!(db.store.task(&task.task).await.unwrap().unwrap().failures, 0);
+}
+
+async fn lost_workers_count_apart_from_failures_up_to_twenty(db: Database) {
+    let (study, tasks) = create(&db.store, 1, 1).await;
+    let mut task = tasks[0].clone();
+    for lost in 1..=20 {
+        db.store.claim_task(&task, "w", 2_500, 2_000).await.unwrap().unwrap();
+        match db.store.take_back(&task, 3_000).await.unwrap() {
+            GiveBack::Requeued(next) => task = next,
+            GiveBack::Dead => assert_eq!(lost, 20),
+            other => panic!("{other:?}"),
+        }
+        let row = db.store.task(&task.task).await.unwrap().unwrap();
+        assert_eq!((row.losses, row.failures), (lost, 0));
+        assert_eq!(row.state == TaskState::Failed, lost == 20);
+    }
+    let study = db.store.study(&tenant(), &study.id).await.unwrap().unwrap();
+    assert_eq!(study.state, StudyState::Failed);
+    assert!(study.error.as_deref().unwrap().contains("lost, 20 times"), "{:?}", study.error);
 }
 
 async fn tasks_of_dead_workers_are_found(db: Database) {
