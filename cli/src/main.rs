@@ -11,6 +11,7 @@ mod exit;
 mod files;
 mod kind;
 mod memory;
+mod patience;
 mod progress;
 mod remote_study;
 mod service;

@@ -39,11 +39,11 @@ pub(crate) async fn submit(
     let config = config.map_err(|error| in_own_words(error, &renamed))?;
     let file = document.trace.file.as_deref().unwrap_or_default();
     let name = file.rsplit('/').next().unwrap_or_default();
-    let body = match trace {
-        TraceBytes::Memory(bytes) => Body::from(bytes),
+    let body = async || match &trace {
+        TraceBytes::Memory(bytes) => Ok(Body::from(*bytes)),
         TraceBytes::File(path) => {
-            let file = tokio::fs::File::open(&path).await;
-            Body::from(file.with_context(|| format!("cannot read {}", path.display()))?)
+            let file = tokio::fs::File::open(path).await;
+            Ok(Body::from(file.with_context(|| format!("cannot read {}", path.display()))?))
         }
     };
     let trace = client.trace(&site.id, name, document.trace.timezone.as_deref(), body).await;
@@ -55,7 +55,7 @@ pub(crate) async fn submit(
         ..document.clone()
     };
     let json = serde_json::to_string(&resolved).context("the document cannot be written as JSON")?;
-    let study = client.study(json, &uuid::Uuid::new_v4().to_string()).await;
+    let study = client.study(&json).await;
     study.map_err(|error| in_own_words(in_own_words(error, &renamed), &[own]))
 }
 

@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use clap::Args;
@@ -18,6 +19,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::client::{Client, ClientError};
 use crate::exit::Exit;
+use crate::patience::Patience;
 use crate::remote_study::{self, TraceBytes};
 use crate::service;
 
@@ -72,7 +74,7 @@ impl Demo {
     async fn show(&self, running: &Running, token: &SecretString) -> anyhow::Result<()> {
         let server = format!("http://{}", running.http);
         eprintln!("service up at {server} (REST and pages), http://{} (gRPC)", running.grpc);
-        let client = Client::new(&server, token.clone())?;
+        let client = Client::new(&server, token.clone(), Patience(Duration::from_secs(30)))?;
         let (document, found) = study_document::read("study.yaml", STUDY);
         let document = document.with_context(|| format!("the bundled study is wrong: {found:?}"))?;
         let mut files = FileSet::default();

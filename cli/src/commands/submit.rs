@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
@@ -13,6 +14,7 @@ use secrecy::SecretString;
 
 use crate::client::{Client, ClientError};
 use crate::exit::Exit;
+use crate::patience::Patience;
 use crate::remote_study::{self, TraceBytes};
 use crate::{diagnostics, files, service, written};
 
@@ -43,6 +45,9 @@ pub(crate) struct Submit {
     /// Wait, and write comparison.{json,csv,md}, report.html, junit.xml and figures to this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// How long to go on when the service cannot be reached, or answers 429 or 5xx.
+    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
+    retry_for: u64,
     /// Print JSON: the comparison, or without waiting the study.
     #[arg(long)]
     json: bool,
@@ -59,10 +64,11 @@ impl Submit {
         let (document, mut found) = study_document::read(&name, &bytes);
         let Some(document) = document else { return Ok(diagnostics::refuse(&found, self.json)) };
         service::runtime()?.block_on(async {
-            let client = Client::new(&self.server, SecretString::from(self.token.as_str()))?;
+            let patience = Patience(Duration::from_secs(self.retry_for));
+            let client = Client::new(&self.server, SecretString::from(self.token.as_str()), patience)?;
             let sent = if document.site.site.is_some() {
                 let json = serde_json::to_string(&document).context("the document cannot be written as JSON")?;
-                client.study(json, &uuid::Uuid::new_v4().to_string()).await
+                client.study(&json).await
             } else {
                 // The trace is streamed, not held in memory.
                 let folder = files::folder_of(&self.study);
