@@ -31,6 +31,8 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// A message that was given out so often without an end is set aside; the database still knows its task.
 const MAX_DELIVERIES: u64 = 10;
 const PUSH_BATCH: usize = 500;
+/// Before any message.
+const BEGINNING: &str = "0-0";
 
 /// The queue in Redis. Connects when first used, and again after Redis was away.
 pub struct RedisQueue {
@@ -38,6 +40,8 @@ pub struct RedisQueue {
     manager: ConnectionManager,
     /// Connections that wait for messages: a waiting read would hold up everything else on a shared one.
     readers: Mutex<Vec<MultiplexedConnection>>,
+    /// Where the next search for a silent worker's message goes on: one looks at ten messages in workers' hands.
+    searched: Mutex<String>,
     keys: Keys,
     takeover: Duration,
 }
@@ -66,7 +70,8 @@ impl RedisQueue {
         let manager = ConnectionManager::new_lazy_with_config(client.clone(), config).map_err(unreachable)?;
         let key = |name: &str| format!("{{{namespace}}}:{name}");
         let keys = Keys { tasks: key("tasks"), known: key("known"), dead: key("dead") };
-        Ok(Self { client, manager, readers: Mutex::new(Vec::new()), keys, takeover })
+        let searched = Mutex::new(BEGINNING.to_owned());
+        Ok(Self { client, manager, readers: Mutex::new(Vec::new()), searched, keys, takeover })
     }
 
     /// Asks Redis for a sign of life.
@@ -133,15 +138,18 @@ impl RedisQueue {
         }
     }
 
-    /// A message whose worker has been silent for too long.
+    /// A message whose worker has been silent for too long. One call searches a part of those in workers' hands, the next call of any
+    /// slot the part after it, and so round and round.
     async fn take_over(
         &self,
         reader: &mut MultiplexedConnection,
         worker: &str,
     ) -> Result<Option<Delivery>, RedisError> {
         let mut command = redis::cmd("XAUTOCLAIM");
-        command.arg(&self.keys.tasks).arg(GROUP).arg(worker).arg(millis(self.takeover)).arg("0-0").arg("COUNT").arg(1);
+        let from = self.searched.lock().await.clone();
+        command.arg(&self.keys.tasks).arg(GROUP).arg(worker).arg(millis(self.takeover)).arg(from).arg("COUNT").arg(1);
         let reply: StreamAutoClaimReply = self.with_group(reader, &command).await?;
+        self.searched.lock().await.clone_from(&reply.next_stream_id);
         let Some(entry) = reply.claimed.into_iter().next() else { return Ok(None) };
         let mut pending = redis::cmd("XPENDING");
         pending.arg(&self.keys.tasks).arg(GROUP).arg(&entry.id).arg(&entry.id).arg(1);

@@ -113,6 +113,28 @@ async fn a_silent_workers_message_is_taken_over() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_silent_workers_message_is_found_behind_many_busy_ones() {
+    let takeover = Duration::from_secs(2);
+    let queue = redis_queue(takeover).await;
+    let tasks: Vec<_> = (0..35).map(|_| task()).collect();
+    queue.push(&tasks).await.unwrap();
+    let mut held = Vec::new();
+    for _ in &tasks {
+        held.push(next(&queue, "busy").await.unwrap());
+    }
+    let silent = held.pop().unwrap();
+    tokio::time::sleep(takeover + SHORT).await;
+    for delivery in &held {
+        queue.extend("busy", delivery).await.unwrap();
+    }
+    let mut taken = None;
+    for _ in 0..8 {
+        taken = taken.or(queue.next("other", Duration::from_millis(1)).await.unwrap());
+    }
+    assert_eq!(taken.unwrap().task, silent.task);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_extended_message_is_not_taken_over() {
     let queue = redis_queue(Duration::from_millis(600)).await;
     queue.push(&[task()]).await.unwrap();
