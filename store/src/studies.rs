@@ -8,6 +8,7 @@
 
 mod cancel;
 mod create;
+mod engine;
 mod locked;
 
 use diesel::prelude::*;
@@ -24,6 +25,7 @@ use crate::time::UnixMillis;
 
 pub use cancel::CancelOutcome;
 pub use create::{CreateOutcome, Idempotency, NewStudy};
+pub use engine::EngineMatch;
 pub(crate) use locked::LockedStudy;
 
 /// A study's row.
@@ -42,7 +44,7 @@ pub struct Study {
     pub inputs: String,
     /// SHA-256 over document, inputs and engine version: equal hashes have equal comparisons.
     pub input_hash: String,
-    /// Version of the engine it is run with.
+    /// Version of the engine that all of it is run with; see [`EngineMatch`].
     pub engine_version: String,
     /// Where it stands.
     pub state: StudyState,

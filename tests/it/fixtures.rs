@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use foresite_formats::summary_file::foresite_engine_version;
 use foresite_jobs_queue::plan_tasks;
 use foresite_store::ids::{StudyId, TenantId};
 use foresite_store::objects::{ObjectHash, Objects};
@@ -101,7 +102,7 @@ pub(crate) fn new_study(name: &str) -> NewStudy {
         document: format!("{{\"name\":\"{name}\"}}"),
         inputs: Vec::new(),
         input_hash: name.to_owned(),
-        engine_version: "0".to_owned(),
+        engine_version: foresite_engine_version().to_owned(),
         created_by: "test".to_owned(),
         max_active: None,
     }

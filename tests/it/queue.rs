@@ -1,7 +1,9 @@
 //! The queue's and the worker's promises. `messages` knows no task; `working` runs studies with a shell script as child process,
-//! so that faults can be made to order; `faults` takes servers away meanwhile; `child` runs the real tasks.
+//! so that faults can be made to order; `faults` takes servers away meanwhile; `child` runs the real tasks;
+//! `engines` has workers of two versions.
 
 mod child;
+mod engines;
 mod faults;
 mod messages;
 mod rig;

@@ -4,11 +4,15 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use foresite_formats::summary_file::foresite_engine_version;
+
 /// Settings of a worker process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerSettings {
     /// Its name: unlike any other's, also unlike its own before a restart.
     pub name: String,
+    /// The version of the engine that `program` has: a study is done by one.
+    pub engine_version: String,
     /// Tasks at once.
     pub slots: usize,
     /// How long the pool waits for a silent worker before its task goes to another.
@@ -33,6 +37,7 @@ impl WorkerSettings {
     pub fn new(name: impl Into<String>) -> std::io::Result<Self> {
         Ok(Self {
             name: name.into(),
+            engine_version: foresite_engine_version().to_owned(),
             slots: 1,
             lease: Duration::from_secs(30),
             time_limit: Duration::from_secs(24 * 3600),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use foresite_store::StoreError;
+use foresite_store::studies::EngineMatch;
 use foresite_store::tasks::{Claimed, Completion, Failure, GiveBack, TaskRef};
 use foresite_store::time::millis;
 use tokio_util::sync::CancellationToken;
@@ -50,7 +51,7 @@ async fn serve(worker: &Worker, delivery: &Delivery, shutdown: &CancellationToke
     }
     let task = &delivery.task;
     match claim(worker, task).await {
-        Ok(Some(claimed)) => {
+        Ok(Turn::Work(claimed)) => {
             let (study, kind) = (&claimed.study.id, claimed.task.kind);
             let span = tracing::info_span!("task", study.id = %study, task.id = %claimed.task.id, kind = %kind);
             let next = work(worker, &claimed, delivery, shutdown).instrument(span).await;
@@ -59,7 +60,18 @@ async fn serve(worker: &Worker, delivery: &Delivery, shutdown: &CancellationToke
                 told(worker.queue.push(&[next]).await);
             }
         }
-        Ok(None) => {
+        Ok(Turn::BegunAnew(tasks)) => {
+            tracing::warn!(task.id = %task.task, engine = worker.settings.engine_version, "its study was of an older engine and begins anew");
+            told(worker.queue.push(&tasks).await);
+            told(worker.queue.ack(delivery).await);
+        }
+        Ok(Turn::Newer(engine)) => {
+            tracing::warn!(task.id = %task.task, engine, "its study is of a newer engine: left for a newer worker");
+            told(worker.queue.release(delivery).await);
+            // Others come first.
+            rest(shutdown).await;
+        }
+        Ok(Turn::Stale) => {
             // Stale, or its worker is dead and the sweeper has not come by yet.
             if let Ok(GiveBack::Requeued(next)) = take_back(worker, task).await {
                 told(worker.queue.push(&[next]).await);
@@ -74,9 +86,29 @@ async fn serve(worker: &Worker, delivery: &Delivery, shutdown: &CancellationToke
     }
 }
 
-async fn claim(worker: &Worker, task: &TaskRef) -> Result<Option<Claimed>, StoreError> {
-    let now = worker.store.now().await?;
-    worker.store.claim_task(task, &worker.settings.name, now + millis(worker.settings.lease), now).await
+/// What is to be done with a message.
+enum Turn {
+    /// The task is this worker's.
+    Work(Box<Claimed>),
+    /// The task has a later attempt, or an end.
+    Stale,
+    /// Its study begins anew, with these.
+    BegunAnew(Vec<TaskRef>),
+    /// It needs this engine.
+    Newer(String),
+}
+
+async fn claim(worker: &Worker, task: &TaskRef) -> Result<Turn, StoreError> {
+    let (store, settings, now) = (&worker.store, &worker.settings, worker.store.now().await?);
+    Ok(match store.match_engine(task, &settings.engine_version, now).await? {
+        EngineMatch::BegunAnew(tasks) => Turn::BegunAnew(tasks),
+        EngineMatch::Newer(engine) => Turn::Newer(engine),
+        // Should the study begin anew meanwhile, the claim comes too late.
+        EngineMatch::Same => match store.claim_task(task, &settings.name, now + millis(settings.lease), now).await? {
+            Some(claimed) => Turn::Work(Box::new(claimed)),
+            None => Turn::Stale,
+        },
+    })
 }
 
 async fn take_back(worker: &Worker, task: &TaskRef) -> Result<GiveBack, StoreError> {

@@ -109,6 +109,8 @@ impl LockedStudy {
         execute!(
             conn,
             diesel::update(studies::table.filter(studies::id.eq(&row.id))).set((
+                studies::input_hash.eq(&row.input_hash),
+                studies::engine_version.eq(&row.engine_version),
                 studies::state.eq(row.state),
                 studies::replications_done.eq(row.replications_done),
                 studies::last_event.eq(row.last_event),

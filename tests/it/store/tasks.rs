@@ -4,6 +4,7 @@ use foresite_jobs_queue::plan_tasks;
 use foresite_store::StoreError;
 use foresite_store::objects::ObjectHash;
 use foresite_store::state::{StudyState, TaskKind, TaskState};
+use foresite_store::studies::EngineMatch;
 use foresite_store::tasks::{Completion, Failure, GiveBack, NewTask, Renewal, TaskRef};
 
 use super::on_both_databases;
@@ -21,6 +22,7 @@ on_both_databases! {
     a_hand_back_does_not_count,
     lost_workers_count_apart_from_failures_up_to_twenty,
     tasks_of_dead_workers_are_found,
+    a_newer_engine_begins_a_study_anew_and_fences_the_older_one,
     queued_tasks_are_found_in_pages,
     a_waiting_study_knows_its_position,
 }
@@ -201,6 +203,45 @@ async fn tasks_of_dead_workers_are_found(db: Database) {
     assert_eq!(db.store.expired_tasks(9_000, 10).await.unwrap(), tasks[..2]);
     let depth = db.store.queue_depth().await.unwrap();
     assert_eq!((depth.queued, depth.running, depth.oldest_queued_at), (1, 2, Some(1_000)));
+}
+
+async fn a_newer_engine_begins_a_study_anew_and_fences_the_older_one(db: Database) {
+    let (study, tasks) = create(&db.store, 2, 1).await;
+    let (old, new) = (study.engine_version.clone(), "99.0.0");
+    for task in &tasks {
+        assert_eq!(db.store.match_engine(task, &old, 2_000).await.unwrap(), EngineMatch::Same);
+        db.store.claim_task(task, "old", 9_000, 2_000).await.unwrap().unwrap();
+    }
+    db.store.complete_replications(&tasks[0], "old", &results(0, 1), 3_000).await.unwrap();
+    let again: Vec<_> = tasks.iter().map(|task| TaskRef { attempt: 2, ..task.clone() }).collect();
+    let begun = db.store.match_engine(&tasks[1], new, 4_000).await.unwrap();
+    assert_eq!(begun, EngineMatch::BegunAnew(again.clone()));
+    assert_eq!(db.store.match_engine(&again[1], new, 4_000).await.unwrap(), EngineMatch::Same);
+    assert_eq!(db.store.match_engine(&again[1], &old, 4_000).await.unwrap(), EngineMatch::Newer(new.to_owned()));
+
+    assert!(db.store.study_replications(&study.id).await.unwrap().is_empty());
+    let late = db.store.complete_replications(&tasks[1], "old", &results(0, 1), 5_000).await.unwrap();
+    assert_eq!(late, Completion::Fenced);
+    let row = db.store.study(&tenant(), &study.id).await.unwrap().unwrap();
+    assert_eq!((row.engine_version.as_str(), row.replications_done), (new, 0));
+
+    // With all results there and the summary at work it is the same.
+    let mut summarize = None;
+    for task in &again {
+        db.store.claim_task(task, "new", 9_000, 6_000).await.unwrap().unwrap();
+        let stored = db.store.complete_replications(task, "new", &results(0, 1), 6_000).await.unwrap();
+        let Completion::Stored { next } = stored else { panic!("{stored:?}") };
+        summarize = next;
+    }
+    let summarize = summarize.unwrap();
+    db.store.claim_task(&summarize, "new", 9_000, 6_000).await.unwrap().unwrap();
+    let begun = db.store.match_engine(&summarize, "99.1.0", 7_000).await.unwrap();
+    assert!(matches!(&begun, EngineMatch::BegunAnew(tasks) if tasks.len() == 2), "{begun:?}");
+    let late = db.store.complete_summary(&summarize, "new", &ObjectHash::of(b"late"), false, 8_000).await.unwrap();
+    assert_eq!(late, Completion::Fenced);
+    // A study that has ended stays as it is.
+    db.store.cancel_study(&tenant(), &study.id, 9_000).await.unwrap();
+    assert_eq!(db.store.match_engine(&tasks[0], "99.2.0", 9_000).await.unwrap(), EngineMatch::Same);
 }
 
 async fn queued_tasks_are_found_in_pages(db: Database) {
