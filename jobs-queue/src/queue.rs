@@ -25,6 +25,18 @@ pub enum QueueError {
     /// The URL is no Redis URL.
     #[error("the queue's URL is not understood: {0}")]
     Url(String),
+    /// The queue is another deployment's.
+    #[error(
+        "the queue belongs to deployment {owner}, this database to {deployment}: FORESITE_DATABASE_URL or FORESITE_REDIS_URL is another's; \
+         each deployment needs a Redis, or a number of a database in it, of its own. If this one takes the place of the other for \
+         good, empty it"
+    )]
+    Foreign {
+        /// Whose it is.
+        owner: String,
+        /// Who asks.
+        deployment: String,
+    },
     /// Redis is away or refuses.
     #[error("the queue cannot be reached: {0}")]
     Unreachable(String),
@@ -33,6 +45,9 @@ pub enum QueueError {
 /// The seam between the embedded and the shared queue. All functions may be called from many workers at once.
 #[async_trait]
 pub trait Queue: Send + Sync + std::fmt::Debug {
+    /// Makes sure that the queue is this deployment's, which it becomes if it is nobody's.
+    async fn enter(&self) -> Result<(), QueueError>;
+
     /// Adds a message for each task that has none yet at this attempt; pushing twice is as good as once.
     async fn push(&self, tasks: &[TaskRef]) -> Result<(), QueueError>;
 

@@ -43,6 +43,20 @@ pub enum StoreError {
         /// The caller's limit in bytes.
         limit: u64,
     },
+    /// The objects are another deployment's.
+    #[error(
+        "the objects belong to deployment {owner}, this database to {deployment}: FORESITE_DATABASE_URL or FORESITE_OBJECTS_URL is \
+         another's; a new database needs a bucket, prefix or folder of its own. If this one takes the place of the other for good, \
+         remove {mark} there"
+    )]
+    ForeignObjects {
+        /// Whose they are.
+        owner: String,
+        /// Who asks.
+        deployment: String,
+        /// Where they say so, in the bucket or folder.
+        mark: String,
+    },
     /// The object store failed.
     #[error("the object store failed")]
     Objects(#[from] object_store::Error),

@@ -35,6 +35,7 @@ pub mod traces;
 pub mod uploads;
 pub mod webhooks;
 
+mod deployment;
 pub mod events;
 pub mod replications;
 pub mod retention;

@@ -31,8 +31,8 @@ pub const GRACE_MS: i64 = 24 * 3_600_000;
 /// The object store. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Objects {
-    store: Arc<dyn ObjectStore>,
-    prefix: String,
+    pub(crate) store: Arc<dyn ObjectStore>,
+    pub(crate) prefix: String,
 }
 
 /// An object as [`Objects::list`] finds it.

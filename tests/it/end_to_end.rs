@@ -1,5 +1,6 @@
 //! The same study by every door gives the same bytes, whatever happens to the workers.
 
+mod deployments;
 mod embedded;
 mod moody_front;
 mod pool;

@@ -85,6 +85,7 @@ impl From<ApiError> for StartError {
 /// Whatever keeps it from serving; nothing is left running then.
 pub async fn serve(config: &Config, program: Option<std::path::PathBuf>) -> Result<Running, StartError> {
     let storage = Storage::open(config).await?;
+    storage.enter().await?;
     let patience = config.limits.body_timeout;
     let http = listen(config.listen.http, patience)?;
     let grpc = listen(config.listen.grpc, patience)?;
@@ -161,6 +162,7 @@ pub async fn work(config: &Config, program: Option<std::path::PathBuf>) -> Resul
         return Err(StartError::NoQueue);
     }
     let storage = Storage::open(config).await?;
+    storage.enter().await?;
     let listener = listen(config.listen.metrics, config.limits.body_timeout)?;
     let mut running = Running::new(config.listen.http, config.listen.grpc, local(&listener)?, config.limits.shutdown);
     let metrics = Metrics::new(Registry::new())?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use foresite_jobs_queue::{LocalQueue, Queue, RedisQueue};
+use foresite_jobs_queue::{LocalQueue, Queue, QueueError, RedisQueue};
 use foresite_store::objects::Objects;
 use foresite_store::{DatabaseUrl, Store, StoreError, migrations};
 use secrecy::ExposeSecret;
@@ -56,14 +56,30 @@ impl Storage {
                 }
             }
         }
+        let store = Store::connect(&url, MAX_CONNECTIONS).await?;
+        let objects = Objects::open(config.storage.objects_url.expose_secret())?;
         let queue: Arc<dyn Queue> = match &config.storage.redis_url {
-            Some(url) => Arc::new(RedisQueue::open(url.expose_secret(), NAMESPACE, config.workers.lease)?),
+            Some(url) => {
+                let deployment = store.deployment().await?;
+                Arc::new(RedisQueue::open(url.expose_secret(), NAMESPACE, &deployment, config.workers.lease)?)
+            }
             None => Arc::new(LocalQueue::new()),
         };
-        Ok(Self {
-            store: Store::connect(&url, MAX_CONNECTIONS).await?,
-            objects: Objects::open(config.storage.objects_url.expose_secret())?,
-            queue,
-        })
+        Ok(Self { store, objects, queue })
+    }
+
+    /// Makes sure that objects and queue are this database's. A Redis that is away is asked again before anything is read from it.
+    ///
+    /// # Errors
+    /// When one is another's, or the objects cannot be reached.
+    pub(super) async fn enter(&self) -> Result<(), StartError> {
+        self.objects.belong_to(&self.store.deployment().await?).await?;
+        match self.queue.enter().await {
+            Err(QueueError::Unreachable(reason)) => {
+                tracing::warn!(reason, "the queue cannot be reached; what is to be done waits in the database");
+                Ok(())
+            }
+            entered => Ok(entered?),
+        }
     }
 }

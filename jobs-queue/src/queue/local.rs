@@ -46,6 +46,10 @@ impl LocalQueue {
 
 #[async_trait]
 impl Queue for LocalQueue {
+    async fn enter(&self) -> Result<(), QueueError> {
+        Ok(())
+    }
+
     async fn push(&self, tasks: &[TaskRef]) -> Result<(), QueueError> {
         for task in tasks {
             let mut state = self.state();

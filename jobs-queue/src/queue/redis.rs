@@ -3,7 +3,9 @@
 //! Keys, all in one hash slot (`NS` is the namespace):
 //! - `{NS}:tasks` the stream; entries have the fields `task` and `attempt`; group `workers`;
 //! - `{NS}:known` a set of `TASK:ATTEMPT`: what is in the stream, so that pushing is idempotent;
-//! - `{NS}:dead` the stream of messages set aside, with `reason`, at most 10,000.
+//! - `{NS}:dead` the stream of messages set aside, with `reason`, at most 10,000;
+//! - `{NS}:deployment` whose queue it is. Whoever pushes or connects to read compares, and takes a queue that is nobody's: a worker
+//!   with another database would find none of these tasks there, and throw their messages away.
 //!
 //! A message in the hands of a worker that does not [`Queue::extend`] it for `takeover` goes to the next worker that asks
 //! (XAUTOCLAIM). Entries are deleted when acknowledged, so the stream's length is the depth. Stream and set change together in
@@ -43,6 +45,7 @@ pub struct RedisQueue {
     /// Where the next search for a silent worker's message goes on: one looks at ten messages in workers' hands.
     searched: Mutex<String>,
     keys: Keys,
+    deployment: String,
     takeover: Duration,
 }
 
@@ -50,6 +53,7 @@ struct Keys {
     tasks: String,
     known: String,
     dead: String,
+    deployment: String,
 }
 
 impl std::fmt::Debug for RedisQueue {
@@ -59,8 +63,9 @@ impl std::fmt::Debug for RedisQueue {
 }
 
 impl RedisQueue {
-    /// The queue of a namespace. `takeover` is how long a worker may be silent; use the tasks' lease. Does not connect yet.
-    pub fn open(url: &str, namespace: &str, takeover: Duration) -> Result<Self, QueueError> {
+    /// The queue of a deployment, in a namespace. `takeover` is how long a worker may be silent; use the tasks' lease. Does not
+    /// connect yet.
+    pub fn open(url: &str, namespace: &str, deployment: &str, takeover: Duration) -> Result<Self, QueueError> {
         let client = Client::open(url).map_err(|error| QueueError::Url(error.to_string()))?;
         let config = ConnectionManagerConfig::new()
             .set_number_of_retries(2)
@@ -69,9 +74,10 @@ impl RedisQueue {
             .set_response_timeout(Some(TIMEOUT));
         let manager = ConnectionManager::new_lazy_with_config(client.clone(), config).map_err(unreachable)?;
         let key = |name: &str| format!("{{{namespace}}}:{name}");
-        let keys = Keys { tasks: key("tasks"), known: key("known"), dead: key("dead") };
+        let keys = Keys { tasks: key("tasks"), known: key("known"), dead: key("dead"), deployment: key("deployment") };
+        let deployment = deployment.to_owned();
         let searched = Mutex::new(BEGINNING.to_owned());
-        Ok(Self { client, manager, readers: Mutex::new(Vec::new()), searched, keys, takeover })
+        Ok(Self { client, manager, readers: Mutex::new(Vec::new()), searched, keys, deployment, takeover })
     }
 
     /// Asks Redis for a sign of life.
@@ -104,7 +110,15 @@ impl RedisQueue {
         }
     }
 
-    async fn reader(&self, wait: Duration) -> Result<MultiplexedConnection, RedisError> {
+    fn own(&self, owner: String) -> Result<(), QueueError> {
+        if owner == self.deployment {
+            return Ok(());
+        }
+        Err(QueueError::Foreign { owner, deployment: self.deployment.clone() })
+    }
+
+    /// A connection to read with. A new one may lead to another Redis than the one before.
+    async fn reader(&self, wait: Duration) -> Result<MultiplexedConnection, QueueError> {
         if let Some(mut reader) = self.readers.lock().await.pop() {
             reader.set_response_timeout(wait + TIMEOUT);
             return Ok(reader);
@@ -112,7 +126,11 @@ impl RedisQueue {
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(TIMEOUT))
             .set_response_timeout(Some(wait + TIMEOUT));
-        self.client.get_multiplexed_async_connection_with_config(&config).await
+        let mut reader =
+            self.client.get_multiplexed_async_connection_with_config(&config).await.map_err(unreachable)?;
+        let owner = scripts::enter(&self.keys, &self.deployment).invoke_async(&mut reader).await;
+        self.own(owner.map_err(unreachable)?)?;
+        Ok(reader)
     }
 
     async fn read(
@@ -188,16 +206,22 @@ impl RedisQueue {
 
 #[async_trait]
 impl Queue for RedisQueue {
+    async fn enter(&self) -> Result<(), QueueError> {
+        let owner = scripts::enter(&self.keys, &self.deployment).invoke_async(&mut self.manager.clone()).await;
+        self.own(owner.map_err(unreachable)?)
+    }
+
     async fn push(&self, tasks: &[TaskRef]) -> Result<(), QueueError> {
         for batch in tasks.chunks(PUSH_BATCH) {
             let mut connection = self.manager.clone();
-            scripts::push(&self.keys, batch).invoke_async::<()>(&mut connection).await.map_err(unreachable)?;
+            let owner = scripts::push(&self.keys, &self.deployment, batch).invoke_async(&mut connection).await;
+            self.own(owner.map_err(unreachable)?)?;
         }
         Ok(())
     }
 
     async fn next(&self, worker: &str, wait: Duration) -> Result<Option<Delivery>, QueueError> {
-        let mut reader = self.reader(wait).await.map_err(unreachable)?;
+        let mut reader = self.reader(wait).await?;
         // A connection that failed is dropped, not kept.
         let delivery = self.read(&mut reader, worker, wait).await.map_err(unreachable)?;
         self.readers.lock().await.push(reader);

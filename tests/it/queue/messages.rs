@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use foresite_jobs_queue::{Delivery, LocalQueue, Queue, RedisQueue};
+use foresite_jobs_queue::{Delivery, LocalQueue, Queue, QueueError, RedisQueue};
 use foresite_store::ids::TaskId;
 use foresite_store::tasks::TaskRef;
 
@@ -13,7 +13,7 @@ const SHORT: Duration = Duration::from_millis(100);
 
 async fn redis_queue(takeover: Duration) -> RedisQueue {
     let url = blocking(|| redis().url()).await;
-    RedisQueue::open(&url, &unique("messages"), takeover).unwrap()
+    RedisQueue::open(&url, &unique("messages"), "ours", takeover).unwrap()
 }
 
 fn task() -> TaskRef {
@@ -163,7 +163,7 @@ async fn a_message_that_is_never_ended_is_set_aside() {
 async fn a_lost_key_is_made_anew_by_the_next_push() {
     let namespace = unique("lost-key");
     let url = blocking(|| redis().url()).await;
-    let queue = RedisQueue::open(&url, &namespace, LONG).unwrap();
+    let queue = RedisQueue::open(&url, &namespace, "ours", LONG).unwrap();
     let tasks = [task(), task()];
     for key in ["known", "tasks"] {
         queue.push(&tasks).await.unwrap();
@@ -172,6 +172,27 @@ async fn a_lost_key_is_made_anew_by_the_next_push() {
         queue.push(&tasks).await.unwrap();
         assert_eq!(queue.depth().await.unwrap(), 2, "after the loss of {key}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_deployments_messages_are_not_touched() {
+    let namespace = unique("deployments");
+    let url = blocking(|| redis().url()).await;
+    let open = |deployment: &str| RedisQueue::open(&url, &namespace, deployment, LONG).unwrap();
+    let (ours, others) = (open("ours"), open("others"));
+    let is_refused =
+        |result: Result<(), QueueError>| matches!(result, Err(QueueError::Foreign { owner, .. }) if owner == "ours");
+    ours.push(&[task()]).await.unwrap();
+    assert!(is_refused(others.enter().await));
+    assert!(is_refused(others.push(&[task()]).await));
+    assert!(is_refused(others.next("w", SHORT).await.map(drop)));
+    assert_eq!(ours.depth().await.unwrap(), 1);
+    // Emptied, it is whose who comes first: here a push of those who were there before.
+    let command = format!("DEL {{{namespace}}}:deployment");
+    blocking(move || redis().command(&command)).await;
+    ours.push(&[task()]).await.unwrap();
+    assert!(is_refused(others.next("w", SHORT).await.map(drop)));
+    assert!(next(&ours, "w").await.is_some());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

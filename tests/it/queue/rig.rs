@@ -167,7 +167,7 @@ impl Drop for Rig {
 }
 
 fn redis_queue(url: &str) -> Arc<dyn Queue> {
-    Arc::new(RedisQueue::open(url, &unique("rig"), LEASE).unwrap())
+    Arc::new(RedisQueue::open(url, &unique("rig"), "rig", LEASE).unwrap())
 }
 
 /// A worker in this process.

@@ -6,9 +6,24 @@ use redis::{Script, ScriptInvocation};
 use super::{GROUP, Keys};
 use crate::queue::Delivery;
 
-/// KEYS: stream, set. ARGV: task, attempt, task, attempt …
+/// KEYS: deployment. ARGV: deployment. Gives whose queue it is; nobody's becomes the caller's. A Redis that is full can still be read.
+const ENTER: &str = r"
+local owner = redis.call('GET', KEYS[1])
+if not owner then
+    redis.call('SET', KEYS[1], ARGV[1])
+end
+return owner or ARGV[1]
+";
+
+/// KEYS: stream, set, deployment. ARGV: deployment, task, attempt, task, attempt … Gives whose queue it is; another's is not touched.
 /// First makes the set anew if it disagrees with the stream, then adds what is not in it.
 const PUSH: &str = r"
+local owner = redis.call('GET', KEYS[3])
+if not owner then
+    redis.call('SET', KEYS[3], ARGV[1])
+elseif owner ~= ARGV[1] then
+    return owner
+end
 if redis.call('XLEN', KEYS[1]) ~= redis.call('SCARD', KEYS[2]) then
     redis.call('DEL', KEYS[2])
     for _, entry in ipairs(redis.call('XRANGE', KEYS[1], '-', '+')) do
@@ -18,11 +33,12 @@ if redis.call('XLEN', KEYS[1]) ~= redis.call('SCARD', KEYS[2]) then
         end
     end
 end
-for i = 1, #ARGV, 2 do
+for i = 2, #ARGV, 2 do
     if redis.call('SADD', KEYS[2], ARGV[i] .. ':' .. ARGV[i + 1]) == 1 then
         redis.call('XADD', KEYS[1], '*', 'task', ARGV[i], 'attempt', ARGV[i + 1])
     end
 end
+return ARGV[1]
 ";
 
 /// KEYS: stream, set. ARGV: group, entry, member. The member goes only with its own entry: after a takeover the same task and
@@ -68,7 +84,7 @@ pub(super) struct Call {
 impl Call {
     pub(super) async fn invoke_async<T: redis::FromRedisValue>(
         &self,
-        connection: &mut redis::aio::ConnectionManager,
+        connection: &mut (impl redis::aio::ConnectionLike + Send),
     ) -> redis::RedisResult<T> {
         let mut invocation: ScriptInvocation<'_> = self.script.prepare_invoke();
         for key in &self.keys {
@@ -81,9 +97,15 @@ impl Call {
     }
 }
 
-pub(super) fn push(keys: &Keys, tasks: &[TaskRef]) -> Call {
-    let arguments = tasks.iter().flat_map(|task| [task.task.to_string(), task.attempt.to_string()]).collect();
-    Call { script: Script::new(PUSH), keys: vec![keys.tasks.clone(), keys.known.clone()], arguments }
+pub(super) fn enter(keys: &Keys, deployment: &str) -> Call {
+    Call { script: Script::new(ENTER), keys: vec![keys.deployment.clone()], arguments: vec![deployment.to_owned()] }
+}
+
+pub(super) fn push(keys: &Keys, deployment: &str, tasks: &[TaskRef]) -> Call {
+    let mut arguments = vec![deployment.to_owned()];
+    arguments.extend(tasks.iter().flat_map(|task| [task.task.to_string(), task.attempt.to_string()]));
+    let keys = vec![keys.tasks.clone(), keys.known.clone(), keys.deployment.clone()];
+    Call { script: Script::new(PUSH), keys, arguments }
 }
 
 pub(super) fn ack(keys: &Keys, delivery: &Delivery) -> Call {
