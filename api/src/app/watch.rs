@@ -93,7 +93,9 @@ async fn next(watch: Option<Watch>) -> Option<(ApiResult<StudyEvent>, Option<Wat
             () = watch.context.shutdown.cancelled() => return None,
         };
         match news {
-            Ok(event) if event.seq == watch.after + 1 => watch.waiting.push_back(StudyEvent::clone(&event)),
+            Ok(event) if Some(event.seq) == watch.after.checked_add(1) => {
+                watch.waiting.push_back(StudyEvent::clone(&event))
+            }
             // Read from the database already.
             Ok(event) if event.seq <= watch.after => {}
             // Behind, or nobody reads for us any more: the study has ended, was deleted, or the database is away. In the last two
