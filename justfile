@@ -1,5 +1,8 @@
 # Recipes; `just` is optional, each line is an ordinary command.
 
+# A pipe fails with any of its parts.
+set shell := ["bash", "-euo", "pipefail", "-c"]
+
 # The first look: service, example study and comparison, on embedded defaults.
 demo:
     cargo run --release -- demo

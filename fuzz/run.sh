@@ -14,7 +14,7 @@ host=$(rustc -vV | sed -n 's/^host: //p')
 RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares" \
-    CARGO_PROFILE_RELEASE_OPT_LEVEL=1 cargo build --release --locked --target "$host" --target-dir "$folder"
+    cargo build --release --locked --target "$host" --target-dir "$folder"
 
 status=0
 for target in "${targets[@]}"; do

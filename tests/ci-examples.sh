@@ -3,6 +3,7 @@
 # as examples/ci/README.md says. `ci-examples.sh PROGRAM`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. tests/skip.sh
 
 program="${1:-${CARGO_TARGET_DIR:-target}/debug/foresite}"
 out="$(mktemp -d)"
@@ -32,9 +33,7 @@ checker="$tools/check-jsonschema/bin/check-jsonschema"
 if [ ! -x "$checker" ]; then
     if ! { python3 -m venv "$tools/check-jsonschema" &&
         timeout 300 "$tools/check-jsonschema/bin/python" -m pip install --quiet --disable-pip-version-check check-jsonschema==0.39.0; }; then
-        echo "ci-examples.sh: SKIPPED: check-jsonschema could not be installed" >&2
-        [ "${FORESITE_TESTS_STRICT:-}" != 1 ]
-        exit
+        skip "check-jsonschema could not be installed"
     fi
 fi
 "$checker" --builtin-schema vendor.github-workflows examples/ci/github.yml

@@ -3,9 +3,10 @@
 # ports. Usage: tests/drill.sh [FORESITE], the program to drill (default: a release build). As root it goes on as `postgres`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. tests/skip.sh
 
 for needed in python3 openssl curl redis-server redis-cli; do
-    command -v "$needed" >/dev/null || { echo "drill: SKIPPED: $needed is not installed" >&2; [ "${FORESITE_TESTS_STRICT:-}" != 1 ]; exit; }
+    command -v "$needed" >/dev/null || skip "$needed is not installed"
 done
 program=${1:-}
 if [ -z "$program" ]; then

@@ -5,17 +5,12 @@
 # FORESITE_TESTS_STRICT=1 that is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. tests/skip.sh
 
 HELM_VERSION=v3.19.0
 tools="${CARGO_TARGET_DIR:-target}/test-tools"
 mkdir -p "$tools"
 tools=$(cd "$tools" && pwd)
-
-skip() {
-    echo "helm.sh: SKIPPED: $1" >&2
-    [ "${FORESITE_TESTS_STRICT:-}" != 1 ] || exit 1
-    exit 0
-}
 
 helm="$tools/bin/helm"
 [ -x "$helm" ] || helm=$(command -v helm || true)

@@ -4,6 +4,22 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# Whatever the end, what was not looked at stands last (tests/skip.sh).
+SKIPPED_LIST=$(mktemp)
+export SKIPPED_LIST
+finish() {
+    status=$?
+    if [ -s "$SKIPPED_LIST" ]; then
+        echo "run.sh: these parts were skipped:" >&2
+        cat "$SKIPPED_LIST" >&2
+    else
+        echo "run.sh: no part was skipped" >&2
+    fi
+    rm -f "$SKIPPED_LIST"
+    exit "$status"
+}
+trap finish EXIT
+
 bash tests/install-servers.sh
 
 # The chart; what cannot be installed is skipped, loudly.

@@ -4,15 +4,14 @@
 # FORESITE_EXAMPLES is the number of requests per operation and phase (default 50), FORESITE_SEED the seed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. tests/skip.sh
 
 tools=$(realpath -m "${CARGO_TARGET_DIR:-target}/test-tools")
 schemathesis="$tools/schemathesis/bin/schemathesis"
 if [ ! -x "$schemathesis" ]; then
     if ! { python3 -m venv "$tools/schemathesis" &&
         timeout 300 "$tools/schemathesis/bin/python" -m pip install --quiet --disable-pip-version-check schemathesis==4.32.5; }; then
-        echo "schemathesis.sh: SKIPPED: schemathesis could not be installed" >&2
-        [ "${FORESITE_TESTS_STRICT:-}" != 1 ]
-        exit
+        skip "schemathesis could not be installed"
     fi
 fi
 program=${1:-}

@@ -116,3 +116,45 @@ fn what_a_killed_service_left_in_temporary_files_goes_with_the_next_one() {
     assert!(service.process.terminate().success());
     assert_eq!(files(), 0, "nothing is left by a service that ends in order");
 }
+
+/// A script of `tests/` without any of the programs it might want.
+fn script(name: &str, list: &Path, folder: &Path) -> std::process::Output {
+    std::process::Command::new("/bin/bash")
+        .arg(repository("tests").join(name))
+        .env("PATH", folder)
+        .env("CARGO_TARGET_DIR", folder)
+        .env("SKIPPED_LIST", list)
+        .env_remove("FORESITE_TESTS_STRICT")
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn what_ci_cannot_do_on_a_machine_is_on_the_list_it_ends_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = std::env::var_os("PATH").unwrap();
+    for tool in ["dirname", "basename", "mkdir", "tee"] {
+        let found = std::env::split_paths(&path).map(|folder| folder.join(tool)).find(|file| file.is_file());
+        std::os::unix::fs::symlink(found.unwrap(), folder.path().join(tool)).unwrap();
+    }
+    let list = folder.path().join("list");
+    for name in ["helm.sh", "drill.sh"] {
+        let output = script(name, &list, folder.path());
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let listed = std::fs::read_to_string(list).unwrap();
+    let lines: Vec<&str> = listed.lines().collect();
+    assert_eq!(
+        lines,
+        ["helm.sh: SKIPPED: neither helm nor go is installed", "drill.sh: SKIPPED: python3 is not installed"]
+    );
+    assert!(text("tests/run.sh").contains("cat \"$SKIPPED_LIST\""));
+}
+
+#[test]
+fn measuring_tools_hide_no_failure() {
+    // A pipe ends as its last part does, unless told otherwise; fuzzing finds no overflow that wraps.
+    assert!(text("justfile").contains("\"pipefail\""));
+    let fuzzed = text("fuzz/Cargo.toml");
+    assert!(fuzzed.contains("overflow-checks = true") && fuzzed.contains("debug-assertions = true"));
+}
