@@ -63,6 +63,7 @@ faults! {
     workers_killed_at_random_points_lose_nothing = workers::killed;
     a_worker_stopped_past_its_lease_is_fenced = workers::stopped_past_the_lease;
     a_redis_that_restarts_and_forgets_loses_nothing = servers::redis_restarts_and_forgets;
+    a_redis_that_is_full_or_evicts_keys_loses_nothing = servers::redis_evicts;
     studies_submitted_while_redis_is_down_run_when_it_returns = servers::redis_down_at_submit;
     a_postgres_that_restarts_again_and_again_loses_nothing = servers::postgres_restarts;
     a_service_killed_around_a_submission_neither_loses_nor_doubles_it = service::killed_around_submit;

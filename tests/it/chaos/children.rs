@@ -41,7 +41,7 @@ pub(crate) fn killed_and_stopped(scale: usize) -> Row {
 }
 
 /// Processes that this one has started and that run, newest first.
-fn children(parent: u32) -> Vec<u32> {
+pub(crate) fn children(parent: u32) -> Vec<u32> {
     let mut found: Vec<u32> = std::fs::read_dir("/proc")
         .unwrap()
         .flatten()

@@ -50,7 +50,7 @@ pub(crate) fn apart(scale: usize) -> Row {
             dice.sleep(200, 800);
             set(clock, SHIFTS[dice.below(SHIFTS.len() as u64) as usize]);
         }
-        // A worker that has really died is still noticed. One per study: a task gives up after three dead workers.
+        // A worker that has really died is still noticed.
         let victim = number % 2;
         workers[victim].kill();
         workers[victim] = work(victim + 1);

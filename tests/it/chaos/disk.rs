@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use foresite_store::ids::StudyId;
+use foresite_store::events::{EventKind, StudyEvent};
+use foresite_store::ids::{StudyId, TenantId};
 use foresite_store::{DatabaseUrl, Store};
 use serde_json::{Value, json};
 
 use super::Row;
-use super::pool::{Dice, REPLICATIONS, judge_each, state};
+use super::pool::{Dice, REPLICATIONS, Stored, judge_each, state};
 use crate::foresite::{Place, Service, token};
 
 /// A disk of its own, in a name space of its own: nobody else's is touched, and no privilege is needed.
@@ -59,9 +60,17 @@ pub(crate) fn full(scale: usize) -> Row {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let store = runtime.block_on(Store::connect(&DatabaseUrl::parse(&database).unwrap(), 1)).unwrap();
     let verdict = judge_each(&service, &operator, &studies, |study| {
-        let rows = runtime.block_on(store.study_replications(&StudyId::parse(study).unwrap())).unwrap();
-        let distinct: std::collections::BTreeSet<_> = rows.iter().map(|row| (row.scenario, row.replication)).collect();
-        (rows.len(), distinct.len())
+        let (tenant, id) = (TenantId::parse("t").unwrap(), StudyId::parse(study).unwrap());
+        runtime.block_on(async {
+            let row = store.study(&tenant, &id).await.unwrap().unwrap();
+            let events = store.study_events(&tenant, &id, 0, 1000).await.unwrap();
+            let is_end = |event: &&StudyEvent| event.kind == EventKind::Progress || event.data.contains("succeeded");
+            Stored {
+                replications: store.study_replications(&id).await.unwrap().len(),
+                counted: row.replications_done as usize,
+                ends: events.iter().filter(is_end).count(),
+            }
+        })
     });
     Row::new("disk full", 2 * scale, &verdict, begin)
 }

@@ -13,6 +13,8 @@ use crate::foresite::{Place, Process, Service, example, text_of, token};
 /// Replications of each scenario; the example has a baseline and four scenarios.
 pub(crate) const REPLICATIONS: u32 = 2;
 const ROWS_PER_STUDY: usize = REPLICATIONS as usize * 5;
+/// A task for each of the five, and the success.
+const ENDS_PER_STUDY: usize = 6;
 pub(crate) const LEASE: Duration = Duration::from_secs(2);
 /// A machine that runs other tests as well is slow.
 const PATIENCE: Duration = Duration::from_secs(900);
@@ -23,7 +25,7 @@ pub(crate) struct Verdict {
     pub(crate) studies: usize,
     /// Without their comparison in time, or with replications missing.
     pub(crate) lost: usize,
-    /// With a replication stored twice, or a study too many.
+    /// With a result that was counted, told or written more than once (see [`Stored`]), or a study too many.
     pub(crate) doubled: usize,
     /// With a comparison that an undisturbed run does not have.
     pub(crate) differing: usize,
@@ -80,13 +82,29 @@ impl Pool {
 
     /// Waits for the studies' ends and judges them.
     pub(crate) fn judge(&self, service: &Service, studies: &[String]) -> Verdict {
-        judge_each(service, &self.operator, studies, |study| {
-            let count = |what: &str| -> usize {
-                let asked = format!("SELECT {what} FROM replications WHERE study = '{study}'");
-                self.postgres.psql(self.name(), &asked).parse().unwrap()
-            };
-            (count("count(*)"), count("count(DISTINCT (scenario, replication))"))
-        })
+        let mut verdict = judge_each(service, &self.operator, studies, |study| {
+            let ask = |what: &str| self.count(&what.replace("$1", &format!("'{study}'")));
+            Stored {
+                replications: ask("SELECT count(*) FROM replications WHERE study = $1"),
+                counted: ask("SELECT replications_done FROM studies WHERE id = $1"),
+                ends: ask(
+                    "SELECT count(*) FROM study_events WHERE study = $1 AND (kind = 'progress' OR data LIKE '%succeeded%')",
+                ),
+            }
+        });
+        // A late writer that nothing fenced comes up against the primary key.
+        verdict.doubled += self.postgres.log().matches("replications_pkey").count();
+        verdict
+    }
+
+    /// A number that the database is asked for.
+    pub(crate) fn count(&self, statement: &str) -> usize {
+        self.postgres.psql(self.name(), statement).parse().unwrap()
+    }
+
+    /// Disturbances of workers must have met tasks.
+    pub(crate) fn assert_workers_lost(&self) {
+        assert!(self.count("SELECT count(*) FROM tasks WHERE losses > 0") > 0, "no task has lost its worker");
     }
 
     /// Where a study stands, if that can be told now.
@@ -117,12 +135,23 @@ pub(crate) fn state(service: &Service, operator: &str, study: &str) -> Option<St
     found["state"].as_str().map(str::to_owned)
 }
 
-/// Waits for the studies' ends and judges them; `stored` counts the replications of a study in the database, and the distinct ones.
+/// What the database holds of a study. The key of replications keeps a second row of the same out; what was done twice shows in what
+/// goes with each end of a task.
+pub(crate) struct Stored {
+    /// Rows of results.
+    pub(crate) replications: usize,
+    /// Replications that were counted as done.
+    pub(crate) counted: usize,
+    /// Events of replicate tasks that ended, and of the study's success.
+    pub(crate) ends: usize,
+}
+
+/// Waits for the studies' ends and judges them by what is stored of each.
 pub(crate) fn judge_each(
     service: &Service,
     operator: &str,
     studies: &[String],
-    stored: impl Fn(&str) -> (usize, usize),
+    stored: impl Fn(&str) -> Stored,
 ) -> Verdict {
     let mut verdict = Verdict { studies: studies.len(), ..Verdict::default() };
     let begin = Instant::now();
@@ -141,9 +170,9 @@ pub(crate) fn judge_each(
         } else if service.comparison(operator, study) != undisturbed() {
             verdict.differing += 1;
         }
-        let (rows, distinct) = stored(study);
-        verdict.doubled += rows - distinct;
-        verdict.lost += usize::from(end == "succeeded" && distinct != ROWS_PER_STUDY);
+        let Stored { replications, counted, ends } = stored(study);
+        verdict.doubled += counted.saturating_sub(ROWS_PER_STUDY) + ends.saturating_sub(ENDS_PER_STUDY);
+        verdict.lost += usize::from(end == "succeeded" && replications != ROWS_PER_STUDY);
     }
     verdict
 }

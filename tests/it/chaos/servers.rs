@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use foresite_tests::servers::{Proxy, wait_until};
+use foresite_tests::servers::{Proxy, RedisServer, wait_until};
 
 use super::Row;
 use super::pool::{Dice, LEASE, Pool};
@@ -28,6 +28,35 @@ pub(crate) fn redis_restarts_and_forgets(scale: usize) -> Row {
     Row::new("Redis killed and emptied", 4 * scale, &pool.judge(&service, &studies), begin)
 }
 
+/// Redis is full and refuses what is new; then it makes room by forgetting whatever key it likes, until it has forgotten the stream.
+pub(crate) fn redis_evicts(scale: usize) -> Row {
+    // What happens to keys happens before a command runs: the script sees it before any worker does.
+    const FILL: &str = "EVAL \"local there = redis.call('EXISTS','{foresite}:tasks'); \
+        redis.call('SET','junk'..ARGV[1],string.rep('x',100000)); return there\" 0";
+    let (begin, pool) = (Instant::now(), Pool::new());
+    let service = pool.place.serve();
+    let document = pool.document(&service);
+    let _workers = [pool.work_is_up(), pool.work_is_up()];
+    let mut studies = Vec::new();
+    for _ in 0..scale {
+        pool.redis.command("CONFIG SET maxmemory 1");
+        studies.push(service.submit(&pool.operator, &document));
+        assert!(pool.redis.command("SET a b").contains("OOM"), "there is room");
+        std::thread::sleep(LEASE);
+        pool.redis.command("CONFIG SET maxmemory-policy allkeys-random");
+        pool.redis.command("CONFIG SET maxmemory 4mb");
+        studies.push(service.submit(&pool.operator, &document));
+        let mut number = 0;
+        wait_until("the stream is forgotten", Duration::from_secs(120), || {
+            number += 1;
+            pool.redis.command(&format!("{FILL} {number}")).starts_with(":0")
+        });
+        pool.redis.command("CONFIG SET maxmemory 0");
+        pool.redis.command("CONFIG SET maxmemory-policy noeviction");
+    }
+    Row::new("Redis full, then evicting keys", 2 * scale, &pool.judge(&service, &studies), begin)
+}
+
 /// Studies are accepted without Redis, and run when it is back.
 pub(crate) fn redis_down_at_submit(scale: usize) -> Row {
     let (begin, mut pool) = (Instant::now(), Pool::new());
@@ -38,9 +67,20 @@ pub(crate) fn redis_down_at_submit(scale: usize) -> Row {
     for _ in 0..scale {
         pool.redis.kill();
         studies.push(service.submit(&pool.operator, &document));
+        let state = pool.state(&service, &studies[studies.len() - 1]);
+        assert_eq!(state.as_deref(), Some("queued"), "somebody knew of it without Redis");
         pool.redis.restart();
+        // Back, it rings again: this Redis had no message yet.
+        wait_until("the new Redis was told of it", Duration::from_secs(60), || has_held_messages(&pool.redis));
     }
     Row::new("Redis down at submit", scale, &pool.judge(&service, &studies), begin)
+}
+
+/// Whether any message has ever been in the stream of this Redis.
+fn has_held_messages(redis: &RedisServer) -> bool {
+    let said = redis.command("XINFO STREAM {foresite}:tasks");
+    let last = said.split("last-generated-id\r\n").nth(1).and_then(|rest| rest.split("\r\n").nth(1));
+    last.is_some_and(|id| id != "0-0")
 }
 
 /// PostgreSQL crashes and recovers during submissions, claims and results.
@@ -90,8 +130,6 @@ pub(crate) fn postgres_stands_still(scale: usize) -> Row {
         Command::new("kill").args(["-TERM", &other.child.id().to_string()]).status().unwrap();
         wait_until("the worker has stopped", Duration::from_secs(60), || other.child.try_wait().unwrap().is_some());
         proxy.open();
-        // A task gives up after three lost leases: this study ends before the next outage.
-        pool.judge(&service, &studies[studies.len() - 1..]);
         other = std::mem::replace(&mut worker, work());
     }
     Row::new("PostgreSQL stands still past the lease", scale, &pool.judge(&service, &studies), begin)

@@ -1,6 +1,7 @@
 //! The service dies around a submission, is asked the same a hundred times, cancels, and is replaced under load.
 
 use std::collections::BTreeSet;
+use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use serde_json::json;
 
 use super::Row;
 use super::pool::{Dice, Pool, Verdict};
-use crate::foresite::{Service, expect};
+use crate::foresite::{Service, example, expect};
 
 /// `kill -9` of the service at a random moment after a study was sent; the client then sends it again, with the same key.
 pub(crate) fn killed_around_submit(scale: usize) -> Row {
@@ -108,6 +109,9 @@ pub(crate) fn one_key_in_parallel(scale: usize) -> Row {
     Row::new("one Idempotency-Key 100 times at once", PARALLEL * scale, &verdict, begin)
 }
 
+/// Within this time a cancelled study has stopped.
+const PROMPT: Duration = Duration::from_secs(2);
+
 /// Every other study is cancelled, at a random moment of its life.
 pub(crate) fn cancelled_at_random_points(scale: usize) -> Row {
     let (begin, pool) = (Instant::now(), Pool::new());
@@ -119,6 +123,7 @@ pub(crate) fn cancelled_at_random_points(scale: usize) -> Row {
     long["replications"] = json!(500);
     let mut dice = Dice::new();
     let (mut kept, mut cancelled, mut verdict) = (Vec::new(), 0, Verdict::default());
+    let mut slowest = Duration::ZERO;
     for number in 0..2 * scale {
         kept.push(service.submit(&pool.operator, &document));
         let victim = service.submit(&pool.operator, &long);
@@ -127,18 +132,31 @@ pub(crate) fn cancelled_at_random_points(scale: usize) -> Row {
             dice.sleep(1, 4000);
         }
         let path = format!("/v1/studies/{victim}");
+        let asked = Instant::now();
         let answer = service.post(&pool.operator, &format!("{path}/cancel")).send().unwrap();
         assert_eq!(answer.status(), 200);
         cancelled += 1;
-        wait_until("it is cancelled", Duration::from_secs(20), || {
-            pool.state(&service, &victim).as_deref() == Some("cancelled")
-        });
+        wait_until("it is cancelled", PROMPT, || pool.state(&service, &victim).as_deref() == Some("cancelled"));
+        slowest = slowest.max(asked.elapsed());
         let result = service.get(&pool.operator, &format!("{path}/comparison")).send().unwrap();
         verdict.doubled += usize::from(result.status() != 409);
     }
+    println!("cancel: the slowest took {} ms", slowest.as_millis());
     let judged = pool.judge(&service, &kept);
     let verdict = Verdict { doubled: judged.doubled + verdict.doubled, ..judged };
     Row::new("cancel at random points", cancelled, &verdict, begin)
+}
+
+/// A site's pipeline: a study that takes longer than a restart, waited for at one of the services.
+fn gate(pool: &Pool, url: &str) -> std::process::Child {
+    for name in ["slurm.conf", "gres.conf", "sacctmgr.cfg", "sacct.txt"] {
+        std::fs::copy(example(name), pool.place.folder().join(name)).unwrap();
+    }
+    let text = std::fs::read_to_string(example("study.yaml")).unwrap();
+    let text = text.replace("replications: 10", "replications: 40");
+    std::fs::write(pool.place.folder().join("study.yaml"), text).unwrap();
+    let mut submit = pool.place.command(&["submit", "study.yaml", "--server", url, "--gate", "--json"]);
+    submit.env("FORESITE_TOKEN", &pool.operator).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 /// Two services and two workers are replaced one after the other while clients ask and submit.
@@ -154,6 +172,7 @@ pub(crate) fn rolling_restart(scale: usize) -> Row {
     let mut services = [serve(ports[0]), serve(ports[1])];
     let mut workers = [Some(pool.work()), Some(pool.work())];
     let document = pool.document(&services[0]);
+    let gate = gate(&pool, &services[0].url);
     let (stop, asked, failed) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
     let studies = std::thread::scope(|scope| {
         let clients: Vec<_> = (0..4)
@@ -197,6 +216,8 @@ pub(crate) fn rolling_restart(scale: usize) -> Row {
     });
     let verdict = pool.judge(&services[0], &studies);
     let (asked, failed) = (asked.into_inner(), failed.into_inner());
+    let gate = gate.wait_with_output().unwrap();
+    assert!(gate.status.success(), "the gate: {}", String::from_utf8_lossy(&gate.stderr));
     println!("rolling restart: {asked} requests, {failed} failed");
     assert!(asked > 0 && failed == 0, "{failed} of {asked} requests failed");
     Row::new("rolling restart of all under load", 4 * scale, &verdict, begin)

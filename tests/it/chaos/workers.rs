@@ -3,31 +3,37 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::Row;
-use super::pool::{Dice, LEASE, Pool};
-use crate::foresite::expect;
+use foresite_tests::servers::wait_until;
 
-/// `kill -9` of one of two workers, at random points, again and again while studies are at work.
+use super::Row;
+use super::children::children;
+use super::pool::{Dice, LEASE, Pool};
+use crate::foresite::{Process, expect};
+
+/// `kill -9` of one of two workers, in the middle of a simulation and at a random moment, again and again.
 pub(crate) fn killed(scale: usize) -> Row {
     let (begin, pool) = (Instant::now(), Pool::new());
     let service = pool.place.serve();
     let document = pool.document(&service);
-    let studies: Vec<String> = (0..2 * scale).map(|_| service.submit(&pool.operator, &document)).collect();
+    let mut studies = Vec::new();
     let mut dice = Dice::new();
     let mut workers = [pool.work(), pool.work()];
     let mut kills = 0;
-    while kills < 4 * scale {
-        dice.sleep(100, 2500);
-        let victim = &mut workers[dice.below(2) as usize];
-        victim.kill();
-        *victim = pool.work();
-        kills += 1;
-        // A task gives up after three dead workers: enough of them must get through.
-        if kills % 2 == 0 {
-            std::thread::sleep(2 * LEASE);
+    for _ in 0..2 * scale {
+        studies.push(service.submit(&pool.operator, &document));
+        let at_work = |worker: &Process| !children(worker.child.id()).is_empty();
+        wait_until("a worker simulates", Duration::from_secs(120), || workers.iter().any(at_work));
+        let busy = workers.iter().position(at_work).unwrap_or_default();
+        for victim in [busy, dice.below(2) as usize] {
+            workers[victim].kill();
+            workers[victim] = pool.work();
+            kills += 1;
+            dice.sleep(100, 2500);
         }
     }
-    Row::new("`kill -9` of a worker", kills, &pool.judge(&service, &studies), begin)
+    let verdict = pool.judge(&service, &studies);
+    pool.assert_workers_lost();
+    Row::new("`kill -9` of a worker", kills, &verdict, begin)
 }
 
 /// SIGSTOP for longer than the lease, then SIGCONT: the late writer finds itself fenced.
@@ -42,7 +48,7 @@ pub(crate) fn stopped_past_the_lease(scale: usize) -> Row {
         assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
     };
     let running = || pool.postgres.psql(pool.name(), "SELECT count(*) FROM tasks WHERE state = 'running'") != "0";
-    foresite_tests::servers::wait_until("a task is running", Duration::from_secs(120), running);
+    wait_until("a task is running", Duration::from_secs(120), running);
     let mut stops = 0;
     let _other = pool.work();
     for _ in 0..scale {
@@ -52,7 +58,9 @@ pub(crate) fn stopped_past_the_lease(scale: usize) -> Row {
         std::thread::sleep(Duration::from_millis(500));
         stops += 1;
     }
-    Row::new("SIGSTOP past the lease, SIGCONT", stops, &pool.judge(&service, &studies), begin)
+    let verdict = pool.judge(&service, &studies);
+    pool.assert_workers_lost();
+    Row::new("SIGSTOP past the lease, SIGCONT", stops, &verdict, begin)
 }
 
 /// Simulations that need more memory than they may have; a healthy study after them is not touched.
@@ -63,9 +71,9 @@ pub(crate) fn poison(scale: usize) -> Row {
     let poisoned: Vec<String> = (0..scale).map(|_| service.submit(&pool.operator, &document)).collect();
     // No memory for anything: each attempt's child ends, the worker does not.
     let strict = pool.place.command(&["work"]).env("FORESITE_TASK_MEMORY_BYTES", "1000000").spawn().unwrap();
-    let mut strict = crate::foresite::Process { child: strict };
+    let mut strict = Process { child: strict };
     for study in &poisoned {
-        foresite_tests::servers::wait_until("the poison study has failed", Duration::from_secs(240), || {
+        wait_until("the poison study has failed", Duration::from_secs(240), || {
             pool.state(&service, study).as_deref() == Some("failed")
         });
         let said = expect(service.get(&pool.operator, &format!("/v1/studies/{study}")).send().unwrap(), 200);

@@ -51,6 +51,16 @@ async fn large_objects_are_sent_in_parts(objects: &Objects) {
     assert_eq!(ObjectHash::of(&back), put.hash);
 }
 
+async fn objects_belong_to_one_deployment(objects: &Objects) {
+    objects.belong_to("ours").await.unwrap();
+    objects.belong_to("ours").await.unwrap();
+    let refused = objects.belong_to("others").await;
+    assert!(matches!(refused, Err(StoreError::ForeignObjects { owner, .. }) if owner == "ours"));
+    // The mark is no object.
+    let hashes: Vec<_> = objects.list().try_collect().await.unwrap();
+    assert!(hashes.is_empty(), "{hashes:?}");
+}
+
 async fn limits_hold(objects: &Objects) {
     let too_large = objects.put_stream(chunks(&[b"hello ", b"world"]), 10).await;
     assert!(matches!(too_large, Err(StoreError::TooLarge { limit: 10 })));
@@ -74,6 +84,11 @@ mod in_a_folder {
     #[tokio::test]
     async fn limits_hold() {
         super::limits_hold(&local_objects().objects).await;
+    }
+
+    #[tokio::test]
+    async fn objects_belong_to_one_deployment() {
+        super::objects_belong_to_one_deployment(&local_objects().objects).await;
     }
 
     #[tokio::test]
@@ -104,6 +119,11 @@ mod on_s3 {
     #[tokio::test]
     async fn limits_hold() {
         super::limits_hold(&s3_objects().await).await;
+    }
+
+    #[tokio::test]
+    async fn objects_belong_to_one_deployment() {
+        super::objects_belong_to_one_deployment(&s3_objects().await).await;
     }
 }
 

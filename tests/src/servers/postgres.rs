@@ -90,6 +90,12 @@ impl PostgresServer {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
+    /// What it has logged so far.
+    pub fn log(&self) -> String {
+        let bytes = std::fs::read(self.folder.join("server.log")).expect("a log");
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
     /// Ends it in an orderly manner (a fast shutdown: clients are disconnected).
     pub fn stop(&mut self) {
         if let Some(process) = self.process.take() {
