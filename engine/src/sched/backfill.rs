@@ -342,6 +342,7 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
         && policy.backfill.min_age_reserve == 0
         && controller.preempt.is_none()
         && !controller.components_wait()
+        && !controller.linear_sizes_vary()
         && cycle.weights == controller.selector.weights.version()
         && !controller.every_cycle;
     let max_test = matches!(exit, Exit::MaxTest);

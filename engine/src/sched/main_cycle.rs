@@ -94,8 +94,10 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     let kind = usize::from(full);
     // Ages decide only through bf_min_age_reserve; without it a decision depends on nothing but the state.
     // Preemption looks at how long jobs have run and when room was last made.
+    // Backfill's tests give jobs other sizes than select/linear's here, so the last to test decides.
     let timeless = controller.scenario.policy.backfill.min_age_reserve == 0
         && controller.preempt.is_none()
+        && !controller.linear_sizes_vary()
         && !controller.every_cycle;
     if let Some(idle) = controller.main_scratch.idle[kind]
         && idle.version == controller.version
@@ -307,6 +309,10 @@ fn consider(
         let user = controller.scenario.workload.jobs[id.index()].user.0;
         let is_open = matches!(opening, Opening::Open { .. });
         let fits = is_open && controller.fits_in_reservation(reservation, shape, user, &scratch.candidates);
+        if is_open && !fits && controller.linear_sizes_vary() && shape.size_varies {
+            // Its test whether the job could ever run counts, too.
+            controller.size_becomes(id, shape.charged_alone);
+        }
         if is_open && !fits && controller.preempt.is_some() {
             // Room that is being made is not there yet: the job is treated as any other that does not fit.
             controller.make_room(id, record.partition, shape, &scratch.candidates);

@@ -257,6 +257,11 @@ impl Controller<'_> {
         }
     }
 
+    /// Whether failing tests of the main scheduler tell how large a job is: with select/linear, where sizes vary.
+    pub(crate) fn linear_sizes_vary(&self) -> bool {
+        self.sizes_vary && self.scenario.policy.select.linear
+    }
+
     /// Commits an allocation: the job runs from this second.
     pub(crate) fn start(&mut self, id: JobId, partition: PartitionId, allocation: Allocation, by: StartedBy) {
         self.settle_limit(id, by);

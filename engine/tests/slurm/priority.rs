@@ -81,8 +81,8 @@ fn a_waiting_job_is_as_large_as_what_a_test_would_have_charged_it() {
     expect(scenario, expected);
 }
 
-/// At its submission only n3 is idle: job 5 counts its eight CPUs from the next step on, though n1 would do. The licence lets one
-/// of the two run.
+/// At its submission only n3 is idle: job 5 counts its eight CPUs from the next step on, though n1 would do. The licence, for which
+/// they wait without a test of nodes, lets one of the two run.
 #[test]
 fn a_new_job_is_as_large_as_what_idle_nodes_would_have_charged_it() {
     expect(
@@ -93,7 +93,7 @@ fn a_new_job_is_as_large_as_what_idle_nodes_would_have_charged_it() {
          set select=linear bf_interval=off multifactor weight_job_size=1000
          job 1 w=n1 run=900 t=20
          job 2 w=n2 run=900 t=20
-         job 3 at=10 N=3 n=14 run=50 t=10
+         job 3 at=10 N=3 n=14 L=l:1 run=50 t=10
          job 4 at=20 N=1 n=4 w=n2 L=l:1 run=100 t=10
          job 5 at=30 N=1 n=1 L=l:1 run=100 t=10",
         "1  0   0..4        +900  COMPLETED  n1        *
@@ -101,6 +101,32 @@ fn a_new_job_is_as_large_as_what_idle_nodes_would_have_charged_it() {
          3  10  2.end+0..4  +50   COMPLETED  n1,n2,n3  *
          4  20  5.end+0..4  +100  COMPLETED  n2        *
          5  30  3.end+0..4  +100  COMPLETED  n1        *",
+    );
+}
+
+/// Job 5 is planned on n2, of six CPUs, where it can run first; when it does not fit now, select/linear asks whether it ever could,
+/// and finds n4 of ten. So it comes before job 6, of n3's eight.
+#[test]
+fn a_test_of_linear_that_fails_counts_what_all_nodes_together_would_have_charged() {
+    expect(
+        "node n1 cores=2
+         node n2 cores=6
+         node n3 cores=8
+         node n4 cores=10
+         license l:1
+         set select=linear bf_interval=1700 multifactor weight_job_size=1000
+         job 1 w=n1 n=2 run=1800 t=31
+         job 2 w=n2 n=6 run=1800 t=40
+         job 3 w=n3 n=8 run=1800 t=50
+         job 4 w=n4 n=10 run=1800 t=90
+         job 5 at=10 N=1 n=4 L=l:1 run=100 t=10
+         job 6 at=20 N=1 n=4 w=n3 L=l:1 run=100 t=10",
+        "1  0   0..4        +1800  COMPLETED  n1     *
+         2  0   0..4        +1800  COMPLETED  n2     *
+         3  0   0..4        +1800  COMPLETED  n3     *
+         4  0   0..4        +1800  COMPLETED  n4     *
+         5  10  1.end+0..9  +100   COMPLETED  n2     *
+         6  20  5.end+0..4  +100   COMPLETED  n3     *",
     );
 }
 
