@@ -3,11 +3,13 @@ if anything is not as it should be. Usage: hostile.py FORESITE [GIGABYTES of the
 """
 
 import gzip
+import io
 import json
 import os
 import socket
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 import time
@@ -101,6 +103,16 @@ def tar_bomb(data_gb):
         return packed
 
 
+def deep_tar():
+    """A tar whose slurm.conf is in very many folders, packed."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as tar:
+        conf = tarfile.TarInfo("a/" * 2_000_000 + "slurm.conf")
+        conf.size = 1
+        tar.addfile(conf, io.BytesIO(b"#"))
+    return packed.getvalue()
+
+
 def chunks(size, block):
     sent = 0
     while sent < size:
@@ -158,6 +170,8 @@ def main():
         row(service, f"zstd bomb as a trace, {len(bomb):,} bytes for 512 MB", {413, 422}, lambda: code(service.call("POST", trace, bomb, **zst)))
         row(service, f"zstd bomb of blank lines as a trace, {len(blank):,} bytes for 512 MB", {422}, lambda: code(service.call("POST", trace, blank, **zst)))
         row(service, f"zstd bomb as a configuration (tar), {len(packed_tar):,} bytes for 512 MB", {413}, lambda: code(service.call("POST", config, packed_tar, **zst)))
+        folders = deep_tar()
+        row(service, "a tar whose file is in 2,000,000 folders", {422}, lambda: code(service.call("POST", config, folders, **{"Content-Type": "application/gzip"})))
         row(service, "torn gzip as a trace", {422}, lambda: code(service.call("POST", trace, torn)))
         for conf in ("NodeName=n[0-999999999999] CPUs=1", "NodeName=a[0-9999]b[0-9999]c[0-9999] CPUs=1"):
             text = f"ClusterName=c\n{conf}\nPartitionName=p Nodes=ALL\n".encode()
@@ -176,6 +190,10 @@ def main():
         row(service, "a study of 100 MB", {413}, lambda: code(service.call("POST", "/v1/studies", chunks(100 << 20, b" " * (1 << 20)))))
         deep = b"[" * 500_000
         row(service, "a study of 500,000 open brackets", {422, 400}, lambda: code(service.call("POST", "/v1/studies", deep)))
+        aliases = b"a: &a [" + b"1," * 250_000 + b"]\nb: [" + b"*a," * 150_000 + b"]\n"
+        row(service, "a study of 150,000 aliases of 250,000 numbers", {422}, lambda: code(service.call("POST", "/v1/studies", aliases)))
+        keys = b'{"' + b"k" * 500_000 + b'": [' + b"1," * 250_000 + b"1]}"
+        row(service, "a study of 250,000 numbers under a key of 500 kB", {422}, lambda: code(service.call("POST", "/v1/studies", keys)))
         row(service, "1,000 idle sockets", {200}, lambda: idle(service, 1000))
     sys.exit(faults > 0)
 
