@@ -1,6 +1,10 @@
 //! Signing in, and what a browser sees.
 
-use crate::foresite::{Place, token};
+use std::process::Stdio;
+
+use foresite_tests::servers::{PostgresServer, RedisServer};
+
+use crate::foresite::{Place, Service, token};
 
 #[test]
 fn a_token_is_exchanged_for_a_cookie_that_only_reads() {
@@ -37,4 +41,26 @@ fn a_token_is_exchanged_for_a_cookie_that_only_reads() {
     assert!(page.text().unwrap().contains("Studies"));
     let change = service.http.post(url("/v1/sites")).header("cookie", pair).json(&serde_json::json!({"name": "x"}));
     assert_eq!(change.send().unwrap().status(), 401);
+}
+
+#[test]
+fn a_page_that_fails_is_found_in_the_log_by_its_trace_id() {
+    let (mut postgres, redis) = (PostgresServer::start(), RedisServer::start());
+    let place = Place::shared(&postgres.create_database(), &redis.url()).with("FORESITE_LOG", "error");
+    place.must(&["migrate", "up"]);
+    let log = place.folder().join("log");
+    let mut command = place.command(&["serve"]);
+    command.stderr(Stdio::from(std::fs::File::create(&log).unwrap()));
+    let service = Service::of(command);
+    postgres.kill();
+    let page = service
+        .http
+        .get(format!("{}/", service.url))
+        .header("cookie", format!("foresite_session={}", token("t", "viewer")));
+    let page = page.send().unwrap();
+    assert_eq!(page.status(), 503);
+    let trace_id = page.headers()["x-trace-id"].to_str().unwrap();
+    let said = std::fs::read_to_string(&log).unwrap();
+    let failed = said.lines().find(|line| line.contains("request failed")).unwrap_or_default();
+    assert!(failed.contains(&format!("trace.id=\"{trace_id}\"")), "{trace_id}\n{said}");
 }

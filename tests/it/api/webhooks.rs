@@ -93,6 +93,21 @@ fn a_receiver_that_fails_is_told_again_and_one_that_is_gone_is_not() {
 }
 
 #[test]
+fn what_is_stored_and_cannot_be_read_is_said_to_be() {
+    let database = crate::fixtures::postgres().create_database();
+    let place = Place::shared(&database, &crate::fixtures::redis().url());
+    place.must(&["migrate", "up"]);
+    let service = place.serve();
+    let admin = token("t", "admin");
+    let (webhook, _) = make(&service, &admin, "https://localhost/", json!(["study.failed"]));
+    expect(service.post(&admin, &format!("/v1/webhooks/{webhook}/test")).send().unwrap(), 202);
+    let name = database.rsplit('/').next().unwrap();
+    crate::fixtures::postgres().psql(name, "UPDATE webhook_deliveries SET data = '{'");
+    let path = format!("/v1/webhooks/{webhook}/deliveries");
+    assert_eq!(expect(service.get(&admin, &path).send().unwrap(), 500)["code"], "internal");
+}
+
+#[test]
 fn webhooks_into_private_networks_are_refused_when_made_and_when_sent() {
     let place = Place::embedded();
     let service = place.serve();
