@@ -80,14 +80,15 @@ impl Dispatcher {
         let answer = self.post(delivery, webhook, self.store.now().await? / 1000).await;
         let now = self.store.now().await?;
         let wait = usize::try_from(delivery.attempts - 1).ok().and_then(|done| WAITS.get(done));
-        let retry_at = wait.filter(|_| answer.error.is_some()).map(|seconds| now + seconds * 1000);
+        let is_gone = answer.status == Some(GONE);
+        let retry_at = wait.filter(|_| answer.error.is_some() && !is_gone).map(|seconds| now + seconds * 1000);
         let outcome = match (&answer.error, retry_at) {
             (None, _) => "delivered",
             (Some(_), Some(_)) => "retried",
             (Some(_), None) => "failed",
         };
         self.metrics.webhook(outcome);
-        if answer.status == Some(GONE) {
+        if is_gone {
             self.store.disable_webhook(&webhook.id, "the receiver answered 410 Gone", now).await?;
             return Ok(());
         }

@@ -88,6 +88,10 @@ fn a_receiver_that_fails_is_told_again_and_one_that_is_gone_is_not() {
         let shown = expect(service.get(&admin, &format!("/v1/webhooks/{gone}")).send().unwrap(), 200);
         shown["disabled_at"].is_string()
     });
+    // Its end, not the first of several tries.
+    let metrics = service.http.get(&service.metrics).send().unwrap().text().unwrap();
+    let failed = metrics.lines().find(|line| line.contains("webhook") && line.contains("outcome=\"failed\""));
+    assert!(failed.is_some_and(|line| line.ends_with(" 1")), "{failed:?}");
     let again = service.post(&admin, &format!("/v1/webhooks/{gone}/test")).send().unwrap();
     assert_eq!(expect(again, 409)["code"], "webhook_disabled");
 }
