@@ -1,14 +1,22 @@
 //! Settings of two deployments mixed up: whoever starts says so, and takes nothing.
 
-use foresite_tests::servers::{PostgresServer, RedisServer};
+use std::io::Read;
+use std::process::Stdio;
+use std::time::Duration;
 
-use crate::foresite::{Place, token};
+use foresite_tests::servers::{PostgresServer, RedisServer, wait_until};
+
+use crate::foresite::{Place, Process, token};
 
 /// What a process says that refuses to start.
 fn refusal(place: &Place, role: &str) -> String {
-    let output = place.run(&[role]);
-    assert_eq!(output.status.code(), Some(1), "{role} started");
-    String::from_utf8_lossy(&output.stderr).into_owned()
+    let mut command = place.command(&[role]);
+    let mut process = Process { child: command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap() };
+    wait_until("it refuses to start", Duration::from_secs(60), || process.child.try_wait().unwrap().is_some());
+    assert_eq!(process.child.wait().unwrap().code(), Some(1));
+    let mut said = String::new();
+    process.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    said
 }
 
 #[test]
