@@ -248,7 +248,10 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
         weights: controller.selector.weights.version(),
     };
     hetjobs::begin(controller);
-    if cycle.yields && controller.timers.priority_at <= ahead::latest_end(controller, &cycle) {
+    if cycle.yields
+        && policy.continue_after_yield
+        && controller.timers.priority_at <= ahead::latest_end(controller, &cycle)
+    {
         // A step will give the queue another order while the cycle sleeps.
         backfill.walk.keep_rest(controller);
     }
@@ -287,7 +290,7 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
         // It sleeps between two records, not after the last.
         if busy_us >= policy.yield_interval_us.max(1) && (cycle.passed < cycle.length || cycle.again.is_some()) {
             // The controller's work so far is done; it sleeps, and events happen.
-            if !cycle.exhausted {
+            if !cycle.exhausted && policy.continue_after_yield {
                 backfill.walk.keep_rest(controller);
             }
             cycle.resumed_ms = controller.now;

@@ -74,8 +74,8 @@ impl Events {
         self.heap.peek().map_or(i64::MAX, |Reverse((time, ..))| *time)
     }
 
-    /// Calls `visit` with every event up to `until` [ms], in no order. O(events visited).
-    pub(crate) fn visit_until(&self, until: i64, mut visit: impl FnMut(Event)) {
+    /// Calls `visit` with the time [ms] of every event up to `until` and the event, in no order. O(events visited).
+    pub(crate) fn visit_until(&self, until: i64, mut visit: impl FnMut(i64, Event)) {
         let heap = self.heap.as_slice();
         // A parent is never later than its children.
         let mut above = vec![0];
@@ -83,7 +83,7 @@ impl Events {
             if let Some(Reverse((time, event, _))) = heap.get(at)
                 && *time <= until
             {
-                visit(*event);
+                visit(*time, *event);
                 above.extend([2 * at + 1, 2 * at + 2]);
             }
         }

@@ -116,6 +116,58 @@ pub(crate) fn scenario(array: &'static [&'static str]) -> impl Strategy<Value = 
         })
 }
 
+/// One of many jobs on `n_nodes` nodes of four cores, in one of the given partitions.
+fn one_of_many(n_nodes: u32, partitions: &'static [&'static str]) -> impl Strategy<Value = String> {
+    let size = prop_oneof![
+        3 => (1..=4u32).prop_map(|tasks| format!("N=1 n={tasks}")),
+        2 => (1..=n_nodes).prop_map(|nodes| format!("N={nodes} n={} per_node=4", 4 * nodes)),
+    ];
+    // Half of them come at once, so that the queue is long from the beginning.
+    let at = prop_oneof![Just(0), 0..7000u32];
+    let extra = word(&["", "", "", "", "", "", "", "cancel=2400", "cancel=4700", "runs=40", "begin=3000", "L=lic:1"]);
+    (at, 1..900u32, 1..20u32, size, extra, word(&["user=a", "user=b", "user=c"]), word(partitions)).prop_map(
+        |(at, run, limit, size, extra, user, partition)| {
+            let extra = if extra.starts_with("cancel") && at > 2000 { "" } else { &extra };
+            format!("at={at} run={run} t={limit} {size} {extra} {user} {partition}")
+        },
+    )
+}
+
+/// A long queue, mostly without limits, and cycles that take seconds for it: far more of them than the first ones, which are gone
+/// through for their counters.
+fn crowded() -> impl Strategy<Value = String> {
+    let jobs = |partitions| prop::collection::vec(one_of_many(3, partitions), 40..100);
+    let jobs = prop_oneof![
+        2 => jobs(&["p=p"]).prop_map(|jobs| ("partition p", jobs)),
+        1 => jobs(&["p=p", "p=q"]).prop_map(|jobs| ("partition p nodes=n[1-3]\npartition q nodes=n[4-6] tier=2", jobs)),
+        1 => jobs(&["p=p", "p=q", "p=p,q"]).prop_map(|jobs| ("partition p\npartition q nodes=n[3-6] tier=2", jobs)),
+    ];
+    let cost = (
+        prop::sample::select(&[0, 300_000, 1_500_000][..]),
+        prop::sample::select(&[30_000, 90_000, 350_000, 1_500_000][..]),
+        prop::sample::select(&[0, 20][..]),
+    );
+    (
+        jobs,
+        cost,
+        word(&["bf_continue", "bf_continue", "bf_continue", ""]),
+        word(&["", "bf_max_time=3", "bf_max_time=9", "bf_max_job_test=7", "bf_max_job_user=4"]),
+        word(&["", "bf_yield_interval=600000 bf_yield_sleep=700000", "bf_yield_interval=1000000 bf_yield_sleep=4000000"]),
+        word(&["", "epilog", "multifactor weight_job_size=100 weight_fairshare=50", "multifactor weight_age=1000 max_age=9000"]),
+        word(&["", "", "bf_min_prio_reserve=1", "reduce_completing_frag complete_wait=20", "default_queue_depth=3", "enforce=limits"]),
+    )
+        .prop_map(|((partitions, jobs), (base, record, noise), goes_on, depth, yields, policy, rare)| {
+            let mut text = format!(
+                "node n[1-6] cores=4\n{partitions}\nlicense lic:1\nqos normal max_jobs_per_user=2\nuser a\nuser b\nuser c\n\
+                 set bf_interval=4 base_us={base} record_us={record} noise={noise} {goes_on} {depth} {yields} {policy} {rare}\n"
+            );
+            for (index, job) in jobs.iter().enumerate() {
+                text += &format!("job {} {job}\n", index + 1);
+            }
+            text
+        })
+}
+
 /// What a job holds of each of its nodes: CPUs, memory, GPUs.
 fn share(scenario: &Scenario, outcome: &Outcome, index: usize) -> (u64, u64, u64) {
     let record = &outcome.records[index];
@@ -296,6 +348,11 @@ proptest! {
         option in word(&["", "bf_continue", "bf_max_time=2", "bf_max_job_test=5", "bf_yield_interval=600000 bf_yield_sleep=700000"]),
     ) {
         let text = format!("{text}set base_us={base} record_us={record} noise={noise} {option}\n");
+        crate::schedule::expect_equal_with_every_cycle(&text, seed);
+    }
+
+    #[test]
+    fn cycles_over_a_long_queue_end_where_nothing_can_start(text in crowded(), seed in 0u64..1000) {
         crate::schedule::expect_equal_with_every_cycle(&text, seed);
     }
 

@@ -3,9 +3,10 @@
 //!
 //! A candidate is a record whose request fits into what is free now, on nodes that the plan so far leaves to it, and
 //! which no cap, limit or licence holds back. All of these only shrink while a cycle goes on, so a record that is no
-//! candidate once is none until the cycle ends. In a cycle that sleeps, running jobs end meanwhile and others start:
-//! there what is free counts with all that could become free ([`super::ahead`]), and of the rest only what no such event
-//! can lift. `simulate_every_cycle` does without, and must decide the same.
+//! candidate once is none until the cycle ends. In a cycle that sleeps, running jobs end meanwhile and others start.
+//! Without `bf_continue` the cycle then ends, too; with it, what is free counts with all that could become free by the time
+//! the cycle comes to the record ([`super::ahead`]), and of the rest only what no such event can lift.
+//! `simulate_every_cycle` does without, and must decide the same.
 
 use crate::ids::RequestId;
 use crate::job::JobPart;
@@ -15,7 +16,7 @@ use crate::select::gathered::{Gathered, Soon};
 use crate::select::shape::Shape;
 use crate::simulation::{Controller, SECOND, seconds};
 
-use super::ahead;
+use super::ahead::{self, Ahead};
 use super::counts::Counts;
 use super::reach::Reach;
 use super::{Backfill, Cycle};
@@ -33,10 +34,12 @@ pub(super) struct Candidates {
     counts: Counts,
     /// How far the cycle will be when it comes to where the search is.
     reach: Reach,
-    /// The cycle sleeps in between.
-    sleeps: bool,
-    /// What could become free in its sleeps.
-    soon: Option<Soon>,
+    /// The cycle sleeps in between, and goes on whatever has happened.
+    goes_on: bool,
+    /// What becomes free in its sleeps.
+    ahead: Ahead,
+    /// Records that the search has passed.
+    passed: usize,
     /// The state of which that is true.
     soon_of: u64,
     /// The next candidate, if the search has found one that the cycle has not come to.
@@ -79,9 +82,15 @@ pub(super) fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill, cy
         || any_leaves_weights(controller)
         || any_strays(controller);
     candidates.active = !(controller.every_cycle || plans_are_read) && cycle.weight == 0;
-    candidates.sleeps = cycle.yields;
-    if candidates.active && cycle.yields {
-        candidates.look_ahead(controller, cycle);
+    candidates.goes_on = cycle.yields && controller.scenario.policy.backfill.continue_after_yield;
+    candidates.era += 1;
+    candidates.passed = 0;
+    candidates.ahead.forget();
+    if candidates.active && candidates.goes_on {
+        candidates.active = candidates.ahead.look(controller, cycle);
+        candidates.soon_of = controller.version;
+    } else if candidates.active && cycle.yields {
+        candidates.active = !ahead::machine_may_change(controller, cycle);
     }
     if !candidates.active {
         return;
@@ -90,7 +99,6 @@ pub(super) fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill, cy
         true => ahead::latest_end(controller, cycle),
         false => controller.now + (cycle.cost.of_records(cycle.length) / 1000) as i64,
     });
-    candidates.era += 1;
     candidates.reach = Reach::default();
     candidates.scout = Scout::default();
     candidates.witness = None;
@@ -127,20 +135,36 @@ fn any_shape(controller: &mut Controller<'_>, is_so: impl Fn(&Controller<'_>, &S
 }
 
 impl Candidates {
-    /// Finds out anew what could become free.
-    fn look_ahead(&mut self, controller: &Controller<'_>, cycle: &Cycle) {
-        self.era += 1;
-        self.soon = ahead::look(controller, cycle, self.soon.take());
-        self.soon_of = controller.version;
-        self.active = self.soon.is_some();
+    /// Whether a request fits into what is free before the turn of the search's record, plans ignored. O(1).
+    fn fits(&self, request: RequestId) -> bool {
+        let verdict = self.requests[request.index()];
+        verdict.fits && verdict.evaluation == self.evaluation
     }
+}
+
+/// The state has changed: finds out anew what could become free before the search's last record has its turn.
+fn look_ahead(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle) {
+    let until = seen_by(backfill, cycle, backfill.candidates.passed.saturating_sub(1));
+    let candidates = &mut backfill.candidates;
+    candidates.era += 1;
+    candidates.active = candidates.ahead.look(controller, cycle);
+    candidates.soon_of = controller.version;
+    if candidates.active && candidates.ahead.give_back(controller, until) {
+        evaluate(controller, candidates);
+    }
+}
+
+/// What has happened before a record with so many before it has its turn [ms]. Who came back to the queue while the cycle slept
+/// may have been in it before.
+fn seen_by(backfill: &Backfill, cycle: &Cycle, records: usize) -> i64 {
+    ahead::seen_by(cycle, records.saturating_add(backfill.newcomers.len()))
 }
 
 /// Says for every waiting request whether it fits.
 fn evaluate(controller: &mut Controller<'_>, candidates: &mut Candidates) {
     let previous = candidates.evaluation;
     candidates.evaluation += 1;
-    let soon = candidates.soon.as_ref().filter(|_| candidates.sleeps);
+    let soon = candidates.ahead.soon();
     if let Some(soon) = soon {
         controller.free.freed.union(&soon.nodes);
     }
@@ -199,11 +223,12 @@ pub(super) fn started(backfill: &mut Backfill) {
 /// Whether nothing that is left can start, and what the cycle leaves behind is known too: whether it keeps cycles
 /// coming. Amortised over a cycle, O(queue + candidates × slots × words).
 pub(super) fn none_left(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle) -> bool {
-    let candidates = &mut backfill.candidates;
-    if candidates.active && candidates.sleeps && candidates.soon_of != controller.version {
+    let candidates = &backfill.candidates;
+    if candidates.active && candidates.goes_on && candidates.soon_of != controller.version {
         // What has started may end before the cycle does.
-        candidates.look_ahead(controller, cycle);
+        look_ahead(controller, backfill, cycle);
     }
+    let candidates = &backfill.candidates;
     if !candidates.active {
         return false;
     }
@@ -213,14 +238,14 @@ pub(super) fn none_left(controller: &mut Controller<'_>, backfill: &mut Backfill
         }
         backfill.candidates.witness = None;
     }
-    !find(controller, backfill, cycle) && flags_are_known(controller, backfill)
+    !find(controller, backfill, cycle) && flags_are_known(controller, backfill, cycle)
 }
 
 /// Whether the cycle's end is known to mark nodes as PLANNED, or known not to do so but to have stamped a job: whatever
 /// the rest of the queue adds, the next cycle then comes, and sees the same. After a cycle that sleeps it comes anyway.
-fn flags_are_known(controller: &Controller<'_>, backfill: &Backfill) -> bool {
+fn flags_are_known(controller: &Controller<'_>, backfill: &Backfill, cycle: &Cycle) -> bool {
     let open = &controller.free.open;
-    backfill.candidates.sleeps || backfill.planned.intersects(open) || (backfill.stamped && open.is_empty())
+    cycle.yields || backfill.planned.intersects(open) || (backfill.stamped && open.is_empty())
 }
 
 /// Goes on to the next candidate.
@@ -236,19 +261,32 @@ fn find(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle)
             return false;
         }
         let Some(record) = backfill.walk.scout(controller, &mut candidates.scout) else { return false };
+        candidates.passed += 1;
+        if candidates.goes_on {
+            let until = seen_by(backfill, cycle, backfill.candidates.passed - 1);
+            if backfill.candidates.ahead.give_back(controller, until) {
+                // More could be free than when the records before were looked at.
+                backfill.candidates.era += 1;
+                evaluate(controller, &mut backfill.candidates);
+            }
+        }
+        let candidates = &mut backfill.candidates;
         if !controller.live.is_pending(record.job) {
             continue;
         }
-        let fits = candidates.requests[record.request.index()];
-        let fits = fits.fits && fits.evaluation == candidates.evaluation;
+        let fits = candidates.fits(record.request);
         if !(fits || capped) && reaches_all {
             continue;
         }
         let job = &controller.scenario.workload.jobs[record.job.index()];
         let is_whole = matches!(job.name.part, JobPart::Whole) && controller.partitions(record.job).len() == 1;
-        let keeps_waiting = !fits && job.extra.is_none() && job.cancelled_at.saturating_mul(SECOND) > ends;
-        let keeps_waiting = keeps_waiting && !backfill.newcomers.contains(&record.job);
-        let waits = is_whole && (!candidates.sleeps || keeps_waiting);
+        let mut waits = is_whole;
+        if candidates.goes_on && is_whole {
+            let stays = job.extra.is_none()
+                && job.cancelled_at.saturating_mul(SECOND) > ends
+                && !backfill.newcomers.contains(&record.job);
+            waits = stays && !fits;
+        }
         if !reaches_all {
             candidates.reach.pass(controller, record, waits);
         }
@@ -280,7 +318,7 @@ fn could_start(controller: &mut Controller<'_>, backfill: &mut Backfill, record:
     if known.refused_in == candidates.era && known.refused_place == record.place && limit >= known.refused_limit {
         return false;
     }
-    let licensed = backfill.candidates.sleeps || controller.licenses_free(id);
+    let licensed = backfill.candidates.goes_on || controller.licenses_free(id);
     if !controller.live.is_pending(id) || !licensed {
         return false;
     }
@@ -315,7 +353,7 @@ fn shape_could_start(
     // Whenever in this cycle the record's turn comes, it needs its nodes at least for this time.
     let touched = backfill.timeline.touched(candidates.latest, seconds(controller.now) + limit);
     let factors = backfill.timeline.factors(touched);
-    let soon = candidates.soon.as_ref().filter(|_| candidates.sleeps);
+    let soon = candidates.ahead.soon();
     let (live, selector) = (&controller.live, &controller.selector);
     let states = (&controller.free, &mut controller.future);
     let request = (record.request, record.place as usize, shape);

@@ -11,8 +11,19 @@ pub(super) struct CycleCost {
     pub(super) record_us: u64,
     /// Work between two sleeps [µs].
     yield_us: u64,
+    /// How long it sleeps [ms].
+    sleep_ms: u64,
     /// The cycle ends after this [ms].
     pub(super) max_time_ms: i64,
+}
+
+/// The clock of a cycle, from its begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Clock {
+    /// When it last woke up; nothing happens between its sleeps.
+    pub(super) slept_ms: Option<i64>,
+    /// The present.
+    pub(super) now_ms: i64,
 }
 
 /// Parts of the whole in a cycle's factor.
@@ -35,6 +46,7 @@ impl CycleCost {
                 base_us: 0,
                 record_us: ms as u64 * 1000 / records,
                 yield_us: u64::MAX,
+                sleep_ms: 0,
                 max_time_ms: i64::MAX / 4,
             };
         }
@@ -43,6 +55,7 @@ impl CycleCost {
             base_us: with_noise(cost.backfill_base_us),
             record_us: with_noise(cost.record_us(controller.scenario.cluster.nodes.len())),
             yield_us: backfill.yield_interval_us.max(1),
+            sleep_ms: backfill.yield_sleep_us / 1000,
             max_time_ms: i64::from(backfill.max_time.or(backfill.interval).unwrap_or(30)) * SECOND,
         }
     }
@@ -62,9 +75,63 @@ impl CycleCost {
         records > 0 && self.of_records(records - 1) >= self.yield_us
     }
 
+    /// The time from the cycle's begin to its next record when it has passed so many, its sleeps included. O(1).
+    pub(super) fn clock(&self, records: u64) -> Clock {
+        let record_us = self.record_us.max(1);
+        let ms = |us: u64| (us / 1000) as i64;
+        // The work before the first record belongs to the first stretch.
+        let first = self.yield_us.saturating_sub(self.base_us).div_ceil(record_us);
+        if records < first || self.record_us == 0 {
+            let busy_us = self.base_us.saturating_add(self.record_us.saturating_mul(records));
+            return Clock { slept_ms: None, now_ms: ms(busy_us) };
+        }
+        let others = self.yield_us.div_ceil(record_us).max(1);
+        let (stretches, rest) = ((records - first) / others, (records - first) % others);
+        let work_ms = |base_us: u64, records: u64| ms(base_us.saturating_add(self.record_us.saturating_mul(records)));
+        let stretch_ms = work_ms(0, others).saturating_add(self.sleep_ms as i64);
+        let slept_ms = work_ms(self.base_us, first)
+            .saturating_add(self.sleep_ms as i64)
+            .saturating_add(stretch_ms.saturating_mul(stretches as i64));
+        Clock { slept_ms: Some(slept_ms), now_ms: slept_ms.saturating_add(work_ms(0, rest)) }
+    }
+
     /// How long a cycle of so many records takes if it neither sleeps nor runs out of time [ms].
     pub(super) fn whole_ms(&self, records: u32) -> Option<i64> {
         let ms = (self.of_records(records) / 1000) as i64;
         (!self.yields(records) && ms < self.max_time_ms).then_some(ms)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Record by record, as the cycle goes.
+    #[test]
+    fn the_clock_is_that_of_a_cycle_that_goes_record_by_record() {
+        let mut seconds_slept = 0;
+        for (base_us, record_us, yield_us, sleep_ms) in [
+            (300, 80_690, 2_000_000, 500),
+            (300, 0, 2_000_000, 500),
+            (0, 2_000_000, 2_000_000, 500),
+            (1_900_123, 33_333, 600_000, 7),
+            (599_999, 1, 600_000, 700),
+            (10, 3_500_001, 1, 0),
+        ] {
+            let cost = CycleCost { base_us, record_us, yield_us, sleep_ms, max_time_ms: i64::MAX };
+            let (mut resumed_ms, mut busy_us, mut slept_ms) = (0, base_us, None);
+            for passed in 0..200 {
+                // A base longer than a stretch is slept off once here; such a cycle comes to no record at all.
+                if busy_us >= yield_us {
+                    resumed_ms += (busy_us / 1000 + sleep_ms) as i64;
+                    (busy_us, slept_ms) = (0, Some(resumed_ms));
+                    seconds_slept += sleep_ms / 100;
+                }
+                let now_ms = resumed_ms + (busy_us / 1000) as i64;
+                assert_eq!(cost.clock(passed), Clock { slept_ms, now_ms }, "{passed} of {cost:?}");
+                busy_us += record_us;
+            }
+        }
+        assert!(seconds_slept > 0);
     }
 }

@@ -23,9 +23,8 @@ impl Reach {
     /// Whether the cycle ends before the next record. O(1).
     pub(super) fn is_exceeded(self, controller: &Controller<'_>, cycle: &Cycle) -> bool {
         let most = controller.scenario.policy.backfill.max_job_test;
-        let cost = &cycle.cost;
-        let work_us = self.passed.min(u64::from(cycle.length)).saturating_mul(cost.record_us);
-        (self.tested >= most && !is_off(Rule::BackfillDepth)) || work_us / 1000 > cost.max_time_ms.max(0) as u64
+        let taken_ms = cycle.cost.clock(self.passed.min(u64::from(cycle.length))).now_ms;
+        (self.tested >= most && !is_off(Rule::BackfillDepth)) || taken_ms >= cycle.cost.max_time_ms
     }
 
     /// The scout goes past a record. `waits` says that it is in the queue until the cycle ends.
