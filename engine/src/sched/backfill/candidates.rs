@@ -17,6 +17,7 @@ use crate::select::shape::Shape;
 use crate::simulation::{Controller, SECOND, seconds};
 
 use super::ahead::{self, Ahead};
+use super::blocked::Blocked;
 use super::counts::Counts;
 use super::reach::Reach;
 use super::{Backfill, Cycle};
@@ -38,6 +39,8 @@ pub(super) struct Candidates {
     goes_on: bool,
     /// What becomes free in its sleeps.
     ahead: Ahead,
+    /// Where nothing starts in its sleeps.
+    blocked: Blocked,
     /// Records that the search has passed.
     passed: usize,
     /// The state of which that is true.
@@ -104,6 +107,9 @@ pub(super) fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill, cy
     candidates.witness = None;
     candidates.seats.copy_from(&controller.up);
     candidates.counts = Counts::default();
+    if candidates.goes_on {
+        candidates.blocked.begin(controller);
+    }
     candidates.requests.resize(controller.scenario.workload.requests.len(), Verdict::default());
     evaluate(controller, &mut backfill.candidates);
 }
@@ -262,8 +268,9 @@ fn find(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle)
         }
         let Some(record) = backfill.walk.scout(controller, &mut candidates.scout) else { return false };
         candidates.passed += 1;
+        let mut until = i64::MIN;
         if candidates.goes_on {
-            let until = seen_by(backfill, cycle, backfill.candidates.passed - 1);
+            until = seen_by(backfill, cycle, backfill.candidates.passed - 1);
             if backfill.candidates.ahead.give_back(controller, until) {
                 // More could be free than when the records before were looked at.
                 backfill.candidates.era += 1;
@@ -285,7 +292,14 @@ fn find(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle)
             let stays = job.extra.is_none()
                 && job.cancelled_at.saturating_mul(SECOND) > ends
                 && !backfill.newcomers.contains(&record.job);
-            waits = stays && !fits;
+            let blocker = candidates.blocked.by(record.partition, until);
+            waits = stays && !(fits && blocker.is_none_or(|blocker| candidates.fits(blocker)));
+            if stays
+                && !fits
+                && let Some(shape) = controller.known_shape(record.request, record.place as usize)
+            {
+                candidates.blocked.note(controller, record, shape);
+            }
         }
         if !reaches_all {
             candidates.reach.pass(controller, record, waits);
