@@ -1,6 +1,9 @@
 //! Probes, metrics, problem documents of what is no route, draining.
 
+use std::time::{Duration, Instant};
+
 use foresite_tests::servers::Proxy;
+use serde_json::json;
 
 use crate::foresite::{Place, expect, token};
 
@@ -30,12 +33,52 @@ fn metrics_are_told_while_the_database_stands_still() {
     place.must(&["migrate", "up"]);
     let service = place.serve();
     proxy.hold();
-    let begin = std::time::Instant::now();
+    let begin = Instant::now();
     let text = service.http.get(&service.metrics).send().unwrap().text().unwrap();
     // Prometheus gives up after 10 s.
-    assert!(begin.elapsed() < std::time::Duration::from_secs(8), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < Duration::from_secs(8), "{:?}", begin.elapsed());
     assert!(text.contains("process_resident_memory_bytes"), "{text}");
     proxy.open();
+}
+
+#[test]
+fn probes_are_answered_while_tables_are_made_of_large_comparisons() {
+    let place = Place::embedded();
+    let service = place.serve();
+    let operator = token("t", "operator");
+    let mut document = service.example_study(&operator);
+    document["replications"] = json!(1);
+    let study = service.submit(&operator, &document);
+    service.await_success(&operator, &study);
+    let path = format!("/v1/studies/{study}/comparison");
+    let answer = service.get(&operator, &path).send().unwrap();
+    let object = answer.headers()["etag"].to_str().unwrap().trim_matches('"').to_owned();
+    let mut comparison = expect(answer, 200);
+    // As if the site had very many users: 20 MB.
+    let times = 20_000_000 / comparison.to_string().len();
+    for scenario in comparison["scenarios"].as_array_mut().unwrap() {
+        let groups = scenario["groups"].as_array().unwrap();
+        scenario["groups"] = groups.iter().cycle().take(groups.len() * times).cloned().collect();
+    }
+    let file = place.folder().join("data/objects/sha256").join(&object[..2]).join(&object);
+    std::fs::write(file, comparison.to_string()).unwrap();
+
+    let begin = Instant::now();
+    let ask = |_| {
+        let request = service.get(&operator, &format!("{path}?format=csv"));
+        std::thread::spawn(move || request.send().unwrap().status())
+    };
+    let tables: Vec<_> = (0..4).map(ask).collect();
+    let mut slowest = Duration::ZERO;
+    while !tables.iter().all(std::thread::JoinHandle::is_finished) {
+        let asked = Instant::now();
+        assert_eq!(service.http.get(format!("{}/healthz", service.url)).send().unwrap().status(), 200);
+        slowest = slowest.max(asked.elapsed());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let whole = begin.elapsed();
+    assert!(tables.into_iter().all(|table| table.join().unwrap() == 200));
+    assert!(slowest < whole / 3, "a probe took {slowest:?} of {whole:?}");
 }
 
 #[test]
@@ -45,7 +88,7 @@ fn what_is_no_route_is_a_problem_document_too() {
     let answer = service.get(&token("t", "viewer"), "/v1/nothing").send().unwrap();
     assert_eq!(answer.headers()["content-type"], "application/problem+json");
     assert_eq!(expect(answer, 404)["code"], "not_found");
-    let answer = service.post(&token("t", "operator"), "/v1/sites").json(&serde_json::json!({"nome": "x"})).send();
+    let answer = service.post(&token("t", "operator"), "/v1/sites").json(&json!({"nome": "x"})).send();
     let problem = expect(answer.unwrap(), 422);
     assert_eq!(problem["code"], "invalid_field");
     assert!(problem["detail"].as_str().unwrap().contains("nome"), "{problem}");
@@ -75,11 +118,11 @@ fn an_open_event_stream_does_not_keep_a_stopping_service() {
     let service = place.serve();
     let operator = token("t", "operator");
     let mut document = service.example_study(&operator);
-    document["replications"] = serde_json::json!(500);
+    document["replications"] = json!(500);
     let study = service.submit(&operator, &document);
     let events = service.get(&operator, &format!("/v1/studies/{study}/events")).send().unwrap();
-    let begin = std::time::Instant::now();
+    let begin = Instant::now();
     assert!(service.process.terminate().success());
-    assert!(begin.elapsed() < std::time::Duration::from_secs(15), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
     assert!(events.text().unwrap().contains("queued"));
 }
