@@ -18,7 +18,7 @@ pub(crate) fn postgres() -> &'static PostgresServer {
     SERVER.get_or_init(PostgresServer::start)
 }
 
-/// The shared Redis server; tests that stop or empty one start their own.
+/// The shared Redis server; tests that stop or empty one, or run whole services on it, start their own: it belongs to one deployment.
 pub(crate) fn redis() -> &'static RedisServer {
     static SERVER: OnceLock<RedisServer> = OnceLock::new();
     SERVER.get_or_init(RedisServer::start)

@@ -1,5 +1,6 @@
 //! Wrong input: the right status, a message that names file, line, field and cure, and nothing stored.
 
+use foresite_tests::servers::RedisServer;
 use serde_json::{Value, json};
 
 use crate::foresite::{Place, Service, example, expect, text_of, token};
@@ -86,7 +87,8 @@ fn a_study_with_faults_gets_all_of_them_and_is_not_stored() {
 
 #[test]
 fn text_that_a_database_cannot_keep_is_refused_in_words() {
-    let place = Place::shared(&crate::fixtures::postgres().create_database(), &crate::fixtures::redis().url());
+    let redis = RedisServer::start();
+    let place = Place::shared(&crate::fixtures::postgres().create_database(), &redis.url());
     place.must(&["migrate", "up"]);
     let service = place.serve();
     let admin = token("t", "admin");

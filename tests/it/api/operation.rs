@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use foresite_tests::servers::Proxy;
+use foresite_tests::servers::{Proxy, RedisServer};
 use serde_json::json;
 
 use crate::foresite::{Place, expect, token};
@@ -28,7 +28,8 @@ fn metrics_are_told_while_the_database_stands_still() {
     let database = crate::fixtures::postgres().create_database();
     let proxy = Proxy::to(crate::fixtures::postgres().port());
     let (server, way) = (format!(":{}/", crate::fixtures::postgres().port()), format!(":{}/", proxy.port()));
-    let place = Place::shared(&database.replace(&server, &way), &crate::fixtures::redis().url());
+    let redis = RedisServer::start();
+    let place = Place::shared(&database.replace(&server, &way), &redis.url());
     let place = place.with("FORESITE_SHUTDOWN_SECONDS", "1");
     place.must(&["migrate", "up"]);
     let service = place.serve();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use foresite_tests::servers::wait_until;
+use foresite_tests::servers::{RedisServer, wait_until};
 use serde_json::{Value, json};
 
 use crate::foresite::{Place, Service, expect, text_of, token};
@@ -99,7 +99,8 @@ fn a_receiver_that_fails_is_told_again_and_one_that_is_gone_is_not() {
 #[test]
 fn what_is_stored_and_cannot_be_read_is_said_to_be() {
     let database = crate::fixtures::postgres().create_database();
-    let place = Place::shared(&database, &crate::fixtures::redis().url());
+    let redis = RedisServer::start();
+    let place = Place::shared(&database, &redis.url());
     place.must(&["migrate", "up"]);
     let service = place.serve();
     let admin = token("t", "admin");
