@@ -62,6 +62,7 @@ macro_rules! faults {
 faults! {
     workers_killed_at_random_points_lose_nothing = workers::killed;
     a_worker_stopped_past_its_lease_is_fenced = workers::stopped_past_the_lease;
+    results_that_come_after_the_lease_are_fenced = workers::late_results;
     a_redis_that_restarts_and_forgets_loses_nothing = servers::redis_restarts_and_forgets;
     a_redis_that_is_full_or_evicts_keys_loses_nothing = servers::redis_evicts;
     studies_submitted_while_redis_is_down_run_when_it_returns = servers::redis_down_at_submit;

@@ -1,9 +1,10 @@
 //! Workers die, stand still, and meet simulations that do not end.
 
-use std::process::Command;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use foresite_tests::servers::wait_until;
+use foresite_tests::servers::{Proxy, wait_until};
 
 use super::Row;
 use super::children::children;
@@ -36,7 +37,7 @@ pub(crate) fn killed(scale: usize) -> Row {
     Row::new("`kill -9` of a worker", kills, &verdict, begin)
 }
 
-/// SIGSTOP for longer than the lease, then SIGCONT: the late writer finds itself fenced.
+/// SIGSTOP for longer than the lease, then SIGCONT: another worker has its task, and it notices.
 pub(crate) fn stopped_past_the_lease(scale: usize) -> Row {
     let (begin, pool) = (Instant::now(), Pool::new());
     let service = pool.place.serve();
@@ -61,6 +62,46 @@ pub(crate) fn stopped_past_the_lease(scale: usize) -> Row {
     let verdict = pool.judge(&service, &studies);
     pool.assert_workers_lost();
     Row::new("SIGSTOP past the lease, SIGCONT", stops, &verdict, begin)
+}
+
+/// A worker's way to the database is blocked for longer than its lease when it has results to write. Another one does the task
+/// meanwhile; what arrives late is fenced.
+pub(crate) fn late_results(scale: usize) -> Row {
+    let (begin, pool) = (Instant::now(), Pool::new());
+    let service = pool.place.serve();
+    let document = pool.document(&service);
+    let proxy = Proxy::to(pool.postgres.port());
+    let mut command = pool.place.command(&["work"]);
+    command.env("FORESITE_DATABASE_URL", format!("postgres://postgres@127.0.0.1:{}/{}", proxy.port(), pool.name()));
+    let mut slow = Process { child: command.stdout(Stdio::piped()).spawn().unwrap() };
+    let mut line = String::new();
+    BufReader::new(slow.child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let metrics = line.split_whitespace().last().unwrap().to_owned();
+    // Attempts of this worker's that ended, so or any way.
+    let ended = |outcome: &str| -> usize {
+        let text = service.http.get(&metrics).send().unwrap().text().unwrap();
+        let counted = text.lines().filter(|line| line.starts_with("foresite_tasks_total") && line.contains(outcome));
+        counted.filter_map(|line| line.rsplit(' ').next()?.parse::<usize>().ok()).sum()
+    };
+    let mut studies = Vec::new();
+    for _ in 0..scale {
+        studies.push(service.submit(&pool.operator, &document));
+        let tasks = |what: &str| pool.count(&format!("SELECT count(*) FROM tasks WHERE {what}"));
+        let (lost, running) = (tasks("losses > 0"), || tasks("state = 'running'") > 0);
+        wait_until("a task is running", Duration::from_secs(120), running);
+        // Its simulation ends long before its lease does.
+        proxy.hold();
+        let before = ended("");
+        let other = pool.work();
+        let taken_over = || tasks("losses > 0 AND state IN ('running', 'succeeded')") > lost;
+        wait_until("another worker has the task", Duration::from_secs(120), taken_over);
+        proxy.open();
+        wait_until("the results come late", Duration::from_secs(60), || ended("") > before);
+        pool.judge(&service, &studies[studies.len() - 1..]);
+        drop(other);
+    }
+    let verdict = pool.judge(&service, &studies);
+    Row::new("results written after the lease", ended("fenced"), &verdict, begin)
 }
 
 /// Simulations that need more memory than they may have; a healthy study after them is not touched.
