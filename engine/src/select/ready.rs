@@ -354,7 +354,7 @@ impl Ready {
                     let (before, after) = times.note(node, level(future, node));
                     if before != after {
                         // A node that changed twice is noted twice, the second time without a difference.
-                        times.ripening.leave(node);
+                        times.ripening.leave(node, before);
                         moved.push((after, node));
                     }
                 }

@@ -16,8 +16,10 @@ pub(crate) struct Ripening {
     ready: Vec<NodeSet>,
     /// Sets kept for reuse.
     spare: Vec<NodeSet>,
-    /// Nodes about to be put in again.
-    leaving: NodeSet,
+    /// Entries that the next [`Ripening::put_all`] replaces.
+    leaving: Vec<(i64, NodeId)>,
+    /// Working memory: the order in the making.
+    next: Vec<(i64, NodeId)>,
     /// Where the last answer was found [steps].
     hint: usize,
     n_nodes: usize,
@@ -28,7 +30,7 @@ impl Ripening {
     pub(super) fn clear(&mut self, n_nodes: usize) {
         self.order.clear();
         self.forget_from(0);
-        self.leaving = NodeSet::empty(n_nodes);
+        self.leaving.clear();
         self.n_nodes = n_nodes;
     }
 
@@ -63,25 +65,41 @@ impl Ripening {
         }
     }
 
-    /// A node's entry will be replaced by the next [`Ripening::put_all`]. O(1).
-    pub(super) fn leave(&mut self, node: NodeId) {
-        self.leaving.insert(node);
+    /// A node's entry, at its time, will be replaced by the next [`Ripening::put_all`]. O(1).
+    pub(super) fn leave(&mut self, node: NodeId, before: i64) {
+        if before != i64::MAX {
+            self.leaving.push((before, node));
+        }
     }
 
-    /// Puts nodes in that were not there or have left; never is `i64::MAX`. O(nodes), and a sort of those put in.
+    /// Puts nodes in that were not there or have left; never is `i64::MAX`.
+    /// O(nodes that leave or come × log nodes), and a copy of memory.
     pub(super) fn put_all(&mut self, nodes: &mut Vec<(i64, NodeId)>) {
-        if nodes.is_empty() {
-            return;
-        }
         nodes.retain(|&(time, _)| time != i64::MAX);
         nodes.sort_unstable();
-        let leaving = &self.leaving;
-        self.order.retain(|(_, node)| !leaving.contains(*node));
-        self.order.append(nodes);
-        // A stable sort finds the two runs and merges them.
-        self.order.sort();
-        self.leaving.clear();
-        self.forget_from(0);
+        self.leaving.sort_unstable();
+        self.next.clear();
+        let (mut leaving, mut coming) = (self.leaving.drain(..).peekable(), nodes.drain(..).peekable());
+        let (mut done, mut first) = (0, None);
+        loop {
+            let leaves = leaving.next_if(|entry| coming.peek().is_none_or(|other| entry < other));
+            let Some(entry) = leaves.or_else(|| coming.next()) else { break };
+            // What stands between two changes is copied as it is.
+            let at = done + self.order[done..].partition_point(|other| *other < entry);
+            self.next.extend_from_slice(&self.order[done..at]);
+            first.get_or_insert(at);
+            done = at;
+            if leaves.is_none() {
+                self.next.push(entry);
+            } else if self.order.get(at) == Some(&entry) {
+                done += 1;
+            }
+        }
+        drop((leaving, coming));
+        let Some(first) = first else { return };
+        self.next.extend_from_slice(&self.order[done..]);
+        std::mem::swap(&mut self.order, &mut self.next);
+        self.forget_from(first);
     }
 
     /// When so many nodes out of `usable` are ready [s]. O(words × log nodes), more when nodes have moved.
@@ -192,8 +210,8 @@ mod tests {
                 for node in nodes {
                     let after = drawn();
                     if after != times[node] {
+                        ripening.leave(NodeId::new(node), times[node]);
                         times[node] = after;
-                        ripening.leave(NodeId::new(node));
                         moved.push((after, NodeId::new(node)));
                     }
                 }
