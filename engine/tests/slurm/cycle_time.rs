@@ -161,3 +161,9 @@ fn skipped_cycles_take_their_own_time() {
         }
     }
 }
+
+/// A job ends after the search for candidates stood still at one record, and before it goes on to the next.
+#[test]
+fn what_ends_between_two_records_is_free_for_the_second() {
+    expect_equal_with_every_cycle(include_str!("fixtures/ends_between_two_records.txt"), 379);
+}

@@ -155,7 +155,9 @@ fn look_ahead(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &
     candidates.era += 1;
     candidates.active = candidates.ahead.look(controller, cycle);
     candidates.soon_of = controller.version;
-    if candidates.active && candidates.ahead.give_back(controller, until) {
+    if candidates.active {
+        // What has ended since is in no list any more, but free.
+        candidates.ahead.give_back(controller, until);
         evaluate(controller, candidates);
     }
 }
