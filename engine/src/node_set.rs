@@ -68,6 +68,23 @@ impl NodeSet {
         self.words[node.index() / 64] &= !(1 << (node.0 % 64));
     }
 
+    /// Becomes equal to `other` on one node. O(1).
+    pub(crate) fn copy_node(&mut self, other: &Self, node: NodeId) {
+        if other.contains(node) {
+            self.insert(node);
+        } else {
+            self.remove(node);
+        }
+    }
+
+    /// Becomes what all of these have in common. O(words).
+    pub(crate) fn become_common(&mut self, sets: [&Self; 3]) {
+        let [first, second, third] = sets;
+        let words = first.words.iter().zip(&second.words).zip(&third.words);
+        self.words.clear();
+        self.words.extend(words.map(|((first, second), third)| first & second & third));
+    }
+
     /// Whether the node is in the set. O(1).
     #[inline]
     pub fn contains(&self, node: NodeId) -> bool {

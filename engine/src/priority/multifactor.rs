@@ -83,13 +83,15 @@ impl Norms {
         let partition = f64::from(cluster.partitions[job.partition.index()].priority_job_factor);
         let fair_share = if is_off(Rule::FairShare) { 0.0 } else { job.fair_share };
         let qos = if is_off(Rule::Qos) { 0.0 } else { f64::from(job.qos.priority) };
+        let association = f64::from(job.association_priority);
         let sum = f64::from(policy.weight_age) * age
-            + f64::from(policy.weight_assoc)
-                * normal(f64::from(job.association_priority), self.max_association_priority, policy.no_normal_assoc)
+            + weighted(policy.weight_assoc, || {
+                normal(association, self.max_association_priority, policy.no_normal_assoc)
+            })
             + f64::from(policy.weight_fairshare) * fair_share
-            + f64::from(policy.weight_job_size) * self.job_size(policy, job)
-            + f64::from(policy.weight_partition) * normal(partition, self.max_job_factor, policy.no_normal_part)
-            + f64::from(policy.weight_qos) * normal(qos, self.max_qos_priority, policy.no_normal_qos)
+            + weighted(policy.weight_job_size, || self.job_size(policy, job))
+            + weighted(policy.weight_partition, || normal(partition, self.max_job_factor, policy.no_normal_part))
+            + weighted(policy.weight_qos, || normal(qos, self.max_qos_priority, policy.no_normal_qos))
             + self.tres(policy, job)
             - f64::from(job.nice);
         // Saturating conversion: a float cast clamps, which is what the bounds ask for.
@@ -119,6 +121,11 @@ impl Norms {
             .map(|((&(_, weight), &count), &total)| weight * normal(count, total, policy.no_normal_tres))
             .sum()
     }
+}
+
+/// `weight × factor`, where the factor is finite: what weighs nothing is not worked out.
+fn weighted(weight: u32, factor: impl FnOnce() -> f64) -> f64 {
+    if weight == 0 { 0.0 } else { f64::from(weight) * factor() }
 }
 
 /// `value / most`, or the raw value where normalisation is off.

@@ -143,7 +143,7 @@ fn usage_halves_in_about_a_half_life() {
 
 #[test]
 fn a_new_slice_is_charged_as_if_all_of_it_were_as_old_as_its_beginning() {
-    let usage = Usage::new(&AssociationTree::default(), 1000);
+    let mut usage = Usage::new(&AssociationTree::default(), 1000);
     let charge = usage.charge_of(1000, 4.0);
     assert!((charge - 4000.0 * 0.499_953).abs() < 0.1, "{charge}");
 }

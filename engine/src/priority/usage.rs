@@ -11,6 +11,8 @@ pub(crate) struct Usage {
     /// By [`AssociationId`].
     pub(crate) raw: Vec<f64>,
     decay_per_second: f64,
+    /// The last slice [s] that was charged for and its decay: in a step most jobs ran all the time since the one before.
+    slice: (i64, f64),
 }
 
 impl Usage {
@@ -23,6 +25,7 @@ impl Usage {
                 // Slurm's own approximation of 2^(-1/h).
                 seconds => 1.0 - 0.693 / f64::from(seconds),
             },
+            slice: (0, 1.0),
         };
         for (index, row) in tree.rows.iter().enumerate() {
             if row.initial_usage > 0.0 {
@@ -42,8 +45,12 @@ impl Usage {
     }
 
     /// What a slice of `seconds` of a job is charged: the new slice is decayed as if all of it were that old.
-    pub(crate) fn charge_of(&self, seconds: i64, billing: f64) -> f64 {
-        seconds as f64 * power(self.decay_per_second, seconds) * billing
+    /// O(1) for the same slice again, else O(log seconds).
+    pub(crate) fn charge_of(&mut self, seconds: i64, billing: f64) -> f64 {
+        if self.slice.0 != seconds {
+            self.slice = (seconds, power(self.decay_per_second, seconds));
+        }
+        seconds as f64 * self.slice.1 * billing
     }
 
     /// Adds usage to an association and all its ancestors. O(depth).

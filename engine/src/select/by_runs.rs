@@ -1,11 +1,12 @@
 //! Best fit over runs of consecutive nodes ([`super::pick`]) where the nodes of a run offer alike: runs are read off the words of a
 //! set, and only the nodes that are taken are looked at.
 
-use std::collections::BinaryHeap;
+use std::cmp::Reverse;
 
 use crate::ids::NodeId;
 use crate::node_set::NodeSet;
 use crate::select::Selector;
+use crate::select::free::{ANY_USER, Free};
 use crate::select::pick::{Offer, Remaining};
 use crate::select::shape::{Shape, Strategy};
 
@@ -33,8 +34,8 @@ impl Run {
 #[derive(Debug, Default)]
 pub(super) struct Runs {
     runs: Vec<Run>,
-    /// Runs by size, the first of equals first.
-    largest: Vec<u64>,
+    /// Runs by size, the largest first and the first of equals first.
+    largest: Vec<u32>,
     /// Neighbours among the chosen nodes: the first of them, and where they stand.
     pieces: Vec<(NodeId, usize, usize)>,
     unordered: Vec<Offer>,
@@ -45,9 +46,41 @@ pub(super) struct Runs {
     weighs_alike: bool,
     /// Neighbours of one weight have as many CPUs.
     even: bool,
+    /// Weight and CPUs of all runs are the same.
+    are_alike: bool,
 }
 
+/// Runs of fewer nodes are put in order by counting.
+const SHORT: usize = 64;
+
 impl Runs {
+    /// Orders runs by size. O(runs), and a sort of the long ones; a sort of all where they are not alike.
+    fn order_by_size(&mut self) {
+        let Self { runs, largest, are_alike, .. } = self;
+        largest.clear();
+        let indices = 0..runs.len() as u32;
+        let mut places = [0_u32; SHORT];
+        let is_long = |run: &Run| !*are_alike || run.nodes() >= SHORT as i64;
+        for (run, index) in runs.iter().zip(indices.clone()) {
+            if is_long(run) {
+                largest.push(index);
+            } else {
+                places[run.nodes() as usize] += 1;
+            }
+        }
+        largest.sort_by_key(|&index| Reverse(runs[index as usize].total()));
+        let mut next = largest.len() as u32;
+        for place in places.iter_mut().rev() {
+            next += std::mem::replace(place, next);
+        }
+        largest.resize(runs.len(), 0);
+        for (run, index) in runs.iter().zip(indices).filter(|(run, _)| !is_long(run)) {
+            let place = &mut places[run.nodes() as usize];
+            largest[*place as usize] = index;
+            *place += 1;
+        }
+    }
+
     /// Puts chosen nodes, neighbours of which stand together, in node order. O(nodes + pieces log pieces).
     fn put_in_order(&mut self, chosen: &mut Vec<Offer>) {
         self.pieces.clear();
@@ -110,6 +143,18 @@ impl Selector {
         (most == shape.min_cpus_per_node).then_some(Alike::Same(most))
     }
 
+    /// Whether a node serves the shape if, and only if, it is eligible and idle, where nobody shares cores: it takes whole nodes,
+    /// or could not spare a core. `empty` is the machine without jobs. O(eligible nodes × sockets).
+    pub(crate) fn idle_suffices(&self, empty: &Free, shape: &Shape) -> bool {
+        let geometry = &self.geometry;
+        shape.eligible.iter().all(|node| {
+            let index = node.index();
+            let without_a_core = geometry.cores[index].saturating_sub(1) * geometry.cpus_per_core[index];
+            self.usable_cpus(empty, shape, ANY_USER, node) > 0
+                && (shape.whole_nodes || shape.min_cpus_per_node > without_a_core)
+        })
+    }
+
     /// As [`super::pick::choose`] of all these nodes, for a shape that is plain; `None` if it would have to be asked.
     /// What differs between its ways does not matter here. An attempt without the smaller nodes, where there are some, is left to
     /// it. O(words + runs²), in practice O(words + runs) and the nodes taken.
@@ -132,14 +177,19 @@ impl Selector {
             return Some(true);
         }
         let mut runs = std::mem::take(&mut self.by_runs);
-        find_runs(nodes, &runs.breaks, &mut runs.runs);
+        let same = match alike {
+            Alike::Same(cpus) => cpus,
+            Alike::AllTheirs => 0,
+        };
+        let weight = if runs.weighs_alike { self.weights.of(NodeId(0)) } else { 0 };
+        find_runs(nodes, &runs.breaks, &mut runs.runs, (weight, same));
+        runs.are_alike = runs.weighs_alike && same > 0;
         let (mut count, mut total) = (0, 0);
         for run in &mut runs.runs {
-            run.weight = self.weights.of(NodeId(run.begin));
-            run.cpus = match alike {
-                Alike::Same(cpus) => cpus,
-                Alike::AllTheirs => self.geometry.cpus[run.begin as usize],
-            };
+            if !runs.are_alike {
+                run.weight = self.weights.of(NodeId(run.begin));
+                run.cpus = if same > 0 { same } else { self.geometry.cpus[run.begin as usize] };
+            }
             (count, total) = (count + run.nodes(), total + run.total());
         }
         let may_suffice = count >= i64::from(shape.min_nodes)
@@ -190,15 +240,13 @@ impl Selector {
     fn take_largest_alike(&mut self, shape: &Shape, rest: &mut Remaining, runs: &mut Runs) -> bool {
         let largest = runs.runs.iter().map(|run| run.total()).max().unwrap_or(0);
         let weight = runs.runs.first().map(|run| run.weight);
-        if largest >= rest.cpus || runs.runs.iter().any(|run| Some(run.weight) != weight) {
+        let weighs_alike = runs.are_alike || runs.runs.iter().all(|run| Some(run.weight) == weight);
+        if largest >= rest.cpus || !weighs_alike {
             return false;
         }
-        runs.largest.clear();
-        let keys = runs.runs.iter().zip(0_u32..).map(|(run, index)| (run.total() as u64) << 32 | u64::from(!index));
-        runs.largest.extend(keys);
-        let mut largest = BinaryHeap::from(std::mem::take(&mut runs.largest));
-        while let Some(key) = largest.pop() {
-            let index = !(key as u32) as usize;
+        runs.order_by_size();
+        for at in 0..runs.largest.len() {
+            let index = runs.largest[at] as usize;
             let run = runs.runs[index];
             if rest.max_nodes <= 0 || rest.satisfied() || run.total() >= rest.cpus {
                 break;
@@ -206,7 +254,6 @@ impl Selector {
             runs.runs[index].end = run.begin;
             self.take_run(shape, run, rest);
         }
-        runs.largest = largest.into_vec();
         rest.satisfied()
     }
 
@@ -245,8 +292,8 @@ fn first_alone(nodes: &NodeSet) -> Option<u32> {
     })
 }
 
-/// The runs of a set, cut where weights change; their weights and CPUs are left open. O(words + runs).
-fn find_runs(nodes: &NodeSet, breaks: &NodeSet, runs: &mut Vec<Run>) {
+/// The runs of a set, cut where weights change, with a weight and CPUs for all of them. O(words + runs).
+fn find_runs(nodes: &NodeSet, breaks: &NodeSet, runs: &mut Vec<Run>, (weight, cpus): (u64, u32)) {
     runs.clear();
     for index in 0..nodes.n_words() {
         let (word, breaks) = (nodes.word(index), breaks.word(index));
@@ -261,7 +308,7 @@ fn find_runs(nodes: &NodeSet, breaks: &NodeSet, runs: &mut Vec<Run>) {
             let continues = begin == 0 && breaks & 1 == 0;
             match runs.last_mut().filter(|last| continues && last.end == base) {
                 Some(last) => last.end = base + end,
-                None => runs.push(Run { begin: base + begin, end: base + end, weight: 0, cpus: 0 }),
+                None => runs.push(Run { begin: base + begin, end: base + end, weight, cpus }),
             }
             at = end;
         }

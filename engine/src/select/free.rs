@@ -139,6 +139,8 @@ pub(crate) struct Free {
     pub(crate) capped_cpus: Vec<u32>,
     /// Nodes with a free unit: the others cannot serve any job.
     pub(crate) open: NodeSet,
+    /// Nodes without jobs.
+    pub(crate) idle: NodeSet,
     /// Who shares cores.
     pub(crate) shared: Shared,
     /// Nodes of which anything was given back since this was last cleared.
@@ -210,6 +212,7 @@ impl Free {
             exclusive_user_jobs: vec![0; n_nodes],
             capped_cpus: vec![0; n_nodes * geometry.capped_partitions.len()],
             open: NodeSet::full(n_nodes),
+            idle: NodeSet::full(n_nodes),
             shared: geometry.shared.clone(),
             freed: NodeSet::empty(n_nodes),
             changed: NodeSet::empty(n_nodes),
@@ -228,6 +231,7 @@ impl Free {
         self.exclusive_user_jobs.clone_from(&other.exclusive_user_jobs);
         self.capped_cpus.clone_from(&other.capped_cpus);
         self.open.copy_from(&other.open);
+        self.idle.copy_from(&other.idle);
         if self.shared.any() {
             self.shared.copy_from(&other.shared);
         }
@@ -256,11 +260,8 @@ impl Free {
         if self.shared.any() {
             self.shared.copy_node(geometry, &other.shared, node);
         }
-        if other.open.contains(node) {
-            self.open.insert(node);
-        } else {
-            self.open.remove(node);
-        }
+        self.open.copy_node(&other.open, node);
+        self.idle.copy_node(&other.idle, node);
     }
 
     /// Makes `future` equal to this on one node. O(sockets + GRES).
@@ -308,6 +309,7 @@ impl Free {
             assert!(self.memory[node] >= share.memory, "memory is handed out once");
             self.memory[node] -= share.memory;
             self.jobs[node] += 1;
+            self.idle.remove(share.node);
             self.user[node] = match self.user[node] {
                 NO_USER => user,
                 same if same == user => user,
@@ -364,6 +366,7 @@ impl Free {
         self.jobs[node] -= 1;
         if self.jobs[node] == 0 {
             self.user[node] = NO_USER;
+            self.idle.insert(share.node);
         }
         self.exclusive_user_jobs[node] -= u32::from(allocation.exclusive_user);
         if let Some(cap) = allocation.cap {

@@ -71,14 +71,12 @@ impl Selector {
             && usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node) >= shape.min_cpus.max(1)
     }
 
-    /// What the last [`Selector::fits`] found on offer. O(offers).
-    pub(crate) fn gather(&mut self) -> Gathered {
+    /// Begins to count: what is on offer on `candidates`. O(candidates × (sockets + GRES)).
+    pub(crate) fn gather(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> Gathered {
         self.round += 1;
         let mut gathered = Gathered::default();
-        for offer in &self.offers {
-            self.offered[offer.node.index()] = (self.round, offer.cpus);
-            gathered.nodes += 1;
-            gathered.cpus += u64::from(offer.cpus);
+        for node in candidates.iter_common(&free.open) {
+            self.regather(&mut gathered, free, shape, user, node);
         }
         gathered
     }

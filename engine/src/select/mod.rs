@@ -25,6 +25,7 @@ pub(crate) mod will_run;
 mod tests;
 
 use crate::cluster::Cluster;
+use crate::ids::NodeId;
 use crate::node_set::NodeSet;
 use crate::policy::{ConsumableUnit, SelectPolicy};
 use free::{Allocation, Free, Geometry};
@@ -53,6 +54,10 @@ pub(crate) struct Selector {
     pub(crate) gpus_stay: bool,
     /// Whether only nodes of one leaf switch will do: the job still waits for them (`--switches`).
     pub(crate) one_leaf: bool,
+    /// Whether nodes that offer alike are looked at one by one all the same.
+    pub(crate) looks_at_each: bool,
+    /// Nodes that offer anything, where they offer alike.
+    offering: NodeSet,
     scratch: PickScratch,
     offers: Vec<Offer>,
     /// CPUs of each offer near the GRES that are asked for; empty where none is bound to sockets.
@@ -89,6 +94,8 @@ impl Selector {
             way: None,
             gpus_stay: false,
             one_leaf: false,
+            looks_at_each: false,
+            offering: NodeSet::empty(cluster.nodes.len()),
             rounds_up,
             scratch: PickScratch::new(Tree::new(cluster)),
             offers: Vec::new(),
@@ -140,6 +147,9 @@ impl Selector {
     fn fits_idle(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.offers.clear();
         self.near.clear();
+        if let Some(fits) = self.fits_alike(free, shape, user, candidates) {
+            return fits;
+        }
         let cuts = self.geometry.cuts_for(shape);
         let favours = self.favours(shape);
         for node in candidates.iter_common(&free.open) {
@@ -157,8 +167,27 @@ impl Selector {
         self.fits_offers(shape)
     }
 
+    /// The same where nodes offer alike: they are told apart only as far as the choice asks. `None` if that is not known.
+    /// O(words) for whole nodes, else O(candidates × sockets); and the cost of [`Selector::choose_alike`].
+    fn fits_alike(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> Option<bool> {
+        let asks_more = self.looks_at_each || self.one_leaf || !self.scratch.idle_last.is_empty();
+        let alike = shape.alike.filter(|_| !asks_more)?;
+        let mut offering = std::mem::take(&mut self.offering);
+        if shape.idle_suffices {
+            offering.become_common([candidates, &shape.eligible, &free.idle]);
+        } else {
+            offering.clear();
+            let offers = |node: &NodeId| self.usable_cpus(free, shape, user, *node) > 0;
+            candidates.iter_common(&free.open).filter(offers).for_each(|node| offering.insert(node));
+        }
+        self.chosen_near = false;
+        let fits = self.choose_alike(shape, &offering, alike);
+        self.offering = offering;
+        fits
+    }
+
     /// Adds a node to what is on offer.
-    fn offer(&mut self, node: crate::ids::NodeId, cpus: u32) {
+    fn offer(&mut self, node: NodeId, cpus: u32) {
         let index = node.index();
         let (weight, total_cpus) = (self.weights.of(node), self.geometry.cpus[index]);
         let kept = self.geometry.kept(self.unit, node);
@@ -172,7 +201,7 @@ impl Selector {
 
     /// Of nodes that weigh the same, those are preferred that have more of the GPUs asked for near usable cores: of the node
     /// last offered. The weight stays.
-    fn favour(&mut self, free: &Free, shape: &Shape, node: crate::ids::NodeId) {
+    fn favour(&mut self, free: &Free, shape: &Shape, node: NodeId) {
         let gpus = near::near_gpus(&self.geometry, self.unit, free, shape, node);
         let weight = self.weights.favoured(node, gpus);
         if self.gpus_stay {
@@ -184,7 +213,7 @@ impl Selector {
     }
 
     /// Says what the node last offered has near the GRES that are asked for.
-    fn offer_near(&mut self, free: &Free, shape: &Shape, node: crate::ids::NodeId, cpus: u32) {
+    fn offer_near(&mut self, free: &Free, shape: &Shape, node: NodeId, cpus: u32) {
         self.near_cores.find((&self.geometry, self.unit, free), shape, (node, cpus), true);
         self.near.push(self.near_cores.cpus);
     }

@@ -92,6 +92,8 @@ pub(crate) struct Shape {
     /// What every node offers that offers anything, where that is known and the choice among them is plain; filled in by the
     /// controller.
     pub(crate) alike: Option<Alike>,
+    /// Whether idle nodes alone will do, and each eligible one does while it is idle; filled in by the controller.
+    pub(crate) idle_suffices: bool,
     /// Whether its tests of when it could run find more than there is ([`super::strays`]).
     pub(crate) strays: bool,
 }
@@ -256,6 +258,7 @@ impl Shape {
             charged_alone: None,
             size_varies: false,
             alike: None,
+            idle_suffices: false,
             strays: false,
         };
         for (index, node) in cluster.nodes.iter().enumerate() {

@@ -70,7 +70,8 @@ pub(crate) fn usable_cpus(
     if let Some(tasks) = shape.tasks_per_node {
         cpus = cpus.min(tasks.saturating_mul(shape.cpus_per_task));
     }
-    let for_tasks = cpus - cpus % shape.cpus_per_task;
+    // A division costs as much as the rest of the test.
+    let for_tasks = if shape.cpus_per_task == 1 { cpus } else { cpus - cpus % shape.cpus_per_task };
     if for_tasks < shape.min_cpus_per_node {
         0
     } else if shape.max_nodes == 1 {
@@ -103,6 +104,9 @@ fn limited_by_memory(cpus: u32, mb: u64, free_mb: u64, usable_threads: u32, cpus
         return cpus;
     }
     let charged_per_core = mb * u64::from(cpus_per_core);
+    if u64::from(cpus).saturating_mul(charged_per_core) <= free_mb {
+        return cpus;
+    }
     let cores_that_fit = (free_mb / charged_per_core.max(1)).min(u64::from(u32::MAX / usable_threads.max(1))) as u32;
     cpus.min(cores_that_fit.saturating_mul(usable_threads))
 }

@@ -101,7 +101,7 @@ pub(crate) fn earliest_start<'a>(
     allocation: impl Fn(JobId) -> Option<&'a Allocation> + Copy,
     now: i64,
 ) -> Option<i64> {
-    let mut gathered = selector.gather();
+    let mut gathered = selector.gather(future, shape, user, usable);
     let mut groups = Groups::new(running, policy);
     let mut last_end = i64::MIN;
     loop {

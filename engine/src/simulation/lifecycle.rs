@@ -237,7 +237,10 @@ impl Controller<'_> {
         let factors = JobFactors {
             age: aged.max(accrue) - accrue,
             fair_share: self.fair_share.factors[job.association.index()],
-            association_priority: self.scenario.associations.rows[job.association.index()].priority,
+            association_priority: match policy.weight_assoc {
+                0 => 0,
+                _ => self.scenario.associations.rows[job.association.index()].priority,
+            },
             nodes,
             cpus,
             limit,

@@ -159,6 +159,7 @@ impl<'a> Controller<'a> {
         let n_nodes = cluster.nodes.len();
         let mut selector = Selector::new(cluster, &scenario.policy.select);
         selector.gpus_stay = gpus_stay(scenario);
+        selector.looks_at_each = every_cycle;
         let free = Free::new(&selector.geometry);
         let priority = &scenario.policy.priority;
         let mut usage = Usage::new(&scenario.associations, priority.decay_half_life);
@@ -330,6 +331,7 @@ impl<'a> Controller<'a> {
             request.partitions.iter().map(|&partition| Shape::new(cluster, select, partition, request)).collect();
         for shape in &mut shapes {
             let user = 0;
+            shape.idle_suffices = self.selector.idle_suffices(&self.empty, shape);
             shape.alike = self.selector.offers_alike(shape);
             shape.feasible = self.selector.fits_in_plan(&self.empty, shape, user, &shape.eligible);
             if shape.feasible && sizes_count {

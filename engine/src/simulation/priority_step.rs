@@ -58,11 +58,13 @@ impl Controller<'_> {
     fn charge_since(&mut self, id: JobId, since: i64) {
         let Some(live) = self.live.get(id) else { return };
         let slice = (seconds(self.now) - live.start.max(since)).max(0);
+        let billing = live.billing;
         let usage_factor = self.usage_factor(id);
-        let charge = self.usage.charge_of(slice, live.billing * usage_factor);
+        let charge = self.usage.charge_of(slice, billing * usage_factor);
         let association = self.job(id).association;
         self.usage.add(&self.scenario.associations, association, charge);
-        self.limits_charge(id, slice, self.usage.charge_of(slice, usage_factor));
+        let charged_seconds = self.usage.charge_of(slice, usage_factor);
+        self.limits_charge(id, slice, charged_seconds);
     }
 
     /// The classic formula goes through the jobs once, in the order in which they were submitted: it charges those that run and

@@ -78,9 +78,7 @@ pub(super) fn will_run(
             selector.earliest_start_straying(future, request, &backfill.usable, &running.jobs, allocation, now)
         }
         _ => {
-            // The definition reads what the test on the free nodes has found on offer.
             controller.free.restore(&selector.geometry, future);
-            selector.fits_in_plan(&controller.free, shape, user, &backfill.usable);
             earliest_start(selector, policy, future, request, &backfill.usable, &running.jobs, allocation, now)
         }
     };
