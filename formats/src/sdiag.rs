@@ -25,7 +25,8 @@ pub struct Sdiag {
 }
 
 impl Sdiag {
-    /// Reads the output of `sdiag`; `name` is what diagnostics call it. `None` if anything is wrong. O(bytes).
+    /// Reads the output of `sdiag`; `name` is what diagnostics call it. `None` if anything is wrong, and if it tells nothing of
+    /// cycles, which is assumed to be no fault: sched/builtin has none, and counters are reset at midnight. O(bytes).
     pub fn read(name: &str, bytes: &[u8]) -> (Option<Self>, Vec<Diagnostic>) {
         let text = String::from_utf8_lossy(bytes);
         let cure = "hand over the whole output of sdiag, taken after some hours of work";
@@ -54,16 +55,17 @@ impl Sdiag {
             number.map(|number| (number, line))
         };
         // Without cycles there are no means.
+        let untold = |what: &str, field: &str, line| {
+            let message = format!("{what}: cycles take the times of the default model");
+            (None, vec![Diagnostic::new(Severity::Assumed, name, message).at(line).field(field).cure(cure)])
+        };
         let cycles = figure(CYCLES);
         if let Some((0, line)) = cycles {
-            let fault = Diagnostic::error(name, "backfill has not run since the counters were reset").field(CYCLES);
-            return (None, vec![Diagnostic { line: Some(line), ..fault.cure(cure) }]);
+            return untold("backfill has not run since the counters were reset", CYCLES, line);
         }
         let (mean, depth) = (figure(MEAN_CYCLE), figure(MEAN_DEPTH));
-        if let Some((0, line)) = depth {
-            let fault =
-                Diagnostic::error(name, "backfill has looked at no job, so a job's share of a cycle is unknown");
-            faults.push(Diagnostic { line: Some(line), ..fault.field(MEAN_DEPTH).cure(cure) });
+        if let (true, Some((0, line))) = (mean.is_some(), depth) {
+            return untold("backfill has looked at no job", MEAN_DEPTH, line);
         }
         let sdiag = mean.zip(depth).map(|((mean_cycle_us, line), (mean_depth, _))| Self {
             file: name.to_owned(),
@@ -171,20 +173,31 @@ Latency for 1000 calls to gettimeofday(): 20 microseconds
     #[test]
     fn faults_name_line_and_field() {
         assert_eq!(
-            faults(&TEXT.replace("120300", "N/A").replace("Depth Mean: 40", "Depth Mean: 0")),
+            faults(&TEXT.replace("120300", "N/A").replace("Depth Mean: 40", "Depth Mean: some")),
             [
                 "sdiag.txt:15: error: Mean cycle: 'N/A' is not a whole number; hand over the whole output of sdiag, taken after some hours of work",
-                "sdiag.txt:18: error: Depth Mean: backfill has looked at no job, so a job's share of a cycle is unknown; hand over the whole output of sdiag, taken after some hours of work",
+                "sdiag.txt:18: error: Depth Mean: 'some' is not a whole number; hand over the whole output of sdiag, taken after some hours of work",
             ]
-        );
-        assert!(
-            faults(&TEXT.replace("cycles: 57", "cycles: 0"))[0]
-                .contains("sdiag.txt:11: error: Total cycles: backfill has not run")
         );
         assert!(
             faults(&TEXT.replace("\tDepth Mean: 40\n", ""))[0]
                 .contains("sdiag.txt:9: error: Depth Mean: 'Backfilling stats' has no line")
         );
         assert!(faults("")[0].contains("there is no section 'Backfilling stats'"));
+    }
+
+    #[test]
+    fn where_it_tells_nothing_the_default_model_is_assumed() {
+        let cure = "cycles take the times of the default model; hand over the whole output of sdiag, taken after some hours of work";
+        assert_eq!(
+            faults(&TEXT.replace("cycles: 57", "cycles: 0")),
+            [format!(
+                "sdiag.txt:11: assumed: Total cycles: backfill has not run since the counters were reset: {cure}"
+            )]
+        );
+        assert_eq!(
+            faults(&TEXT.replace("Depth Mean: 40", "Depth Mean: 0")),
+            [format!("sdiag.txt:18: assumed: Depth Mean: backfill has looked at no job: {cure}")]
+        );
     }
 }
