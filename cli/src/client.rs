@@ -1,6 +1,6 @@
 //! The service as a client sees it: typed calls over HTTP. Each is tried again while the service is away, and does no harm when it
-//! is made twice: a site is looked for before it is made, equal traces are one, a study has its key; a configuration that was stored
-//! although the answer was lost is stored once more, which nobody sees.
+//! is made twice: a site is looked for before it is made, equal traces are one, a study has its key. Only a configuration that was
+//! stored although the answer was lost is stored once more: it is listed twice, and counts twice in what the tenant stores.
 //! Written by hand on the server's own view types, since these are the contract: a generated client would repeat them.
 
 use std::time::Duration;
@@ -144,7 +144,9 @@ impl Client {
     /// The comparison document, byte for byte.
     pub(crate) async fn comparison(&self, study: &str) -> Result<Vec<u8>> {
         let path = format!("/v1/studies/{study}/comparison");
-        self.patience.insist(async || self.bytes(self.get(&path).header("accept", "application/json")).await).await
+        // It may be large, and the line slow.
+        let request = || self.http.get(self.url(&path)).header("accept", "application/json");
+        self.patience.insist(async || self.bytes(request()).await).await
     }
 
     async fn find_or_make_site(&self, name: &str) -> Try<SiteView> {

@@ -52,7 +52,8 @@ impl Patience {
     /// meanwhile.
     fn wait(self, failures: u32, since: Duration, asked: Option<Duration>) -> Option<Duration> {
         let own = FIRST.saturating_mul(2_u32.saturating_pow(failures)).min(LONGEST);
-        let wait = asked.unwrap_or(own);
+        // A front may say 0; at once would be too often.
+        let wait = asked.map_or(own, |asked| asked.max(FIRST));
         (since.saturating_add(wait) <= self.0).then_some(wait)
     }
 }
@@ -76,7 +77,7 @@ mod tests {
     #[test]
     fn the_service_says_how_long_to_wait() {
         let asked = |seconds| MINUTE.wait(3, Duration::ZERO, Some(Duration::from_secs(seconds)));
-        assert_eq!(asked(20), Some(Duration::from_secs(20)));
+        assert_eq!((asked(20), asked(0)), (Some(Duration::from_secs(20)), Some(FIRST)));
         // Until then it would be in vain.
         assert_eq!((asked(3600), asked(u64::MAX)), (None, None));
     }

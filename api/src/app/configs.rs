@@ -27,8 +27,8 @@ pub async fn create_from_archive(
     sites::find(context, &caller.principal().tenant, site).await?;
     let limit = context.limits.config_bytes as u64;
     // What comes out of it is in memory until it is stored: a few at a time.
-    let _turn = context.readings.take(&caller.principal().tenant).await?;
-    let files = blocking(move || archive::unpack(&archive, limit)).await?;
+    let turn = context.readings.take(&caller.principal().tenant).await?;
+    let (files, _turn) = blocking(move || Ok((archive::unpack(&archive, limit)?, turn))).await?;
     create(context, caller, site, files).await
 }
 

@@ -42,11 +42,16 @@ pub struct ComparisonBytes {
     pub tag: String,
 }
 
-/// The comparison document of a study.
+/// The comparison document of a study, whole: a few at a time.
 ///
 /// # Errors
 /// 404 without such a study; 409 until it has succeeded.
 pub async fn comparison(context: &Context, caller: &Authorised<ReadStudies>, id: &str) -> ApiResult<ComparisonBytes> {
+    let _turn = context.renderings.take(&caller.principal().tenant).await?;
+    loaded(context, caller, id).await
+}
+
+async fn loaded(context: &Context, caller: &Authorised<ReadStudies>, id: &str) -> ApiResult<ComparisonBytes> {
     let study = studies::find(context, &caller.principal().tenant, id).await?;
     let Some(object) = &study.comparison_object else { return Err(not_succeeded(&study)) };
     let json = context.objects.get(object, COMPARISON_MAX_BYTES).await?;
@@ -74,9 +79,11 @@ pub async fn rendered<T: Send + 'static>(
     id: &str,
     render: impl FnOnce(&Comparison) -> T + Send + 'static,
 ) -> ApiResult<(String, T)> {
-    let _turn = context.renderings.take(&caller.principal().tenant).await?;
-    let ComparisonBytes { json, tag } = comparison(context, caller, id).await?;
+    let turn = context.renderings.take(&caller.principal().tenant).await?;
+    let ComparisonBytes { json, tag } = loaded(context, caller, id).await?;
     blocking(move || {
+        // Also if nobody waits for it any more, the turn lasts as long as the work.
+        let _turn = turn;
         let comparison: Comparison = serde_json::from_slice(&json).map_err(ApiError::internal)?;
         Ok((tag, render(&comparison)))
     })

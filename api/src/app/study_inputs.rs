@@ -40,8 +40,12 @@ pub(super) async fn check(context: &Context, tenant: &TenantId, bytes: &[u8]) ->
     let text: Arc<[u8]> = bytes.into();
     let to_read = Arc::clone(&text);
     let turn = context.documents.take(tenant).await?;
-    let (document, diagnostics) = blocking(move || Ok(study_document::read(DOCUMENT, &to_read))).await?;
-    drop(turn);
+    let (document, diagnostics) = blocking(move || {
+        // Also if nobody waits for it any more, the turn lasts as long as the work.
+        let _turn = turn;
+        Ok(study_document::read(DOCUMENT, &to_read))
+    })
+    .await?;
     refuse_errors(diagnostics)?;
     let named = document.iter().map(|document| ("/name".to_owned(), &document.name));
     let scenarios = document.iter().flat_map(|document| document.scenarios.iter().enumerate());

@@ -21,6 +21,8 @@ use crate::queue::Delivery;
 const WAIT: Duration = Duration::from_secs(1);
 /// How long a slot rests when a server is away.
 const REST: Duration = Duration::from_secs(1);
+/// After a task that was left for a newer worker.
+const LEFT: Duration = Duration::from_millis(20);
 /// How often the end of a task is written again while the database is away; after that its lease ends it.
 const TRIES: u32 = 5;
 
@@ -31,16 +33,16 @@ pub(super) async fn run(worker: Arc<Worker>, shutdown: CancellationToken) {
             Ok(Some(delivery)) => serve(&worker, &delivery, &shutdown).await,
             Err(error) => {
                 tracing::warn!(error = %error, "no message, will ask again");
-                rest(&shutdown).await;
+                rest(REST, &shutdown).await;
             }
         }
     }
 }
 
-async fn rest(shutdown: &CancellationToken) {
+async fn rest(pause: Duration, shutdown: &CancellationToken) {
     tokio::select! {
         () = shutdown.cancelled() => {}
-        () = tokio::time::sleep(REST) => {}
+        () = tokio::time::sleep(pause) => {}
     }
 }
 
@@ -66,10 +68,10 @@ async fn serve(worker: &Worker, delivery: &Delivery, shutdown: &CancellationToke
             told(worker.queue.ack(delivery).await);
         }
         Ok(Turn::Newer(engine)) => {
-            tracing::warn!(task.id = %task.task, engine, "its study is of a newer engine: left for a newer worker");
+            tracing::info!(task.id = %task.task, engine, "its study is of a newer engine: left for a newer worker");
             told(worker.queue.release(delivery).await);
-            // Others come first.
-            rest(shutdown).await;
+            // Others come first, and thousands of its tasks may stand before them.
+            rest(LEFT, shutdown).await;
         }
         Ok(Turn::Stale) => {
             // Stale, or its worker is dead and the sweeper has not come by yet.
@@ -80,7 +82,7 @@ async fn serve(worker: &Worker, delivery: &Delivery, shutdown: &CancellationToke
         }
         Err(error) => {
             tracing::warn!(task.id = %task.task, error = %error, "task not claimed, will be given out again");
-            rest(shutdown).await;
+            rest(REST, shutdown).await;
             told(worker.queue.release(delivery).await);
         }
     }
@@ -144,7 +146,7 @@ async fn work(
             tracing::warn!(study.id = %claimed.study.id, task.id = %claimed.task.id, error, "attempt put off");
             let given_back = give_back(worker, claimed, Failure::HandBack).await;
             // It is there for others; this slot does not try again at once.
-            rest(shutdown).await;
+            rest(REST, shutdown).await;
             given_back
         }
         Err(Stop::TimeLimit) => {

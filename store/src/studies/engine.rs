@@ -19,7 +19,7 @@ use crate::time::UnixMillis;
 /// How the engine of a task's study stands to a worker's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EngineMatch {
-    /// The same, or nothing is left to do: the worker may claim the task.
+    /// The same, or the task does not wait at this attempt: the worker may claim it, and will see.
     Same,
     /// The study was of an older engine, and has begun anew with this one: its tasks wait at these attempts, push them.
     BegunAnew(Vec<TaskRef>),
@@ -36,10 +36,18 @@ impl Store {
         version: &str,
         now: UnixMillis,
     ) -> Result<EngineMatch, StoreError> {
-        let of_task = tasks::table.filter(tasks::id.eq(&task.task)).select(tasks::study);
+        let waits = tasks::table
+            .filter(tasks::id.eq(&task.task))
+            .filter(tasks::attempt.eq(task.attempt))
+            .filter(tasks::state.eq(TaskState::Queued))
+            .select(tasks::study);
+        let open = studies::state.eq_any([StudyState::Queued, StudyState::Running]);
         let found: Option<(StudyId, String)> = first!(
             &mut self.read().await?,
-            studies::table.filter(studies::id.eq_any(of_task)).select((studies::id, studies::engine_version))
+            studies::table
+                .filter(studies::id.eq_any(waits))
+                .filter(open)
+                .select((studies::id, studies::engine_version))
         )?;
         match found {
             Some((_, known)) if is_newer(&known, version) => Ok(EngineMatch::Newer(known)),
@@ -99,6 +107,8 @@ async fn begin_anew(
     let hashed = format!("{} {version}", study.row.input_hash);
     study.row.input_hash = ObjectHash::of(hashed.as_bytes()).to_string();
     version.clone_into(&mut study.row.engine_version);
+    // Its expected end is reckoned from here on.
+    study.row.started_at = study.row.started_at.map(|_| now);
     study.progress(-study.row.replications_done, now);
     study.save(conn).await?;
     Ok(EngineMatch::BegunAnew(refs.into_iter().map(|(task, attempt)| TaskRef { task, attempt }).collect()))

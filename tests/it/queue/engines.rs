@@ -42,3 +42,21 @@ async fn an_older_worker_leaves_a_study_of_a_newer_engine() {
     let _new = rig.work_with("results", |settings| settings.engine_version = NEW.to_owned());
     rig.succeeds(&study.id, 1, 2).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_older_worker_forgets_what_is_cancelled_of_a_newer_engine() {
+    let rig = Rig::production().await;
+    let new = rig.work_with("exec /bin/sleep 60", |settings| settings.engine_version = NEW.to_owned());
+    let study = rig.submit(3, 20).await;
+    rig.wait_for(&study.id, &[StudyState::Running]).await;
+    new.shut_down().await;
+    assert!(rig.queue.depth().await.unwrap() > 0);
+    rig.store.cancel_study(&tenant(), &study.id, rig.store.now().await.unwrap()).await.unwrap();
+    let _old = rig.work(OLD_RESULTS);
+    let emptied = async {
+        while rig.queue.depth().await.unwrap() > 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), emptied).await.expect("nobody can do them, and nobody forgets them");
+}

@@ -8,6 +8,7 @@ use actix_web::http::header::{HOST, LOCATION, ORIGIN};
 use actix_web::{HttpRequest, HttpResponse, web};
 use maud::html;
 use serde::Deserialize;
+use url::Url;
 
 use super::layout::page;
 use crate::context::Context;
@@ -88,8 +89,10 @@ fn session(context: &Context, token: String, age: Duration) -> Cookie<'static> {
 fn is_own_form(request: &HttpRequest, public_url: &str) -> bool {
     let Some(origin) = request.headers().get(ORIGIN) else { return true };
     let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
-    // A proxy may have put another host there.
-    let is_ours = |origin: &str| origin == public_url || origin.split_once("://").map(|(_, host)| host) == host;
+    // A proxy may have put another host there. Browsers write an origin in one way: small letters, no path, no usual port.
+    let ours = Url::parse(public_url).map(|url| url.origin().ascii_serialization());
+    let is_ours =
+        |origin: &str| ours.as_deref() == Ok(origin) || origin.split_once("://").map(|(_, host)| host) == host;
     origin.to_str().is_ok_and(is_ours)
 }
 
@@ -105,5 +108,26 @@ pub(super) fn refused(error: ApiError) -> HttpResponse {
             let body = html! { h1 { (code.title()) } p.error { (error.detail()) } };
             page(status, code.title(), None, &body)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::test::TestRequest;
+
+    use super::*;
+
+    #[test]
+    fn a_form_comes_from_this_service_or_from_no_page() {
+        let sent = |origin: &str| {
+            let request = TestRequest::post().insert_header((ORIGIN, origin)).insert_header((HOST, "inner:8080"));
+            is_own_form(&request.to_http_request(), "https://Foresite.Example.org:443/at")
+        };
+        assert!(sent("https://foresite.example.org"));
+        assert!(sent("http://inner:8080"));
+        assert!(!sent("https://foresite.example.org.evil.org"));
+        assert!(!sent("http://foresite.example.org"));
+        assert!(!sent("null"));
+        assert!(is_own_form(&TestRequest::post().to_http_request(), "https://foresite.example.org"));
     }
 }
