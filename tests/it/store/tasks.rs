@@ -206,15 +206,21 @@ async fn tasks_of_dead_workers_are_found(db: Database) {
 }
 
 async fn a_newer_engine_begins_a_study_anew_and_fences_the_older_one(db: Database) {
-    let (study, tasks) = create(&db.store, 2, 1).await;
+    let (study, tasks) = create(&db.store, 3, 1).await;
     let (old, new) = (study.engine_version.clone(), "99.0.0");
     for task in &tasks {
         assert_eq!(db.store.match_engine(task, &old, 2_000).await.unwrap(), EngineMatch::Same);
+    }
+    for task in &tasks[..2] {
         db.store.claim_task(task, "old", 9_000, 2_000).await.unwrap().unwrap();
     }
     db.store.complete_replications(&tasks[0], "old", &results(0, 1), 3_000).await.unwrap();
     let again: Vec<_> = tasks.iter().map(|task| TaskRef { attempt: 2, ..task.clone() }).collect();
-    let begun = db.store.match_engine(&tasks[1], new, 4_000).await.unwrap();
+    // One that another worker has, or had, says nothing: only who may claim a task asks.
+    for task in &tasks[..2] {
+        assert_eq!(db.store.match_engine(task, new, 4_000).await.unwrap(), EngineMatch::Same);
+    }
+    let begun = db.store.match_engine(&tasks[2], new, 4_000).await.unwrap();
     assert_eq!(begun, EngineMatch::BegunAnew(again.clone()));
     assert_eq!(db.store.match_engine(&again[1], new, 4_000).await.unwrap(), EngineMatch::Same);
     assert_eq!(db.store.match_engine(&again[1], &old, 4_000).await.unwrap(), EngineMatch::Newer(new.to_owned()));
@@ -225,7 +231,7 @@ async fn a_newer_engine_begins_a_study_anew_and_fences_the_older_one(db: Databas
     let row = db.store.study(&tenant(), &study.id).await.unwrap().unwrap();
     assert_eq!((row.engine_version.as_str(), row.replications_done), (new, 0));
 
-    // With all results there and the summary at work it is the same.
+    // With all results there and the summary waiting it is the same.
     let mut summarize = None;
     for task in &again {
         db.store.claim_task(task, "new", 9_000, 6_000).await.unwrap().unwrap();
@@ -234,14 +240,15 @@ async fn a_newer_engine_begins_a_study_anew_and_fences_the_older_one(db: Databas
         summarize = next;
     }
     let summarize = summarize.unwrap();
-    db.store.claim_task(&summarize, "new", 9_000, 6_000).await.unwrap().unwrap();
     let begun = db.store.match_engine(&summarize, "99.1.0", 7_000).await.unwrap();
-    assert!(matches!(&begun, EngineMatch::BegunAnew(tasks) if tasks.len() == 2), "{begun:?}");
+    assert!(matches!(&begun, EngineMatch::BegunAnew(tasks) if tasks.len() == 3), "{begun:?}");
+    assert!(db.store.claim_task(&summarize, "new", 9_000, 7_000).await.unwrap().is_none());
     let late = db.store.complete_summary(&summarize, "new", &ObjectHash::of(b"late"), false, 8_000).await.unwrap();
     assert_eq!(late, Completion::Fenced);
     // A study that has ended stays as it is.
     db.store.cancel_study(&tenant(), &study.id, 9_000).await.unwrap();
-    assert_eq!(db.store.match_engine(&tasks[0], "99.2.0", 9_000).await.unwrap(), EngineMatch::Same);
+    let third: Vec<_> = tasks.iter().map(|task| TaskRef { attempt: 3, ..task.clone() }).collect();
+    assert_eq!(db.store.match_engine(&third[0], "99.2.0", 9_000).await.unwrap(), EngineMatch::Same);
 }
 
 async fn queued_tasks_are_found_in_pages(db: Database) {
