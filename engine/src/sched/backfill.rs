@@ -102,6 +102,8 @@ struct Cycle {
     changes_before_sleep: u64,
     /// Version of the nodes' weights at its begin.
     weights: u64,
+    /// Version of the waiting jobs' sizes at its begin.
+    sizes: u64,
 }
 
 /// Why a cycle ended.
@@ -247,6 +249,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
         yields: cost.yields(length),
         changes_before_sleep: 0,
         weights: controller.selector.weights.version(),
+        sizes: controller.sizes_version,
     };
     hetjobs::begin(controller);
     if cycle.yields
@@ -277,7 +280,8 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
     let scenario = controller.scenario;
     let policy = &scenario.policy.backfill;
     let CycleCost { record_us, max_time_ms, .. } = cycle.cost;
-    let mut busy_us = if cycle.passed == 0 { cycle.cost.of_records(0) } else { 0 };
+    // The work before the first record belongs to the first stretch.
+    let mut busy_us = if cycle.resumed_ms == cycle.begin_ms { cycle.cost.of_records(0) } else { 0 };
     let resumed = controller.now;
     let mut unplanned = false;
     let exit = loop {
@@ -296,7 +300,7 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
             }
             cycle.resumed_ms = controller.now;
             cycle.changes_before_sleep = controller.timers.changes();
-            controller.timers.backfill_at = controller.now + (policy.yield_sleep_us / 1000) as i64;
+            controller.timers.backfill_at = controller.now + cost::sleep_ms(policy.yield_sleep_us) as i64;
             backfill.valid_until = i64::MIN;
             backfill.cycle = Some(cycle);
             return;
@@ -346,7 +350,7 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
         && policy.backfill.min_age_reserve == 0
         && controller.preempt.is_none()
         && !controller.components_wait()
-        && !controller.linear_sizes_vary()
+        && cycle.sizes == controller.sizes_version
         && cycle.weights == controller.selector.weights.version()
         && !controller.every_cycle;
     let max_test = matches!(exit, Exit::MaxTest);
@@ -354,6 +358,7 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
     backfill.idle = repeatable.then_some(IdleCycle {
         version: controller.version,
         weights: cycle.weights,
+        sizes: cycle.sizes,
         valid_until: backfill.valid_until,
         stamped: backfill.stamped,
         tested: cycle.tested,

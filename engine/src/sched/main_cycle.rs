@@ -48,6 +48,8 @@ struct IdleCycle {
     version: u64,
     /// Of the nodes' weights as it left them: it would leave them so again.
     weights: u64,
+    /// Of the waiting jobs' sizes before it. Backfill's tests may give them others: the last to test decides.
+    sizes: u64,
     depth: u64,
     skipped: bool,
     /// First second at which it would be another, if only time went by.
@@ -94,14 +96,13 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     let kind = usize::from(full);
     // Ages decide only through bf_min_age_reserve; without it a decision depends on nothing but the state.
     // Preemption looks at how long jobs have run and when room was last made.
-    // Backfill's tests give jobs other sizes than select/linear's here, so the last to test decides.
     let timeless = controller.scenario.policy.backfill.min_age_reserve == 0
         && controller.preempt.is_none()
-        && !controller.linear_sizes_vary()
         && !controller.every_cycle;
     if let Some(idle) = controller.main_scratch.idle[kind]
         && idle.version == controller.version
         && idle.weights == controller.selector.weights.version()
+        && idle.sizes == controller.sizes_version
         && seconds(controller.now) < idle.valid_until
         && timeless
     {
@@ -112,6 +113,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         return;
     }
     let mut skipped = false;
+    let sizes = controller.sizes_version;
     let mut scratch = std::mem::replace(&mut controller.main_scratch, MainScratch::new(0));
     scratch.blocked.clear();
     scratch.rejected_arrays.clear();
@@ -196,6 +198,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     scratch.idle[kind] = (started == 0).then_some(IdleCycle {
         version: controller.version,
         weights: controller.selector.weights.version(),
+        sizes,
         depth,
         skipped,
         valid_until,

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 
 use crate::ids::NodeId;
 use crate::node_set::NodeSet;
+use crate::policy::ConsumableUnit;
 use crate::select::Selector;
 use crate::select::free::{ANY_USER, Free};
 use crate::select::pick::{Offer, Remaining};
@@ -144,14 +145,15 @@ impl Selector {
     }
 
     /// Whether a node serves the shape if, and only if, it is eligible and idle, where nobody shares cores: it takes whole nodes,
-    /// or could not spare a core. `empty` is the machine without jobs. O(eligible nodes × sockets).
+    /// or could not spare a core, and cores are handed out. `empty` is the machine without jobs. O(eligible nodes × sockets).
     pub(crate) fn idle_suffices(&self, empty: &Free, shape: &Shape) -> bool {
         let geometry = &self.geometry;
+        let takes_cores = self.unit != ConsumableUnit::Memory;
         shape.eligible.iter().all(|node| {
             let index = node.index();
             let without_a_core = geometry.cores[index].saturating_sub(1) * geometry.cpus_per_core[index];
             self.usable_cpus(empty, shape, ANY_USER, node) > 0
-                && (shape.whole_nodes || shape.min_cpus_per_node > without_a_core)
+                && (shape.whole_nodes || (takes_cores && shape.min_cpus_per_node > without_a_core))
         })
     }
 

@@ -256,6 +256,7 @@ impl Controller<'_> {
     /// step on. Source: docs/FIDELITY.md, facts.
     pub(crate) fn size_becomes(&mut self, id: JobId, charged: Option<u32>) {
         if let (Some(live), Some(cpus)) = (self.live.get_mut(id), charged) {
+            self.sizes_version += u64::from(live.charged_cpus != Some(cpus));
             live.charged_cpus = Some(cpus);
         }
     }

@@ -124,6 +124,8 @@ pub(crate) struct Controller<'a> {
     pub(crate) finished: usize,
     /// Counts changes of anything a scheduler's decision depends on, time apart.
     pub(crate) version: u64,
+    /// Counts changes of the sizes that tests give to waiting jobs.
+    pub(crate) sizes_version: u64,
     /// Go through cycles that provably repeat the one before.
     pub(crate) every_cycle: bool,
     /// Whether the nodes that a plan names decide how large a waiting job is.
@@ -217,6 +219,7 @@ impl<'a> Controller<'a> {
             arriving: 0,
             finished: 0,
             version: 0,
+            sizes_version: 0,
             every_cycle: every_cycle || needs_every_cycle(scenario),
             timers,
             scenario,

@@ -150,6 +150,33 @@ fn max_sched_time_ends_a_run_of_the_main_scheduler() {
     expect_equal_with_every_cycle(&text, 3);
 }
 
+/// Slurm takes any number of microseconds: one that is less than a cycle's own work must not hold it for ever.
+#[test]
+fn yields_shorter_than_a_record_pass_one_at_a_time() {
+    let text = third_in_queue("bf_yield_interval=100 bf_yield_sleep=100 base_us=300 record_us=200", "");
+    for seed in 0..8 {
+        assert!(fourth(&text, seed) < 100, "seed {seed}");
+        expect_equal_with_every_cycle(&text, seed);
+    }
+}
+
+/// Forty records take the cycle's time, but for the sleep that would follow them; user b's job stands behind the fiftieth.
+/// It comes when the first cycles, which are counted whole, are over.
+#[test]
+fn records_that_take_no_time_are_reached_as_the_time_ends() {
+    let held: String = (2..52).map(|id| format!("job {id} at=10 N=2 n=8 user=a run=500 t=10\n")).collect();
+    let text = format!(
+        "node n[1-2] cores=4
+         set bf_max_job_test=40 bf_max_job_user=5 bf_max_time=5 record_us=100000 bf_interval=1
+         job 1 n=4 run=3990 t=70 user=a
+         {held}
+         job 52 at=3000 n=4 run=100 t=3 user=b"
+    );
+    for seed in 0..4 {
+        expect_equal_with_every_cycle(&text, seed);
+    }
+}
+
 #[test]
 fn skipped_cycles_take_their_own_time() {
     for options in

@@ -62,6 +62,18 @@ fn a_core_with_its_threads_is_kept_for_every_node_still_needed() {
     assert_eq!(found, ["n1,n2,n3", "n2"]);
 }
 
+/// With CR_Memory nobody counts cores, not even of jobs that take all of a node's.
+#[test]
+fn where_memory_alone_is_consumed_jobs_of_all_cores_share_a_node() {
+    let jobs = |mem: u32| {
+        let job = format!("N=1 n=4 per_node=4 mem={mem} run=100 t=10");
+        format!("node n1 cores=4 memory=8000\nset select=memory memory\njob 1 {job}\njob 2 {job}")
+    };
+    share_a_node(&jobs(1000), true);
+    share_a_node(&jobs(5000), false);
+    expect_equal_with_every_cycle(&jobs(5000), 1);
+}
+
 #[test]
 fn constraints_choose_among_features() {
     let found = nodes(

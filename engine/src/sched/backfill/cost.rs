@@ -29,6 +29,11 @@ pub(super) struct Clock {
 /// Parts of the whole in a cycle's factor.
 const WHOLE: u64 = 1_000_000;
 
+/// How long a yield is [ms]: at least one, or the clock might stand still for ever.
+pub(super) fn sleep_ms(yield_sleep_us: u64) -> u64 {
+    (yield_sleep_us / 1000).max(1)
+}
+
 impl CycleCost {
     /// Of the next cycle. The factor is drawn by the cycle's number, so that it is the same however earlier cycles were
     /// accounted for. O(1).
@@ -55,7 +60,7 @@ impl CycleCost {
             base_us: with_noise(cost.backfill_base_us),
             record_us: with_noise(cost.record_us(controller.scenario.cluster.nodes.len())),
             yield_us: backfill.yield_interval_us.max(1),
-            sleep_ms: backfill.yield_sleep_us / 1000,
+            sleep_ms: sleep_ms(backfill.yield_sleep_us),
             max_time_ms: i64::from(backfill.max_time.or(backfill.interval).unwrap_or(30)) * SECOND,
         }
     }
@@ -121,7 +126,7 @@ mod tests {
             let cost = CycleCost { base_us, record_us, yield_us, sleep_ms, max_time_ms: i64::MAX };
             let (mut resumed_ms, mut busy_us, mut slept_ms) = (0, base_us, None);
             for passed in 0..200 {
-                // A base longer than a stretch is slept off once here; such a cycle comes to no record at all.
+                // A base longer than a stretch is slept off once.
                 if busy_us >= yield_us {
                     resumed_ms += (busy_us / 1000 + sleep_ms) as i64;
                     (busy_us, slept_ms) = (0, Some(resumed_ms));

@@ -15,6 +15,8 @@ pub(super) struct IdleCycle {
     pub(super) version: u64,
     /// Of the nodes' weights, before and after it.
     pub(super) weights: u64,
+    /// Of the waiting jobs' sizes, before and after it.
+    pub(super) sizes: u64,
     pub(super) valid_until: i64,
     pub(super) stamped: bool,
     pub(super) tested: u32,
@@ -34,6 +36,7 @@ pub(super) fn repeat_idle(controller: &mut Controller<'_>, backfill: &Backfill) 
     let Some(duration) = CycleCost::of_next(controller).whole_ms(idle.records) else { return false };
     if idle.version != controller.version
         || idle.weights != controller.selector.weights.version()
+        || idle.sizes != controller.sizes_version
         || seconds(controller.now + duration) >= idle.valid_until
         || (idle.exhausted && weight > 0)
     {

@@ -23,7 +23,9 @@ impl Reach {
     /// Whether the cycle ends before the next record. O(1).
     pub(super) fn is_exceeded(self, controller: &Controller<'_>, cycle: &Cycle) -> bool {
         let most = controller.scenario.policy.backfill.max_job_test;
-        let taken_ms = cycle.cost.clock(self.passed.min(u64::from(cycle.length))).now_ms;
+        // It does not sleep after the last record that takes time.
+        let timed = self.passed.min(u64::from(cycle.length.saturating_sub(1)));
+        let taken_ms = cycle.cost.clock(timed).now_ms;
         (self.tested >= most && !is_off(Rule::BackfillDepth)) || taken_ms >= cycle.cost.max_time_ms
     }
 
