@@ -228,32 +228,12 @@ impl NodeSet {
     /// The nodes in node order.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = NodeId> + '_ {
-        self.words.iter().enumerate().flat_map(|(index, &word)| {
-            let mut rest = word;
-            std::iter::from_fn(move || {
-                if rest == 0 {
-                    return None;
-                }
-                let bit = rest.trailing_zeros();
-                rest &= rest - 1;
-                Some(NodeId(index as u32 * 64 + bit))
-            })
-        })
+        self.words.iter().enumerate().flat_map(|(index, &word)| nodes_of(index, word))
     }
 
     /// The nodes in both sets, in node order. O(words + nodes found).
     #[inline]
     pub fn iter_common<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = NodeId> + 'a {
-        self.words.iter().zip(&other.words).enumerate().flat_map(|(index, (a, b))| {
-            let mut rest = a & b;
-            std::iter::from_fn(move || {
-                if rest == 0 {
-                    return None;
-                }
-                let bit = rest.trailing_zeros();
-                rest &= rest - 1;
-                Some(NodeId(index as u32 * 64 + bit))
-            })
-        })
+        self.words.iter().zip(&other.words).enumerate().flat_map(|(index, (a, b))| nodes_of(index, a & b))
     }
 }

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use crate::ids::NodeId;
-use crate::node_set::NodeSet;
+use crate::node_set::{NodeSet, nodes_of};
 use crate::policy::ConsumableUnit;
 use crate::select::Selector;
 use crate::select::free::{ANY_USER, Free};
@@ -297,23 +297,22 @@ fn first_alone(nodes: &NodeSet) -> Option<u32> {
 /// The runs of a set, cut where weights change, with a weight and CPUs for all of them. O(words + runs).
 fn find_runs(nodes: &NodeSet, breaks: &NodeSet, runs: &mut Vec<Run>, (weight, cpus): (u64, u32)) {
     runs.clear();
+    let (mut ended, mut last) = (0, 0);
     for index in 0..nodes.n_words() {
         let (word, breaks) = (nodes.word(index), breaks.word(index));
-        let base = index as u32 * 64;
-        let mut at = 0;
-        while at < 64 && word >> at != 0 {
-            let begin = at + (word >> at).trailing_zeros();
-            let ones = (!(word >> begin)).trailing_zeros().min(64 - begin);
-            // A break at `begin` itself is where the run begins anyway.
-            let until_break = if begin < 63 { (breaks >> begin >> 1).trailing_zeros().saturating_add(1) } else { 64 };
-            let end = begin + ones.min(until_break);
-            let continues = begin == 0 && breaks & 1 == 0;
-            match runs.last_mut().filter(|last| continues && last.end == base) {
-                Some(last) => last.end = base + end,
-                None => runs.push(Run { begin: base + begin, end: base + end, weight, cpus }),
-            }
-            at = end;
+        // Nodes behind one of the set.
+        let behind = word << 1 | last;
+        last = word >> 63;
+        for node in nodes_of(index, word & (!behind | breaks)) {
+            runs.push(Run { begin: node.0, end: 0, weight, cpus });
         }
+        for node in nodes_of(index, behind & (!word | breaks)) {
+            runs[ended].end = node.0;
+            ended += 1;
+        }
+    }
+    if let Some(run) = runs.get_mut(ended) {
+        run.end = nodes.n_words() as u32 * 64;
     }
 }
 

@@ -112,6 +112,8 @@ pub(crate) struct Controller<'a> {
     pub(crate) usage: Usage,
     pub(crate) limits: LimitUsage,
     pub(crate) fair_share: FairShare,
+    /// Whether usage decides anything through the fair-share factors.
+    pub(crate) shares_are_read: bool,
     norms: Norms,
     pub(crate) backfill: Backfill,
     pub(crate) main_scratch: MainScratch,
@@ -209,6 +211,7 @@ impl<'a> Controller<'a> {
             sizes_vary: sizes_vary(scenario, limits.active),
             limits,
             fair_share,
+            shares_are_read: every_cycle || shares_are_read(scenario),
             norms: Norms::new(cluster, &scenario.qos, association_priority, priority),
             backfill: Backfill::new(n_nodes),
             main_scratch: MainScratch::new(n_nodes),
@@ -387,6 +390,11 @@ impl<'a> Controller<'a> {
     pub(crate) fn norms(&self) -> &Norms {
         &self.norms
     }
+}
+
+/// Whether fair-share has a weight, or keeps jobs of a QOS from starting (`UsageThreshold`).
+fn shares_are_read(scenario: &Scenario) -> bool {
+    scenario.policy.priority.weight_fairshare > 0 || scenario.qos.iter().any(|qos| qos.usage_threshold.is_some())
 }
 
 /// Dispatches a scenario to its algorithm.

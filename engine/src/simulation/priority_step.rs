@@ -9,7 +9,7 @@ use crate::sched::queue::Record;
 
 impl Controller<'_> {
     /// The priority thread: decay, new usage, fair-share, then every pending job's priority.
-    /// O(associations + running + pending log pending).
+    /// O(associations + running + pending log pending); running jobs are charged only where that decides anything.
     pub(crate) fn priority_step(&mut self) {
         let now = seconds(self.now);
         let since = self.timers.last_priority_step;
@@ -26,7 +26,7 @@ impl Controller<'_> {
         self.limits_decay(factor);
         if policy.is_classic() {
             self.charge_and_settle(since);
-        } else {
+        } else if self.shares_are_read || self.limits.active {
             let running = std::mem::take(&mut self.running);
             for id in running.iter().map(|running| running.job) {
                 self.charge_since(id, since);
