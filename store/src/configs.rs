@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 
-use crate::connection::{Store, execute, first, load};
+use crate::connection::{Conn, Store, execute, first, load};
 use crate::error::StoreError;
 use crate::files::{StoredFile, files_from_json};
 use crate::ids::{ConfigId, SiteId, TenantId};
@@ -36,6 +36,22 @@ pub struct Config {
     pub bytes: i64,
 }
 
+/// What [`Store::create_config`] did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConfigOutcome {
+    /// The configuration exists now.
+    Created,
+    /// The site's newest one has these very files, and the reader said the same about them: nothing was done.
+    Same(Box<Config>),
+    /// The tenant has no room for it: nothing was done.
+    Full(Full),
+}
+
+async fn newest_config(conn: &mut Conn, site: &SiteId) -> Result<Option<Config>, StoreError> {
+    let query = configs::table.filter(configs::site.eq(site)).order(configs::id.desc());
+    Ok(first!(conn, query.select(Config::as_select()))?)
+}
+
 impl Config {
     /// Its files.
     pub fn stored_files(&self) -> Result<Vec<StoredFile>, StoreError> {
@@ -44,19 +60,26 @@ impl Config {
 }
 
 impl Store {
-    /// Stores a configuration if the tenant has room for it under `limit` bytes; its site must exist and its files be objects
-    /// already.
-    pub async fn create_config(&self, config: &Config, limit: Option<i64>) -> Result<Result<(), Full>, StoreError> {
+    /// Stores a configuration if it is another than the site's newest and the tenant has room for it under `limit` bytes; its
+    /// site must exist and its files be objects already.
+    pub async fn create_config(&self, config: &Config, limit: Option<i64>) -> Result<ConfigOutcome, StoreError> {
         let mut conn = self.begin().await?;
         let result = async {
-            if let Some(full) = admit_bytes(&mut conn, &config.tenant, config.bytes, None, limit).await? {
-                conn.unaudited();
-                return Ok(Err(full));
+            let full = admit_bytes(&mut conn, &config.tenant, config.bytes, None, limit).await?;
+            let is_same =
+                |newest: &Config| (&newest.object, &newest.diagnostics) == (&config.object, &config.diagnostics);
+            match (newest_config(&mut conn, &config.site).await?.filter(is_same), full) {
+                (Some(same), _) => return Ok(ConfigOutcome::Same(Box::new(same))),
+                (None, Some(full)) => return Ok(ConfigOutcome::Full(full)),
+                (None, None) => {}
             }
             execute!(&mut conn, diesel::insert_into(configs::table).values(config))?;
-            Ok(Ok(()))
+            Ok(ConfigOutcome::Created)
         }
         .await;
+        if !matches!(result, Ok(ConfigOutcome::Created)) {
+            conn.unaudited();
+        }
         conn.finish(result).await
     }
 

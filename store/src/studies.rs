@@ -68,6 +68,58 @@ pub struct Study {
     pub finished_at: Option<UnixMillis>,
 }
 
+/// What a study's row says of where it stands: all but the document and its files, which may be large.
+#[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
+#[diesel(table_name = studies)]
+pub struct StudyHead {
+    /// Its id.
+    pub id: StudyId,
+    /// Its name from the document.
+    pub name: String,
+    /// Version of the engine that all of it is run with; see [`EngineMatch`].
+    pub engine_version: String,
+    /// Where it stands.
+    pub state: StudyState,
+    /// Replications whose results are stored.
+    pub replications_done: i64,
+    /// Replications of all scenarios, baseline included.
+    pub replications_total: i64,
+    /// Number of its last event.
+    pub last_event: i64,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// The comparison document (JSON), once it succeeded.
+    pub comparison_object: Option<ObjectHash>,
+    /// Who asked for it.
+    pub created_by: String,
+    /// When.
+    pub created_at: UnixMillis,
+    /// When its first task started.
+    pub started_at: Option<UnixMillis>,
+    /// When it entered its final state.
+    pub finished_at: Option<UnixMillis>,
+}
+
+impl From<Study> for StudyHead {
+    fn from(study: Study) -> Self {
+        Self {
+            id: study.id,
+            name: study.name,
+            engine_version: study.engine_version,
+            state: study.state,
+            replications_done: study.replications_done,
+            replications_total: study.replications_total,
+            last_event: study.last_event,
+            error: study.error,
+            comparison_object: study.comparison_object,
+            created_by: study.created_by,
+            created_at: study.created_at,
+            started_at: study.started_at,
+            finished_at: study.finished_at,
+        }
+    }
+}
+
 impl Study {
     /// The files it reads.
     pub fn input_files(&self) -> Result<Vec<StoredFile>, StoreError> {
@@ -83,6 +135,13 @@ impl Store {
         Ok(first!(&mut conn, query.select(Study::as_select()))?)
     }
 
+    /// Where a tenant's study stands.
+    pub async fn study_head(&self, tenant: &TenantId, id: &StudyId) -> Result<Option<StudyHead>, StoreError> {
+        let mut conn = self.read().await?;
+        let query = studies::table.filter(studies::tenant.eq(tenant)).filter(studies::id.eq(id));
+        Ok(first!(&mut conn, query.select(StudyHead::as_select()))?)
+    }
+
     /// A tenant's studies, newest first, older than `before`; only those in `state` if one is named.
     pub async fn list_studies(
         &self,
@@ -90,7 +149,7 @@ impl Store {
         state: Option<StudyState>,
         before: Option<&StudyId>,
         limit: i64,
-    ) -> Result<Page<Study, StudyId>, StoreError> {
+    ) -> Result<Page<StudyHead, StudyId>, StoreError> {
         let mut conn = self.read().await?;
         let rows = load!(&mut conn, {
             let mut query = studies::table.filter(studies::tenant.eq(tenant)).into_boxed();
@@ -100,9 +159,9 @@ impl Store {
             if let Some(before) = before {
                 query = query.filter(studies::id.lt(before));
             }
-            query.order(studies::id.desc()).limit(clamp(limit) + 1).select(Study::as_select())
+            query.order(studies::id.desc()).limit(clamp(limit) + 1).select(StudyHead::as_select())
         })?;
-        Ok(Page::new(rows, limit, |study: &Study| study.id.clone()))
+        Ok(Page::new(rows, limit, |study: &StudyHead| study.id.clone()))
     }
 
     /// The state of a study, for the worker that runs one of its tasks.

@@ -2,7 +2,7 @@
 
 use foresite_formats::diagnostic::any_error;
 use foresite_formats::file_set::FileSet;
-use foresite_store::configs::Config;
+use foresite_store::configs::{Config, ConfigOutcome};
 use foresite_store::files::StoredFile;
 use foresite_store::files_to_json;
 use foresite_store::ids::{ConfigId, SiteId, TenantId};
@@ -14,7 +14,16 @@ use crate::auth::permission::{Authorised, ReadSites, WriteSites};
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
 
-/// Stores a configuration sent as a tar.
+/// A configuration, and whether it was stored now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// The configuration.
+    pub config: Config,
+    /// False if the site's newest has these very files.
+    pub is_new: bool,
+}
+
+/// Stores a configuration sent as a tar, if it is another than the site's newest.
 ///
 /// # Errors
 /// 404 without such a site; 422 with every fault of the files.
@@ -23,7 +32,7 @@ pub async fn create_from_archive(
     caller: &Authorised<WriteSites>,
     site: &str,
     archive: Vec<u8>,
-) -> ApiResult<Config> {
+) -> ApiResult<Stored> {
     sites::find(context, &caller.principal().tenant, site).await?;
     let limit = context.limits.config_bytes as u64;
     // What comes out of it is in memory until it is stored: a few at a time.
@@ -32,7 +41,7 @@ pub async fn create_from_archive(
     create(context, caller, site, files).await
 }
 
-/// Stores a configuration sent as named files.
+/// Stores a configuration sent as named files, if it is another than the site's newest.
 ///
 /// # Errors
 /// 404 without such a site; 422 with every unsafe name and every fault of the files.
@@ -41,7 +50,7 @@ pub async fn create_from_parts(
     caller: &Authorised<WriteSites>,
     site: &str,
     parts: Vec<(String, Vec<u8>)>,
-) -> ApiResult<Config> {
+) -> ApiResult<Stored> {
     let mut files = FileSet::default();
     let mut faults = Vec::new();
     for (name, bytes) in parts {
@@ -58,7 +67,7 @@ pub async fn create_from_parts(
 }
 
 /// The caller has a turn for reading.
-async fn create(context: &Context, caller: &Authorised<WriteSites>, site: &str, files: FileSet) -> ApiResult<Config> {
+async fn create(context: &Context, caller: &Authorised<WriteSites>, site: &str, files: FileSet) -> ApiResult<Stored> {
     let caller = caller.principal();
     let site = sites::find(context, &caller.tenant, site).await?;
     let bytes: u64 = files.names().filter_map(|name| files.get(name)).map(|bytes| bytes.len() as u64).sum();
@@ -90,8 +99,11 @@ async fn create(context: &Context, caller: &Authorised<WriteSites>, site: &str, 
     };
     let limit = quotas::stored_bytes(context, &caller.tenant).await;
     let store = audit::noting(context, caller, "config.create", config.id.as_str()).await?;
-    store.create_config(&config, limit).await?.map_err(quotas::storage_full)?;
-    Ok(config)
+    match store.create_config(&config, limit).await? {
+        ConfigOutcome::Created => Ok(Stored { config, is_new: true }),
+        ConfigOutcome::Same(config) => Ok(Stored { config: *config, is_new: false }),
+        ConfigOutcome::Full(full) => Err(quotas::storage_full(full)),
+    }
 }
 
 /// A site's configurations, newest first.

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use foresite_formats::comparison::Comparison;
 use foresite_formats::study_document::{BASELINE, StudyDocument};
 use foresite_store::state::StudyState;
-use foresite_store::studies::Study;
+use foresite_store::studies::StudyHead;
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
 use tokio_util::io::{ReaderStream, StreamReader};
@@ -90,7 +90,7 @@ pub async fn rendered<T: Send + 'static>(
     .await
 }
 
-fn not_succeeded(study: &Study) -> ApiError {
+fn not_succeeded(study: &StudyHead) -> ApiError {
     let detail = match study.state {
         StudyState::Failed => "the study has failed; GET the study for the reason".to_owned(),
         StudyState::Cancelled | StudyState::Cancelling => "the study was cancelled".to_owned(),
@@ -114,7 +114,7 @@ pub async fn schedule(
     number: u32,
 ) -> ApiResult<(String, BoxStream<'static, io::Result<Bytes>>)> {
     let tenant = &caller.principal().tenant;
-    let study = studies::find(context, tenant, id).await?;
+    let study = studies::find_whole(context, tenant, id).await?;
     let document: StudyDocument = serde_json::from_str(&study.document).map_err(ApiError::internal)?;
     let index = scenario_index(&document, scenario).ok_or_else(|| ApiError::not_found("scenario", scenario))?;
     let row = context.store.replication(tenant, &study.id, index, number.into()).await?;

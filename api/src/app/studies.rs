@@ -5,7 +5,7 @@ use foresite_store::events::StudyEvent;
 use foresite_store::ids::{StudyId, TenantId};
 use foresite_store::page::Page;
 use foresite_store::state::StudyState;
-use foresite_store::studies::{CancelOutcome, CreateOutcome, Idempotency, NewStudy, Study};
+use foresite_store::studies::{CancelOutcome, CreateOutcome, Idempotency, NewStudy, Study, StudyHead};
 use sha2::{Digest, Sha256};
 
 use super::quotas::STUDY_WAIT;
@@ -23,7 +23,7 @@ pub(super) const EVENTS_AT_ONCE: usize = 100;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StudyStatus {
     /// Its row.
-    pub study: Study,
+    pub study: StudyHead,
     /// Waiting tasks of other studies before its first one; `None` if it waits for nothing.
     pub queue_position: Option<i64>,
     /// When it will probably have ended; `None` until a first replication is done.
@@ -75,9 +75,9 @@ async fn answer(context: &Context, outcome: CreateOutcome) -> ApiResult<StudySta
     match outcome {
         CreateOutcome::Created { study, tasks } => {
             context.ring(&tasks).await;
-            status(context, study).await
+            status(context, study.into()).await
         }
-        CreateOutcome::Replayed(study) => status(context, study).await,
+        CreateOutcome::Replayed(study) => status(context, study.into()).await,
         CreateOutcome::Mismatch => {
             Err(ApiError::new(Code::IdempotencyKeyReused, "send another key for another document"))
         }
@@ -140,7 +140,7 @@ pub async fn cancel(context: &Context, caller: &Authorised<WriteStudies>, id: &s
             return Err(ApiError::new(Code::StudyEnded, format!("the study has {} already", study.state)));
         }
     };
-    status(context, study).await
+    status(context, study.into()).await
 }
 
 /// Removes a study that has ended, with its results.
@@ -176,14 +176,21 @@ pub async fn events(
     Ok((events, !study.state.is_final() || told < study.last_event))
 }
 
-/// The study of a tenant; another tenant's does not exist.
-pub(super) async fn find(context: &Context, tenant: &TenantId, id: &str) -> ApiResult<Study> {
+/// Where the study of a tenant stands; another tenant's does not exist.
+pub(super) async fn find(context: &Context, tenant: &TenantId, id: &str) -> ApiResult<StudyHead> {
+    let missing = || ApiError::not_found("study", id);
+    let study = StudyId::parse(id).ok_or_else(missing)?;
+    context.store.study_head(tenant, &study).await?.ok_or_else(missing)
+}
+
+/// The study of a tenant with its document.
+pub(super) async fn find_whole(context: &Context, tenant: &TenantId, id: &str) -> ApiResult<Study> {
     let missing = || ApiError::not_found("study", id);
     let study = StudyId::parse(id).ok_or_else(missing)?;
     context.store.study(tenant, &study).await?.ok_or_else(missing)
 }
 
-async fn status(context: &Context, study: Study) -> ApiResult<StudyStatus> {
+async fn status(context: &Context, study: StudyHead) -> ApiResult<StudyStatus> {
     let queue_position = match study.state {
         StudyState::Queued => context.store.queue_position(&study.id).await?,
         _ => None,
@@ -193,7 +200,7 @@ async fn status(context: &Context, study: Study) -> ApiResult<StudyStatus> {
 }
 
 /// If the rest takes as long per replication as what is done.
-fn expected_end(study: &Study, now: i64) -> Option<i64> {
+fn expected_end(study: &StudyHead, now: i64) -> Option<i64> {
     let started = study.started_at?;
     let (done, total) = (study.replications_done, study.replications_total);
     if study.finished_at.is_some() || done <= 0 {

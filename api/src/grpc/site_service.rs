@@ -31,8 +31,8 @@ impl v1::site_service_server::SiteService for Sites {
     async fn upload_config(&self, request: Request<v1::UploadConfigRequest>) -> Result<Response<v1::Config>, Status> {
         let caller = authorised::<WriteSites, _>(&request)?;
         let v1::UploadConfigRequest { site_id, archive } = request.into_inner();
-        let config = app::configs::create_from_archive(&self.context, &caller, &site_id, archive).await;
-        config.and_then(messages::config).map(Response::new).map_err(status)
+        let stored = app::configs::create_from_archive(&self.context, &caller, &site_id, archive).await;
+        stored.and_then(|stored| messages::config(stored.config)).map(Response::new).map_err(status)
     }
 
     async fn upload_trace(

@@ -10,6 +10,7 @@ use super::views::config::{ConfigForm, ConfigView};
 use super::views::{FileBytes, List, PageQuery};
 use crate::app;
 use crate::app::archive::{FILES_MAX, too_many_files};
+use crate::app::configs::Stored;
 use crate::auth::permission::{Authorised, ReadSites, WriteSites};
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
@@ -32,6 +33,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         description = "The files, named relative to slurm.conf's folder."
     ),
     responses(
+        (status = 200, description = "The site's newest configuration has these very files.", body = ConfigView),
         (status = 201, description = "Stored, with what the reader said.", body = ConfigView),
         (status = 404, description = "No such site.", body = Problem, content_type = "application/problem+json"),
         (status = 413, description = "Too large.", body = Problem, content_type = "application/problem+json"),
@@ -50,7 +52,7 @@ async fn create_config(
 ) -> ApiResult<HttpResponse> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
     let limit = context.limits.config_bytes;
-    let config = if kind.starts_with("multipart/form-data") {
+    let Stored { config, is_new } = if kind.starts_with("multipart/form-data") {
         let parts = read_form(Multipart::new(request.headers(), body), limit).await?;
         app::configs::create_from_parts(&context, &caller, &site, parts).await?
     } else if is_archive(kind) {
@@ -60,7 +62,8 @@ async fn create_config(
         return Err(ApiError::new(Code::UnsupportedMediaType, "send application/x-tar or multipart/form-data"));
     };
     let location = format!("/v1/sites/{}/configs/{}", config.site, config.id);
-    Ok(HttpResponse::Created().insert_header((header::LOCATION, location)).json(ConfigView::try_from(config)?))
+    let mut answer = if is_new { HttpResponse::Created() } else { HttpResponse::Ok() };
+    Ok(answer.insert_header((header::LOCATION, location)).json(ConfigView::try_from(config)?))
 }
 
 /// The configurations of a site, newest first.

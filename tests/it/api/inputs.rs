@@ -36,6 +36,17 @@ fn a_slurm_conf_with_an_unknown_parameter_is_refused_and_not_stored() {
 }
 
 #[test]
+fn a_configuration_sent_again_is_the_same_version() {
+    let place = Place::embedded();
+    let service = place.serve();
+    let operator = token("t", "operator");
+    let site = service.site(&operator);
+    let first = expect(service.config(&operator, &site), 201);
+    assert_eq!(expect(service.config(&operator, &site), 200), first);
+    assert_eq!(count(&service, &operator, &format!("/v1/sites/{site}/configs")), 1);
+}
+
+#[test]
 fn a_configuration_of_very_many_files_is_refused() {
     let place = Place::embedded();
     let service = place.serve();

@@ -1,7 +1,7 @@
 //! Tenants, tokens, sites, configurations, traces, audit.
 
 use foresite_store::audit::{AuditEntry, AuditFilter};
-use foresite_store::configs::Config;
+use foresite_store::configs::{Config, ConfigOutcome};
 use foresite_store::files::StoredFile;
 use foresite_store::files_to_json;
 use foresite_store::ids::{AuditId, ConfigId, SiteId, TenantId, TokenId, TraceId, UploadId, WebhookId};
@@ -166,13 +166,24 @@ async fn files_of_a_site_are_kept_and_forgotten(db: Database) {
         created_at: 2,
         bytes: 3,
     };
-    assert_eq!(db.store.create_config(&config, None).await.unwrap(), Ok(()));
+    assert_eq!(db.store.create_config(&config, None).await.unwrap(), ConfigOutcome::Created);
+    let again = Config { id: ConfigId::new(), created_at: 3, ..config.clone() };
+    let same = ConfigOutcome::Same(Box::new(config.clone()));
+    assert_eq!(db.store.create_config(&again, Some(1)).await.unwrap(), same);
     let found = db.store.config(&tenant(), &site.id, &config.id).await.unwrap().unwrap();
     assert_eq!(found.stored_files().unwrap(), files);
     assert_eq!(
         db.store.list_configs(&tenant(), &site.id, None, 10).await.unwrap().items,
         std::slice::from_ref(&config)
     );
+    // Another, and then the first again: a version of its own.
+    let other = Config { id: ConfigId::new(), object: ObjectHash::of(b"other"), ..again.clone() };
+    assert!(matches!(db.store.create_config(&other, Some(1)).await.unwrap(), ConfigOutcome::Full(_)));
+    assert_eq!(db.store.create_config(&other, None).await.unwrap(), ConfigOutcome::Created);
+    let third = Config { id: ConfigId::new(), ..again };
+    assert_eq!(db.store.create_config(&third, None).await.unwrap(), ConfigOutcome::Created);
+    let read_anew = Config { id: ConfigId::new(), diagnostics: "[1]".to_owned(), ..third };
+    assert_eq!(db.store.create_config(&read_anew, None).await.unwrap(), ConfigOutcome::Created);
     assert!(db.store.delete_config(&tenant(), &site.id, &config.id).await.unwrap());
     assert!(!db.store.delete_config(&tenant(), &site.id, &config.id).await.unwrap());
 

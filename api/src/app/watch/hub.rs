@@ -90,7 +90,7 @@ impl Hub {
     /// The events after `after`, and whether more may come.
     async fn look(&self, (tenant, study): &Key, after: i64) -> Result<(Vec<StudyEvent>, bool), StoreError> {
         // The row first: whatever it counts as told is then found among the events.
-        let Some(row) = self.store.study(tenant, study).await? else { return Ok((Vec::new(), false)) };
+        let Some(row) = self.store.study_head(tenant, study).await? else { return Ok((Vec::new(), false)) };
         let events = self.store.study_events(tenant, study, after, EVENTS_AT_ONCE as i64).await?;
         let told = events.last().map_or(after, |event| event.seq);
         Ok((events, !row.state.is_final() || told < row.last_event))
