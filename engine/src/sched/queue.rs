@@ -59,6 +59,9 @@ fn turn(job: JobId) -> u64 {
     2 * u64::from(job.0) + 1
 }
 
+/// Records whose jobs are looked up together.
+const AT_ONCE: usize = 32;
+
 /// No record of a request in [`Queue::requests`].
 const NEVER_SEEN: u32 = u32::MAX;
 
@@ -202,16 +205,22 @@ impl Queue {
     }
 
     /// Gives every record for which `waits` holds a new priority. O(n) plus a sort of nearly sorted data.
-    pub(crate) fn reprioritise(
+    /// What stands with the jobs is looked up for a few at a time: the cache misses of one do not wait for those before.
+    pub(crate) fn reprioritise<T>(
         &mut self,
         waits: impl Fn(&Record) -> bool,
-        tier_and_priority: impl Fn(&Record) -> (u32, u32),
+        look_up: impl Fn(&Record) -> T,
+        tier_and_priority: impl Fn(&Record, T) -> (u32, u32),
     ) {
         self.settled.append(&mut self.fresh);
         self.settled.retain(waits);
-        for record in &mut self.settled {
-            let (tier, priority) = tier_and_priority(record);
-            record.order = order(tier, priority);
+        let mut found = Vec::with_capacity(AT_ONCE);
+        for records in self.settled.chunks_mut(AT_ONCE) {
+            found.extend(records.iter().map(&look_up));
+            for (record, found) in records.iter_mut().zip(found.drain(..)) {
+                let (tier, priority) = tier_and_priority(record, found);
+                record.order = order(tier, priority);
+            }
         }
         self.settled.sort_by_key(Record::key);
         self.epoch += 1;

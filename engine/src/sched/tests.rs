@@ -145,7 +145,7 @@ fn the_queue_is_ordered_by_tier_then_priority_then_submission() {
 #[test]
 fn new_priorities_reorder_the_queue_within_tiers() {
     let mut queue = queue(&[(0, 1, 50), (1, 1, 90), (2, 2, 1)]);
-    queue.reprioritise(|_| true, |record| (1 + u32::from(record.job.0 == 2), 100 - record.priority()));
+    queue.reprioritise(|_| true, |_| (), |record, ()| (1 + u32::from(record.job.0 == 2), 100 - record.priority()));
     assert_eq!(ordered(&mut queue), [2, 0, 1]);
 }
 

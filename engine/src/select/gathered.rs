@@ -56,7 +56,8 @@ impl Selector {
             gathered.add(cpus);
             cpus > 0 && gathered.may_suffice(shape)
         };
-        candidates.iter_common(&free.open).any(|node| suffices(free, node))
+        let idle_only = shape.idle_suffices && !free.shared.any();
+        candidates.iter_common(if idle_only { &free.idle } else { &free.open }).any(|node| suffices(free, node))
             || soon.is_some_and(|soon| candidates.iter_common(&soon.nodes).any(|node| suffices(&soon.free, node)))
     }
 

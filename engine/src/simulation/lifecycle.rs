@@ -3,20 +3,18 @@
 
 use super::events::Event;
 use super::jobs::{LiveJob, Phase};
-use super::reservations::RESERVED_TIER;
 use super::{Controller, SECOND, seconds};
 use crate::ablation::{Rule, is_off};
 use crate::cluster::Tres;
 use crate::ids::{JobId, NodeId, PartitionId};
 use crate::job::{Job, TimeLimit};
 use crate::outcome::{JobState, StartedBy};
-use crate::priority::multifactor::JobFactors;
 use crate::sched::queue::Record;
 use crate::select::free::Allocation;
 use crate::select::shape::Shape;
 
 /// Where a finite duration is needed, unlimited is a year.
-const YEAR_MINUTES: u32 = 365 * 24 * 60;
+pub(super) const YEAR_MINUTES: u32 = 365 * 24 * 60;
 
 impl Controller<'_> {
     pub(super) fn job(&self, job: JobId) -> &Job {
@@ -189,67 +187,6 @@ impl Controller<'_> {
             self.queue.push(Record::new((id, request), (position, partition), (tier, priority)));
         }
         self.touch();
-    }
-
-    /// The priority tier and the priority of a job in one partition.
-    pub(crate) fn tier_and_priority(&self, id: JobId, partition: PartitionId) -> (u32, u32) {
-        let mut tier = self.scenario.cluster.partitions[partition.index()].priority_tier;
-        if self.reservation_of(id).is_some() {
-            tier |= RESERVED_TIER;
-        }
-        let policy = &self.scenario.policy.priority;
-        if !policy.multifactor {
-            // priority/basic: first come, first served; the order of records ends with the job itself.
-            return (tier, u32::MAX / 2);
-        }
-        let job = self.job(id);
-        let request = &self.scenario.workload.requests[job.request.index()];
-        let live = self.live.get(id);
-        let accrue = live.map_or(job.submit, |live| live.accrue);
-        let limit = live.map_or(YEAR_MINUTES, |live| (live.limit_seconds / 60) as u32);
-        let nodes = request.min_nodes.max(1);
-        let charged = live.and_then(|live| live.charged_cpus);
-        let cpus = charged.unwrap_or(request.min_cpus).max(1);
-        let tres: Vec<f64> = policy
-            .weight_tres
-            .iter()
-            .map(|&(tres, _)| match tres {
-                Tres::Cpu | Tres::Billing => f64::from(cpus),
-                Tres::Node => f64::from(nodes),
-                Tres::Memory => match request.memory {
-                    crate::job::Memory::PerNode(mb) => mb as f64 * f64::from(nodes),
-                    crate::job::Memory::PerCpu(mb) => mb as f64 * f64::from(cpus),
-                    _ => 0.0,
-                },
-                Tres::Gres(gres) => {
-                    let wanted = request.gres.iter().find(|wanted| wanted.gres == gres);
-                    wanted.map_or(0.0, |wanted| f64::from(wanted.count) * f64::from(nodes))
-                }
-                Tres::License(license) => {
-                    let wanted = request.licenses.iter().find(|(id, _)| *id == license);
-                    wanted.map_or(0.0, |(_, count)| f64::from(*count))
-                }
-            })
-            .collect();
-        // Between the steps nobody ages, whether in the queue or not.
-        let at_boot = self.now == self.timers.boot;
-        let aged = if at_boot { seconds(self.now) } else { self.timers.last_priority_step.min(seconds(self.now)) };
-        let factors = JobFactors {
-            age: aged.max(accrue) - accrue,
-            fair_share: self.fair_share.factors[job.association.index()],
-            association_priority: match policy.weight_assoc {
-                0 => 0,
-                _ => self.scenario.associations.rows[job.association.index()].priority,
-            },
-            nodes,
-            cpus,
-            limit,
-            partition,
-            qos: &self.scenario.qos[job.qos.index()],
-            tres: &tres,
-            nice: job.nice,
-        };
-        (tier, self.norms().priority(policy, &self.scenario.cluster, factors))
     }
 
     /// A test of when and where would have charged the waiting job so many CPUs: its size factor uses them from the next

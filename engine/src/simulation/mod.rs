@@ -13,6 +13,7 @@ mod completing;
 pub(crate) mod drawn;
 pub(crate) mod ends;
 pub(crate) mod events;
+mod job_priority;
 pub(crate) mod jobs;
 mod leaf_wait;
 pub(crate) mod lifecycle;

@@ -46,8 +46,9 @@ impl Controller<'_> {
         let mut queue = std::mem::take(&mut self.queue);
         let increase_only = policy.increase_only;
         let waits = |record: &Record| self.live.is_pending(record.job);
-        queue.reprioritise(waits, |record| {
-            let (tier, priority) = self.tier_and_priority(record.job, record.partition);
+        let standing = |record: &Record| self.standing(record.job);
+        queue.reprioritise(waits, standing, |record, standing| {
+            let (tier, priority) = self.tier_and_priority_of(record.job, record.partition, standing);
             (tier, if increase_only { priority.max(record.priority()) } else { priority })
         });
         self.queue = queue;

@@ -277,9 +277,9 @@ impl Controller<'_> {
             self.reservations.freed.extend(&waiting);
             let mut queue = std::mem::take(&mut self.queue);
             let waits = |record: &Record| self.live.is_pending(record.job);
-            queue.reprioritise(waits, |record| {
+            let is_freed = |record: &Record| self.reservations.freed.contains(&record.job);
+            queue.reprioritise(waits, is_freed, |record, freed| {
                 let tier = record.tier();
-                let freed = self.reservations.freed.contains(&record.job);
                 (if freed { tier & !RESERVED_TIER } else { tier }, record.priority())
             });
             self.queue = queue;
