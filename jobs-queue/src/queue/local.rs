@@ -84,8 +84,13 @@ impl Queue for LocalQueue {
     }
 
     async fn release(&self, delivery: &Delivery) -> Result<(), QueueError> {
-        self.ack(delivery).await?;
-        self.push(std::slice::from_ref(&delivery.task)).await
+        let mut state = self.state();
+        if state.known.contains(&delivery.task) && !state.waiting.contains(&delivery.task) {
+            state.waiting.push_back(delivery.task.clone());
+            drop(state);
+            self.pushed.notify_one();
+        }
+        Ok(())
     }
 
     async fn dead_letter(&self, delivery: &Delivery, reason: &str) -> Result<(), QueueError> {

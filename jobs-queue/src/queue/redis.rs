@@ -241,8 +241,8 @@ impl Queue for RedisQueue {
     }
 
     async fn release(&self, delivery: &Delivery) -> Result<(), QueueError> {
-        self.ack(delivery).await?;
-        self.push(std::slice::from_ref(&delivery.task)).await
+        let mut connection = self.manager.clone();
+        scripts::release(&self.keys, delivery).invoke_async::<()>(&mut connection).await.map_err(unreachable)
     }
 
     async fn dead_letter(&self, delivery: &Delivery, reason: &str) -> Result<(), QueueError> {

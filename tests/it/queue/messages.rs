@@ -53,6 +53,24 @@ async fn a_released_message_comes_again(queue: &dyn Queue) {
     assert_eq!(queue.depth().await.unwrap(), 1);
 }
 
+/// Whoever looks meanwhile finds the message: waiting or in a worker's hands, never gone.
+async fn a_message_is_never_gone_while_it_is_released(queue: &dyn Queue) {
+    queue.push(&[task()]).await.unwrap();
+    let release = async {
+        for _ in 0..100 {
+            let delivery = next(queue, "w").await.unwrap();
+            queue.release(&delivery).await.unwrap();
+        }
+    };
+    let look = async {
+        loop {
+            assert_eq!(queue.depth().await.unwrap(), 1);
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! { () = release => (), () = look => () }
+}
+
 async fn a_waiting_worker_is_woken(queue: &dyn Queue) {
     let pushed = task();
     let push = async {
@@ -93,6 +111,7 @@ macro_rules! on_both_queues {
 on_both_queues! {
     messages_are_given_in_order_and_once,
     a_released_message_comes_again,
+    a_message_is_never_gone_while_it_is_released,
     a_waiting_worker_is_woken,
     a_dead_letter_is_kept_aside,
 }

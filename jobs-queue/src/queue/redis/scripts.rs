@@ -50,6 +50,15 @@ if redis.call('XDEL', KEYS[1], ARGV[2]) == 1 then
 end
 ";
 
+/// KEYS: stream. ARGV: group, entry, task, attempt. One step, so that nobody finds the task in no message; its member stays. Without
+/// its entry the message is no longer the caller's to put back.
+const RELEASE: &str = r"
+pcall(redis.call, 'XACK', KEYS[1], ARGV[1], ARGV[2])
+if redis.call('XDEL', KEYS[1], ARGV[2]) == 1 then
+    redis.call('XADD', KEYS[1], '*', 'task', ARGV[3], 'attempt', ARGV[4])
+end
+";
+
 /// KEYS: stream, set, dead. ARGV: group, entry, member, task, attempt, deliveries, reason.
 const DEAD_LETTER: &str = r"
 pcall(redis.call, 'XACK', KEYS[1], ARGV[1], ARGV[2])
@@ -111,6 +120,12 @@ pub(super) fn push(keys: &Keys, deployment: &str, tasks: &[TaskRef]) -> Call {
 pub(super) fn ack(keys: &Keys, delivery: &Delivery) -> Call {
     let arguments = vec![GROUP.to_owned(), delivery.receipt.clone(), member(&delivery.task)];
     Call { script: Script::new(ACK), keys: vec![keys.tasks.clone(), keys.known.clone()], arguments }
+}
+
+pub(super) fn release(keys: &Keys, delivery: &Delivery) -> Call {
+    let task = &delivery.task;
+    let arguments = vec![GROUP.to_owned(), delivery.receipt.clone(), task.task.to_string(), task.attempt.to_string()];
+    Call { script: Script::new(RELEASE), keys: vec![keys.tasks.clone()], arguments }
 }
 
 pub(super) fn dead_letter(keys: &Keys, delivery: &Delivery, reason: &str) -> Call {
