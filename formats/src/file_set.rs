@@ -7,6 +7,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub struct FileSet {
     files: BTreeMap<String, Arc<[u8]>>,
+    /// Traces in their compact form, by the names of the files they were read from.
+    compact: BTreeMap<String, Arc<[u8]>>,
 }
 
 impl FileSet {
@@ -18,6 +20,17 @@ impl FileSet {
     /// The bytes of a file.
     pub fn get(&self, name: &str) -> Option<&[u8]> {
         self.files.get(name).map(|bytes| &**bytes)
+    }
+
+    /// Adds a trace in its compact form ([`crate::trace::compact`]), which serves in place of the file `name`. What comes from
+    /// outside is never taken for one.
+    pub fn insert_compact(&mut self, name: impl Into<String>, bytes: impl Into<Arc<[u8]>>) {
+        self.compact.insert(name.into(), bytes.into());
+    }
+
+    /// The compact form of the trace `name`.
+    pub fn compact(&self, name: &str) -> Option<&[u8]> {
+        self.compact.get(name).map(|bytes| &**bytes)
     }
 
     /// Names in order.

@@ -37,12 +37,18 @@ pub struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// Prepares a study; gives every diagnostic, in the reader's order.
+    /// Prepares a study; gives every diagnostic, in the reader's order. Input number `compact` is the trace in its compact form;
+    /// where none is, it is left at [`TaskFolder::compact_trace`].
     ///
     /// # Errors
     /// When there is no judgement.
-    pub async fn study(self, document: String, inputs: Vec<String>) -> Result<Vec<Diagnostic>, CheckError> {
-        self.run(Task::Check, document, inputs).await?;
+    pub async fn study(
+        self,
+        document: String,
+        inputs: Vec<String>,
+        compact: Option<usize>,
+    ) -> Result<Vec<Diagnostic>, CheckError> {
+        self.run(Task::Check, document, inputs, compact).await?;
         self.answer(TaskFolder(self.folder).diagnostics()).await
     }
 
@@ -51,29 +57,36 @@ impl Judge<'_> {
     /// # Errors
     /// When there is no judgement.
     pub async fn config(self, inputs: Vec<String>) -> Result<Vec<Diagnostic>, CheckError> {
-        self.run(Task::ReadConfig, String::new(), inputs).await?;
+        self.run(Task::ReadConfig, String::new(), inputs, None).await?;
         self.answer(TaskFolder(self.folder).diagnostics()).await
     }
 
-    /// Reads a trace of at most `max_bytes` after unpacking; `name` is what diagnostics call it.
+    /// Reads a trace of at most `max_bytes` after unpacking, whose bytes have this SHA-256; `name` is what diagnostics call it. Its
+    /// compact form is left at [`TaskFolder::compact_trace`].
     ///
     /// # Errors
     /// When there is no judgement.
     pub async fn trace(
         self,
-        name: String,
+        (name, sha256): (String, String),
         timezone: Option<String>,
         max_bytes: u64,
     ) -> Result<(TraceSummary, Vec<Diagnostic>), CheckError> {
-        self.run(Task::ReadTrace { timezone, max_bytes }, String::new(), vec![name]).await?;
+        self.run(Task::ReadTrace { timezone, max_bytes, sha256 }, String::new(), vec![name], None).await?;
         let folder = TaskFolder(self.folder);
         Ok((self.answer(folder.trace_summary()).await?, self.answer(folder.diagnostics()).await?))
     }
 
-    async fn run(self, task: Task, document: String, inputs: Vec<String>) -> Result<(), CheckError> {
+    async fn run(
+        self,
+        task: Task,
+        document: String,
+        inputs: Vec<String>,
+        compact: Option<usize>,
+    ) -> Result<(), CheckError> {
         let Self { settings, folder } = self;
         let memory_limit_bytes = settings.memory_limit_bytes;
-        let spec = TaskSpec { task, document, inputs, folder: folder.to_owned(), memory_limit_bytes };
+        let spec = TaskSpec { task, document, inputs, compact, folder: folder.to_owned(), memory_limit_bytes };
         match tokio::time::timeout(settings.time_limit, process::run(settings, &spec)).await {
             Err(_) => Err(CheckError::TimeLimit(settings.time_limit.as_secs())),
             Ok(Err(AttemptError::Retry(words) | AttemptError::Fatal(words))) => Err(CheckError::Ended(words)),

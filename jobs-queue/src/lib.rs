@@ -15,6 +15,7 @@ pub mod worker;
 
 pub mod check;
 pub mod child;
+pub mod inputs;
 pub mod task;
 pub mod tasks;
 pub mod understand;

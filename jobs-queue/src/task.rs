@@ -29,6 +29,8 @@ pub enum Task {
         timezone: Option<String>,
         /// It may unpack to so many bytes.
         max_bytes: u64,
+        /// SHA-256 of its bytes, hexadecimal.
+        sha256: String,
     },
 }
 
@@ -42,6 +44,9 @@ pub struct TaskSpec {
     pub document: String,
     /// Names of the files it may read; file number N lies at [`TaskFolder::input`]`(N)`.
     pub inputs: Vec<String>,
+    /// Which of them is the trace in its compact form ([`foresite_formats::trace::compact`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compact: Option<usize>,
     /// The folder all files lie in.
     pub folder: PathBuf,
     /// Address space the child may have, in bytes.
@@ -76,6 +81,11 @@ impl TaskFolder<'_> {
     /// What [`Task::Check`] and the readers have to say: a JSON array of diagnostics.
     pub fn diagnostics(self) -> PathBuf {
         self.0.join("diagnostics.json")
+    }
+
+    /// The trace in its compact form, as [`Task::Check`] or [`Task::ReadTrace`] read its text; there if nothing was wrong with it.
+    pub fn compact_trace(self) -> PathBuf {
+        self.0.join("compact-trace")
     }
 
     /// What [`Task::ReadTrace`] found.

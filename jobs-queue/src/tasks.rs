@@ -7,7 +7,7 @@ use std::path::Path;
 
 use foresite_formats::diagnostic::Diagnostic;
 use foresite_formats::file_set::FileSet;
-use foresite_formats::study::Study;
+use foresite_formats::study::{self, Study};
 use foresite_formats::study_document;
 use serde::Serialize;
 
@@ -22,13 +22,16 @@ pub fn run_task_in(spec: &TaskSpec) -> Result<(), TaskError> {
             replicate::replicate(&ready(spec, folder)?, *scenario, *from..*to, folder)
         }
         Task::Summarize => summarize::summarize(&ready(spec, folder)?, folder),
-        Task::Check => tell(&folder.diagnostics(), &prepare(spec, folder)?.1),
+        Task::Check => tell(&folder.diagnostics(), &check(spec, folder)?),
         Task::ReadConfig => tell(&folder.diagnostics(), &understand::config(&files(spec, folder)?)),
-        Task::ReadTrace { timezone, max_bytes } => {
+        Task::ReadTrace { timezone, max_bytes, sha256 } => {
             let name = spec.inputs.first().map_or("trace", String::as_str);
-            let (summary, diagnostics) = understand::trace(&folder.input(0), name, timezone.as_deref(), *max_bytes)?;
-            tell(&folder.trace_summary(), &summary)?;
-            tell(&folder.diagnostics(), &diagnostics)
+            let understood = understand::trace(&folder.input(0), (name, sha256), timezone.as_deref(), *max_bytes)?;
+            if let Some(compact) = &understood.compact {
+                replicate::write(&folder.compact_trace(), compact)?;
+            }
+            tell(&folder.trace_summary(), &understood.summary)?;
+            tell(&folder.diagnostics(), &understood.diagnostics)
         }
     }
 }
@@ -44,12 +47,31 @@ fn prepare(spec: &TaskSpec, folder: TaskFolder<'_>) -> Result<(Option<Study>, Ve
     Ok(Study::prepare(&document, &files(spec, folder)?))
 }
 
+/// Prepares a study from its trace's compact form, which is left behind where it had to be made: the study's tasks start from it.
+fn check(spec: &TaskSpec, folder: TaskFolder<'_>) -> Result<Vec<Diagnostic>, TaskError> {
+    let (document, diagnostics) = study_document::read("study", spec.document.as_bytes());
+    let Some(document) = document else { return Ok(diagnostics) };
+    let mut files = files(spec, folder)?;
+    if spec.compact.is_none()
+        && let Some(name) = &document.trace.file
+        && let Some(compact) = study::compact_trace(&document, &files)
+    {
+        replicate::write(&folder.compact_trace(), &compact)?;
+        files.insert_compact(name, compact);
+    }
+    Ok(Study::prepare(&document, &files).1)
+}
+
 fn files(spec: &TaskSpec, folder: TaskFolder<'_>) -> Result<FileSet, TaskError> {
     let mut files = FileSet::default();
     for (number, name) in spec.inputs.iter().enumerate() {
         let path = folder.input(number);
         let bytes = std::fs::read(&path).map_err(TaskError::file(&path))?;
-        files.insert(name.clone(), bytes);
+        if spec.compact == Some(number) {
+            files.insert_compact(name.clone(), bytes);
+        } else {
+            files.insert(name.clone(), bytes);
+        }
     }
     Ok(files)
 }

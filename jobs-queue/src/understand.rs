@@ -7,6 +7,7 @@ use foresite_formats::diagnostic::Diagnostic;
 use foresite_formats::file_set::FileSet;
 use foresite_formats::sacctmgr::Sacctmgr;
 use foresite_formats::slurm_conf::SlurmConf;
+use foresite_formats::trace::compact::{self, Origin};
 use foresite_formats::trace::{Trace, TraceOptions};
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
@@ -65,16 +66,27 @@ pub fn config(files: &FileSet) -> Vec<Diagnostic> {
     diagnostics
 }
 
+/// What a reader made of a trace.
+#[derive(Clone, Debug, Default)]
+pub struct UnderstoodTrace {
+    /// What is in it.
+    pub summary: TraceSummary,
+    /// What the reader remarked.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Its compact form, if nothing is wrong with it.
+    pub compact: Option<Vec<u8>>,
+}
+
 /// Reads a trace as a stream of at most `max_bytes` after unpacking; `name` is what diagnostics call it.
 ///
 /// # Errors
 /// For an unknown time zone, and when the file cannot be opened.
 pub fn trace(
     path: &Path,
-    name: &str,
+    (name, sha256): (&str, &str),
     timezone: Option<&str>,
     max_bytes: u64,
-) -> Result<(TraceSummary, Vec<Diagnostic>), TaskError> {
+) -> Result<UnderstoodTrace, TaskError> {
     let file = File::open(path).map_err(TaskError::file(path))?;
     let unknown = |error: jiff::Error| TaskError::Input(error.to_string());
     let time_zone = timezone.map(TimeZone::get).transpose().map_err(unknown)?;
@@ -83,5 +95,7 @@ pub fn trace(
     let submits = || trace.iter().flat_map(|trace| &trace.jobs).map(|job| job.submit);
     let summary =
         TraceSummary { jobs: submits().count() as u64, first_submit: submits().min(), last_submit: submits().max() };
-    Ok((summary, diagnostics))
+    let origin = Origin::new(name, sha256.to_owned(), &options);
+    let compact = trace.as_ref().and_then(|trace| compact::write(&origin, trace, &diagnostics).ok());
+    Ok(UnderstoodTrace { summary, diagnostics, compact })
 }

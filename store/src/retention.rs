@@ -7,7 +7,7 @@ use diesel::sql_types::Bool;
 
 use crate::connection::{Store, execute, load};
 use crate::error::StoreError;
-use crate::files::files_from_json;
+use crate::files::{StoredCompact, files_from_json};
 use crate::ids::{StudyId, TraceId};
 use crate::objects::ObjectHash;
 use crate::page::clamp;
@@ -65,9 +65,13 @@ impl Store {
     pub async fn referenced_objects(&self, since: UnixMillis) -> Result<HashSet<ObjectHash>, StoreError> {
         let mut conn = self.read().await?;
         let mut found: HashSet<ObjectHash> = HashSet::new();
-        let of_traces: Vec<ObjectHash> =
-            load!(&mut conn, traces::table.filter(traces::created_at.ge(since)).select(traces::object))?;
-        found.extend(of_traces);
+        let recent = traces::table.filter(traces::created_at.ge(since));
+        let of_traces: Vec<(ObjectHash, Option<String>)> =
+            load!(&mut conn, recent.select((traces::object, traces::compact_trace)))?;
+        for (object, compact) in of_traces {
+            found.insert(object);
+            found.extend(compact_object("traces.compact_trace", compact)?);
+        }
         let of_replications: Vec<ObjectHash> = load!(
             &mut conn,
             replications::table.filter(replications::created_at.ge(since)).select(replications::schedule_object)
@@ -82,12 +86,17 @@ impl Store {
             found.extend(files_from_json("configs.files", &files)?.into_iter().map(|file| file.object));
         }
         let recent = studies::table.filter(studies::created_at.ge(since).or(studies::finished_at.ge(since)));
-        let of_studies: Vec<(String, Option<ObjectHash>)> =
-            load!(&mut conn, recent.select((studies::inputs, studies::comparison_object)))?;
-        for (inputs, comparison) in of_studies {
+        let of_studies: Vec<(String, Option<ObjectHash>, Option<String>)> =
+            load!(&mut conn, recent.select((studies::inputs, studies::comparison_object, studies::compact_trace)))?;
+        for (inputs, comparison, compact) in of_studies {
+            found.extend(compact_object("studies.compact_trace", compact)?);
             found.extend(files_from_json("studies.inputs", &inputs)?.into_iter().map(|file| file.object));
             found.extend(comparison);
         }
         Ok(found)
     }
+}
+
+fn compact_object(column: &'static str, text: Option<String>) -> Result<Option<ObjectHash>, StoreError> {
+    Ok(text.map(|text| StoredCompact::from_json(column, &text)).transpose()?.map(|compact| compact.object))
 }

@@ -24,6 +24,7 @@ table! {
     traces (id) {
         id -> Text, tenant -> Text, site -> Text, name -> Text, object -> Text, bytes -> BigInt, summary -> Text,
         diagnostics -> Text, created_by -> Text, created_at -> BigInt, timezone -> Nullable<Text>,
+        compact_trace -> Nullable<Text>,
     }
 }
 
@@ -33,6 +34,7 @@ table! {
         engine_version -> Text, state -> Text, replications_done -> BigInt, replications_total -> BigInt,
         last_event -> BigInt, error -> Nullable<Text>, comparison_object -> Nullable<Text>, created_by -> Text,
         created_at -> BigInt, started_at -> Nullable<BigInt>, finished_at -> Nullable<BigInt>,
+        compact_trace -> Nullable<Text>,
     }
 }
 

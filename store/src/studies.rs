@@ -15,7 +15,7 @@ use diesel::prelude::*;
 
 use crate::connection::{Store, execute, first, load};
 use crate::error::StoreError;
-use crate::files::{StoredFile, files_from_json};
+use crate::files::{StoredCompact, StoredFile, files_from_json};
 use crate::ids::{StudyId, TenantId};
 use crate::objects::ObjectHash;
 use crate::page::{Page, clamp};
@@ -66,6 +66,8 @@ pub struct Study {
     pub started_at: Option<UnixMillis>,
     /// When it entered its final state.
     pub finished_at: Option<UnixMillis>,
+    /// Its trace in compact form, as [`StoredCompact::to_json`] writes it; read it with [`Study::compact_trace`].
+    pub compact_trace: Option<String>,
 }
 
 /// What a study's row says of where it stands: all but the document and its files, which may be large.
@@ -124,6 +126,12 @@ impl Study {
     /// The files it reads.
     pub fn input_files(&self) -> Result<Vec<StoredFile>, StoreError> {
         files_from_json("studies.inputs", &self.inputs)
+    }
+
+    /// Its trace in compact form, if there is one.
+    pub fn compact_trace(&self) -> Result<Option<StoredCompact>, StoreError> {
+        let text = self.compact_trace.as_deref();
+        text.map(|text| StoredCompact::from_json("studies.compact_trace", text)).transpose()
     }
 }
 

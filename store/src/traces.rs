@@ -4,6 +4,7 @@ use diesel::prelude::*;
 
 use crate::connection::{Conn, Store, execute, first, load};
 use crate::error::StoreError;
+use crate::files::StoredCompact;
 use crate::ids::{SiteId, TenantId, TraceId, UploadId};
 use crate::objects::ObjectHash;
 use crate::page::{Page, clamp};
@@ -37,6 +38,16 @@ pub struct Trace {
     pub created_at: UnixMillis,
     /// IANA zone of its local times, where the uploader named one.
     pub timezone: Option<String>,
+    /// Its compact form, as [`StoredCompact::to_json`] writes it; read it with [`Trace::compact_trace`].
+    pub compact_trace: Option<String>,
+}
+
+impl Trace {
+    /// Its compact form, if there is one.
+    pub fn compact_trace(&self) -> Result<Option<StoredCompact>, StoreError> {
+        let text = self.compact_trace.as_deref();
+        text.map(|text| StoredCompact::from_json("traces.compact_trace", text)).transpose()
+    }
 }
 
 /// What [`Store::create_trace`] did.
@@ -129,6 +140,14 @@ impl Store {
             query.order(traces::id.desc()).limit(clamp(limit) + 1).select(Trace::as_select())
         })?;
         Ok(Page::new(rows, limit, |trace: &Trace| trace.id.clone()))
+    }
+
+    /// Remembers the compact form of a trace that had none of this reader's; nothing happens if the trace is gone.
+    pub async fn keep_compact_trace(&self, id: &TraceId, compact: &StoredCompact) -> Result<(), StoreError> {
+        let mut conn = self.begin().await?;
+        let row = diesel::update(traces::table.filter(traces::id.eq(id)));
+        let kept = execute!(&mut conn, row.set(traces::compact_trace.eq(compact.to_json())));
+        conn.finish(kept.map(drop).map_err(StoreError::from)).await
     }
 
     /// Forgets a trace (its object stays until nothing points to it); `false` if there is none.

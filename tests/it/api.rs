@@ -2,6 +2,7 @@
 
 mod audit;
 mod authorisation;
+mod compact_traces;
 mod grpc_authorisation;
 mod grpc_door;
 mod inputs;

@@ -101,6 +101,7 @@ pub(crate) fn new_study(name: &str) -> NewStudy {
         name: name.to_owned(),
         document: format!("{{\"name\":\"{name}\"}}"),
         inputs: Vec::new(),
+        compact_trace: None,
         input_hash: name.to_owned(),
         engine_version: foresite_engine_version().to_owned(),
         created_by: "test".to_owned(),

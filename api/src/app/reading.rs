@@ -2,13 +2,16 @@
 
 use std::path::Path;
 
-use foresite_formats::diagnostic::Diagnostic;
+use foresite_formats::diagnostic::{Diagnostic, any_error};
 use foresite_formats::file_set::FileSet;
+use foresite_formats::trace::compact;
 use foresite_jobs_queue::check::{CheckError, Judge};
+use foresite_jobs_queue::inputs::fetch_inputs;
 use foresite_jobs_queue::task::TaskFolder;
 use foresite_jobs_queue::understand::TraceSummary;
-use foresite_store::files::StoredFile;
+use foresite_store::files::{StoredCompact, StoredFile};
 use foresite_store::ids::TenantId;
+use foresite_store::objects::ObjectHash;
 use jiff::tz::TimeZone;
 use tempfile::TempDir;
 
@@ -16,21 +19,40 @@ use super::blocking;
 use crate::context::Context;
 use crate::error::{ApiError, ApiResult, Code};
 
-/// Prepares a study of stored files; `json` is its document with the files' names.
+/// Prepares a study of stored files, of which `trace` is the trace; `json` is its document with the files' names. Gives what was
+/// found, and the trace's compact form: the `known` one, or else one that is stored now.
 pub(super) async fn study(
     context: &Context,
     tenant: &TenantId,
     json: String,
     inputs: &[StoredFile],
-) -> ApiResult<Vec<Diagnostic>> {
+    trace: &str,
+    known: Option<StoredCompact>,
+) -> ApiResult<(Vec<Diagnostic>, Option<StoredCompact>)> {
     let _turn = context.checks.take(tenant).await?;
     let folder = folder(context)?;
-    for (number, input) in inputs.iter().enumerate() {
-        context.objects.fetch(&input.object, &TaskFolder(folder.path()).input(number)).await?;
-    }
+    let place = fetch_inputs(&context.objects, inputs, known.as_ref(), TaskFolder(folder.path())).await?;
     let names = inputs.iter().map(|input| input.name.clone()).collect();
-    let said = judge(context, &folder).study(json, names).await;
-    said.map_err(|error| refusal(error, Code::StudyTooLarge, "ask for less: a shorter trace, fewer nodes, plain files"))
+    let said = judge(context, &folder).study(json, names, place).await;
+    let diagnostics = said.map_err(|error| {
+        refusal(error, Code::StudyTooLarge, "ask for less: a shorter trace, fewer nodes, plain files")
+    })?;
+    let compact = match place {
+        Some(_) => known,
+        None if any_error(&diagnostics) => None,
+        None => keep_compact(context, &folder, trace).await?,
+    };
+    Ok((diagnostics, compact))
+}
+
+/// Stores the compact form that a child left of the trace `file`, if it did.
+async fn keep_compact(context: &Context, folder: &TempDir, file: &str) -> ApiResult<Option<StoredCompact>> {
+    let path = TaskFolder(folder.path()).compact_trace();
+    if !tokio::fs::try_exists(&path).await.map_err(ApiError::file)? {
+        return Ok(None);
+    }
+    let object = context.objects.put_file(&path).await?.hash;
+    Ok(Some(StoredCompact { file: file.to_owned(), object, reader: compact::reader() }))
 }
 
 /// Reads a configuration's files. The caller has a turn.
@@ -51,14 +73,14 @@ pub(super) async fn config(context: &Context, files: FileSet) -> ApiResult<(File
     Ok((files, said.map_err(|error| refusal(error, Code::PayloadTooLarge, cure))?))
 }
 
-/// Reads a trace, of which `file` is a temporary file.
+/// Reads a trace, of which `file` is a temporary file with the SHA-256 `hash`; its compact form is stored.
 pub(super) async fn trace(
     context: &Context,
     tenant: &TenantId,
-    file: &Path,
+    (file, hash): (&Path, &ObjectHash),
     name: &str,
     timezone: Option<&str>,
-) -> ApiResult<(TraceSummary, Vec<Diagnostic>)> {
+) -> ApiResult<(TraceSummary, Vec<Diagnostic>, Option<StoredCompact>)> {
     if let Some(name) = timezone {
         TimeZone::get(name).map_err(|_| {
             ApiError::field("/timezone", format!("there is no time zone {name}"), "write for example Europe/Berlin")
@@ -68,8 +90,12 @@ pub(super) async fn trace(
     let folder = folder(context)?;
     tokio::fs::hard_link(file, TaskFolder(folder.path()).input(0)).await.map_err(ApiError::file)?;
     let limit = context.limits.trace_expanded_bytes;
-    let said = judge(context, &folder).trace(name.to_owned(), timezone.map(str::to_owned), limit).await;
-    said.map_err(|error| refusal(error, Code::PayloadTooLarge, "send a shorter period"))
+    let named = (name.to_owned(), hash.as_str().to_owned());
+    let said = judge(context, &folder).trace(named, timezone.map(str::to_owned), limit).await;
+    let (summary, diagnostics) =
+        said.map_err(|error| refusal(error, Code::PayloadTooLarge, "send a shorter period"))?;
+    let compact = if any_error(&diagnostics) { None } else { keep_compact(context, &folder, name).await? };
+    Ok((summary, diagnostics, compact))
 }
 
 fn folder(context: &Context) -> ApiResult<TempDir> {

@@ -62,6 +62,7 @@ pub async fn create(
         name: checked.name,
         document: checked.document,
         inputs: checked.inputs,
+        compact_trace: checked.compact_trace,
         input_hash: checked.input_hash,
         engine_version: checked.engine_version,
         created_by: caller.actor.clone(),

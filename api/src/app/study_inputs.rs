@@ -5,11 +5,13 @@ use std::sync::Arc;
 use foresite_formats::diagnostic::Diagnostic;
 use foresite_formats::study_document::{self, SiteSource, StudyDocument};
 use foresite_formats::summary_file::foresite_engine_version;
+use foresite_formats::trace::compact;
 use foresite_jobs_queue::{plan_tasks, understand};
-use foresite_store::files::StoredFile;
+use foresite_store::files::{StoredCompact, StoredFile};
 use foresite_store::files_to_json;
 use foresite_store::ids::TenantId;
 use foresite_store::tasks::NewTask;
+use foresite_store::traces::Trace;
 use sha2::{Digest, Sha256};
 
 use super::studies::refuse_errors;
@@ -25,6 +27,7 @@ pub(super) struct CheckedStudy {
     pub(super) name: String,
     pub(super) document: String,
     pub(super) inputs: Vec<StoredFile>,
+    pub(super) compact_trace: Option<StoredCompact>,
     pub(super) input_hash: String,
     pub(super) engine_version: String,
     pub(super) tasks: Vec<NewTask>,
@@ -55,13 +58,23 @@ pub(super) async fn check(context: &Context, tenant: &TenantId, bytes: &[u8]) ->
     let fault = |pointer: String| Diagnostic::error(DOCUMENT, "the name has control characters").field(pointer);
     refuse_errors(unshowable.map(|(pointer, _)| fault(pointer).cure("choose a plain name")).collect())?;
     let document = document.ok_or_else(|| ApiError::internal("the reader found neither a document nor a fault"))?;
-    let (document, inputs, jobs) = resolve(context, tenant, document).await?;
-    admit_size(context, tenant, &document, jobs).await?;
+    let (document, inputs, trace) = resolve(context, tenant, document).await?;
+    let summary: understand::TraceSummary = serde_json::from_str(&trace.summary).map_err(ApiError::internal)?;
+    admit_size(context, tenant, &document, summary.jobs).await?;
 
     let json = serde_json::to_string(&document).map_err(ApiError::internal)?;
-    let mut diagnostics = reading::study(context, tenant, json.clone(), &inputs).await?;
+    let file = document.trace.file.as_deref().unwrap_or_default();
+    // A window is read as a window: who ran when it opens stands in no reading of the whole.
+    let is_whole = document.trace.window.is_none() && document.trace.timezone == trace.timezone && file == trace.name;
+    let is_ours = |compact: &StoredCompact| is_whole && compact.reader == compact::reader();
+    let known = trace.compact_trace()?.filter(is_ours);
+    let (mut diagnostics, compact_trace) =
+        reading::study(context, tenant, json.clone(), &inputs, file, known.clone()).await?;
     study_document::locate(&mut diagnostics, DOCUMENT, &text);
     refuse_errors(diagnostics)?;
+    if let Some(compact) = compact_trace.as_ref().filter(|_| is_whole && known.is_none()) {
+        context.store.keep_compact_trace(&trace.id, compact).await?;
+    }
     let engine_version = foresite_engine_version().to_owned();
     let n_scenarios = i64::try_from(document.scenarios.len() + 1).map_err(ApiError::internal)?;
     Ok(CheckedStudy {
@@ -70,6 +83,7 @@ pub(super) async fn check(context: &Context, tenant: &TenantId, bytes: &[u8]) ->
         tasks: plan_tasks(n_scenarios, document.replications.into()),
         document: json,
         inputs,
+        compact_trace,
         engine_version,
     })
 }
@@ -90,17 +104,17 @@ async fn admit_size(context: &Context, tenant: &TenantId, document: &StudyDocume
     Err(ApiError::new(Code::StudyTooLarge, detail))
 }
 
-/// The document with names in place of ids, the stored files of these names, and how many jobs the trace has.
+/// The document with names in place of ids, the stored files of these names, and the trace among them.
 async fn resolve(
     context: &Context,
     tenant: &TenantId,
     mut document: StudyDocument,
-) -> ApiResult<(StudyDocument, Vec<StoredFile>, u64)> {
+) -> ApiResult<(StudyDocument, Vec<StoredFile>, Trace)> {
     let fault =
         |pointer: &str, message: String, cure: &str| Diagnostic::error(DOCUMENT, message).field(pointer).cure(cure);
     let mut faults = Vec::new();
     let mut inputs = Vec::new();
-    let mut jobs = 0;
+    let mut trace = None;
     let site = document.site.site.take().unwrap_or_default();
     if site.is_empty() {
         faults.push(fault("/site/site", "no site is named".to_owned(), "give the id that POST /v1/sites answered"));
@@ -130,17 +144,7 @@ async fn resolve(
             "upload the trace and give its id, or use `foresite submit`",
         )),
         Some(id) => match traces::find(context, tenant, &site, &id).await? {
-            Some(trace) => {
-                // A configuration could hold a file of the trace's name.
-                let summary: understand::TraceSummary =
-                    serde_json::from_str(&trace.summary).map_err(ApiError::internal)?;
-                jobs = summary.jobs;
-                let is_taken = inputs.iter().any(|file| file.name == trace.name);
-                let name = if is_taken { format!("trace/{}", trace.name) } else { trace.name };
-                document.trace.file = Some(name.clone());
-                let bytes = u64::try_from(trace.bytes).unwrap_or_default();
-                inputs.push(StoredFile { name, object: trace.object, bytes });
-            }
+            Some(found) => trace = Some(found),
             None => faults.push(fault(
                 "/trace/trace",
                 format!("the site has no trace {id}"),
@@ -149,7 +153,16 @@ async fn resolve(
         },
     }
     refuse_errors(faults)?;
-    Ok((document, inputs, jobs))
+    let trace = trace.ok_or_else(|| ApiError::internal("neither a trace nor a fault was found"))?;
+    // A configuration could hold a file of the trace's name.
+    let is_taken = inputs.iter().any(|file| file.name == trace.name);
+    let name = if is_taken { format!("trace/{}", trace.name) } else { trace.name.clone() };
+    document.trace.file = Some(name.clone());
+    // Whoever uploaded it knew where it was recorded; the document may still say otherwise.
+    document.trace.timezone = document.trace.timezone.take().or_else(|| trace.timezone.clone());
+    let bytes = u64::try_from(trace.bytes).unwrap_or_default();
+    inputs.push(StoredFile { name, object: trace.object.clone(), bytes });
+    Ok((document, inputs, trace))
 }
 
 /// A stored configuration's files have their usual names.

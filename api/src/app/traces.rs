@@ -5,6 +5,7 @@ use std::io::Write;
 
 use bytes::Bytes;
 use foresite_formats::diagnostic::any_error;
+use foresite_store::files::StoredCompact;
 use foresite_store::ids::{SiteId, TenantId, TraceId, UploadId};
 use foresite_store::objects::ObjectHash;
 use foresite_store::page::Page;
@@ -25,7 +26,7 @@ use crate::error::{ApiError, ApiResult, Code};
 pub struct TraceHeader {
     /// The file's name; a plain one.
     pub name: String,
-    /// IANA zone of local times in sacct files; UTC where not given.
+    /// IANA zone of local times in sacct files; UTC where not given. A study that names none takes this one.
     pub timezone: Option<String>,
 }
 
@@ -99,8 +100,8 @@ async fn store_file(
     if let Some(trace) = context.store.same_trace(site, &hash, &header.name, timezone.as_deref()).await? {
         return Ok(Stored { trace, is_new: false });
     }
-    let (summary, diagnostics) =
-        reading::trace(context, &caller.tenant, file.path(), &header.name, timezone.as_deref()).await?;
+    let (summary, diagnostics, compact) =
+        reading::trace(context, &caller.tenant, (file.path(), &hash), &header.name, timezone.as_deref()).await?;
     if any_error(&diagnostics) {
         return Err(ApiError::refused(Code::InvalidTrace, diagnostics));
     }
@@ -117,6 +118,7 @@ async fn store_file(
         created_by: caller.actor.clone(),
         created_at: context.store.now().await?,
         timezone,
+        compact_trace: compact.as_ref().map(StoredCompact::to_json),
     };
     let limit = quotas::stored_bytes(context, &caller.tenant).await;
     let store = audit::noting(context, caller, "trace.create", trace.id.as_str()).await?;

@@ -9,6 +9,7 @@ use crate::comparison::Inputs;
 use crate::file_set::FileSet;
 use crate::study_document::StudyDocument;
 use crate::summary_file::foresite_engine_version;
+use crate::trace::compact;
 
 /// The name under which the service hands over a stored trace.
 pub const TRACE_NAME: &str = "trace";
@@ -56,11 +57,14 @@ pub(super) fn inputs(document: &StudyDocument, files: &FileSet, window: Option<(
             insert(&mut configuration, files, role.to_owned(), name);
         }
     }
-    let trace = document.trace.file.as_deref().and_then(|name| files.get(name));
+    let trace = document.trace.file.as_deref().and_then(|name| match files.compact(name) {
+        Some(bytes) => compact::origin(bytes).ok().map(|origin| origin.sha256),
+        None => files.get(name).map(sha256),
+    });
     Inputs {
         name: document.name.clone(),
         configuration,
-        trace: trace.map(sha256).unwrap_or_default(),
+        trace: trace.unwrap_or_default(),
         document: sha256(document.canonical_json().as_bytes()),
         engine_version: foresite_engine_version().to_owned(),
         seed: document.seed,
@@ -92,7 +96,7 @@ fn configuration_files(slurm_conf: &str, files: &FileSet) -> Vec<String> {
     names
 }
 
-fn sha256(bytes: &[u8]) -> String {
+pub(super) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
         // Writing to a String cannot fail.
         let _ = write!(text, "{byte:02x}");

@@ -26,6 +26,7 @@ use crate::site::Site;
 use crate::slurm_conf::{SlurmConf, plain};
 use crate::study_document::{BASELINE, Change, DOCUMENT, SiteSource, StudyDocument};
 use crate::summary_file::Horizon;
+use crate::trace::compact::{self, CompactError, Origin};
 use crate::trace::{self, Trace, TraceOptions};
 use crate::usage::RecordedUsage;
 
@@ -123,13 +124,47 @@ pub fn read_trace(document: &StudyDocument, files: &FileSet) -> (Option<Trace>, 
     (trace.filter(|_| !any_error(&diagnostics)), diagnostics)
 }
 
-fn read_traced(document: &StudyDocument, files: &FileSet, diagnostics: &mut Vec<Diagnostic>) -> Option<Trace> {
-    let (name, bytes) = file(&document.trace.file, files, diagnostics)?;
+/// The compact form of a document's trace as [`Study::prepare`] would read it; `None` if anything is wrong with it.
+pub fn compact_trace(document: &StudyDocument, files: &FileSet) -> Option<Vec<u8>> {
+    let name = document.trace.file.as_deref()?;
+    let bytes = files.get(name)?;
+    let options = trace_options(document, &mut Vec::new());
+    let (trace, diagnostics) = Trace::read(name, bytes, &options);
+    compact::write(&Origin::new(name, inputs::sha256(bytes), &options), &trace?, &diagnostics).ok()
+}
+
+fn trace_options(document: &StudyDocument, diagnostics: &mut Vec<Diagnostic>) -> TraceOptions {
     let opens = Window::of(&document.trace).opens();
-    let options = TraceOptions { time_zone: time_zone(document, diagnostics), opens, ..TraceOptions::default() };
+    TraceOptions { time_zone: time_zone(document, diagnostics), opens, ..TraceOptions::default() }
+}
+
+fn read_traced(document: &StudyDocument, files: &FileSet, diagnostics: &mut Vec<Diagnostic>) -> Option<Trace> {
+    let options = trace_options(document, diagnostics);
+    if let Some((name, bytes)) = document.trace.file.as_deref().and_then(|name| Some((name, files.compact(name)?))) {
+        return read_compact(name, bytes, &options, diagnostics);
+    }
+    let (name, bytes) = file(&document.trace.file, files, diagnostics)?;
     let (trace, found) = Trace::read(name, bytes, &options);
     diagnostics.extend(found);
     trace
+}
+
+/// The trace that an earlier reading of the same file left, if it was read as it would be now.
+fn read_compact(name: &str, bytes: &[u8], options: &TraceOptions, diagnostics: &mut Vec<Diagnostic>) -> Option<Trace> {
+    let read = compact::read(bytes).and_then(|read| {
+        let wanted = Origin::new(name, read.origin.sha256.clone(), options);
+        if read.origin == wanted { Ok(read) } else { Err(CompactError::of_another(&read.origin)) }
+    });
+    match read {
+        Ok(read) => {
+            diagnostics.extend(read.diagnostics);
+            Some(read.trace)
+        }
+        Err(error) => {
+            diagnostics.push(Diagnostic::error(name, error.to_string()).cure("upload the trace again"));
+            None
+        }
+    }
 }
 
 fn read_configuration(

@@ -1,9 +1,11 @@
 //! What was assumed about jobs, or left out, counted per kind.
 
+use serde::{Deserialize, Serialize};
+
 use crate::diagnostic::{Diagnostic, Severity};
 
 /// A caveat with the number of jobs it touches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caveat {
     /// Which caveat.
     pub kind: CaveatKind,
@@ -16,7 +18,7 @@ pub struct Caveat {
 macro_rules! caveats {
     ($($(#[$doc:meta])* $name:ident, $severity:ident, $field:literal, $text:literal, $cure:literal;)+) => {
         /// A kind of caveat.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum CaveatKind {
             $($(#[$doc])* $name,)+
         }

@@ -9,6 +9,7 @@
 mod begin;
 mod caveat;
 mod column;
+pub mod compact;
 mod dependency;
 mod job_id;
 mod layout;

@@ -2,13 +2,16 @@
 
 use foresite_engine::job::{Dependencies, GresScope, JobName, Memory, Sharing, TimeLimit};
 
+use serde::{Deserialize, Serialize};
+
 use super::caveat::Caveat;
+use super::compact::engine_types;
 use super::states::TraceState;
 use super::strings::{Strings, Symbol};
 use super::swf_header::SwfHeader;
 
 /// Where a trace comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TraceFormat {
     /// `sacct --parsable2`.
     Sacct,
@@ -42,9 +45,10 @@ pub struct Trace {
 }
 
 /// A job of a trace. Times are Unix seconds.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TraceJob {
     /// Its identity.
+    #[serde(with = "engine_types::JobNameForm")]
     pub name: JobName,
     /// Line of its first row, 1-based.
     pub line: u64,
@@ -66,6 +70,7 @@ pub struct TraceJob {
     /// How it stood at the end of the trace.
     pub state: TraceState,
     /// Requested time limit; `None` not given.
+    #[serde(with = "engine_types::time_limit")]
     pub time_limit: Option<TimeLimit>,
     /// User.
     pub user: Symbol,
@@ -82,7 +87,7 @@ pub struct TraceJob {
 }
 
 /// What few jobs have.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TraceExtra {
     /// `--begin` [Unix s].
     pub begin: Option<i64>,
@@ -91,6 +96,7 @@ pub struct TraceExtra {
     /// `--time-min` [min].
     pub time_min: Option<u32>,
     /// `--dependency`.
+    #[serde(with = "engine_types::dependencies")]
     pub dependencies: Option<Dependencies>,
     /// `%N` of the array.
     pub array_task_limit: Option<u32>,
@@ -109,7 +115,7 @@ pub struct TraceExtra {
 }
 
 /// How a job, submitted before the simulated part of the trace, stood when that begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum TraceBefore {
     /// It ran.
     Running {
@@ -123,7 +129,7 @@ pub enum TraceBefore {
 }
 
 /// An incarnation of a job that was queued again after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TraceRun {
     /// Its submit time [Unix s].
     pub submit: i64,
@@ -136,7 +142,7 @@ pub struct TraceRun {
 }
 
 /// What jobs ask for, names unresolved. Equal requests are stored once.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TraceRequest {
     /// Partitions, comma-separated; empty for the default one.
     pub partitions: Symbol,
@@ -167,6 +173,7 @@ pub struct TraceRequest {
     /// `--mincpus`.
     pub min_cpus_per_node: Option<u32>,
     /// Memory.
+    #[serde(with = "engine_types::MemoryForm")]
     pub memory: Memory,
     /// The memory is the recorded amount, which may be a default and no wish.
     pub memory_is_recorded: bool,
@@ -175,6 +182,7 @@ pub struct TraceRequest {
     /// Generic resources.
     pub gres: Vec<TraceGres>,
     /// `--exclusive`, `--oversubscribe`.
+    #[serde(with = "engine_types::SharingForm")]
     pub sharing: Sharing,
     /// `--nodelist`.
     pub required_nodes: Symbol,
@@ -197,13 +205,14 @@ pub struct TraceRequest {
 }
 
 /// A count of a generic resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TraceGres {
     /// `gpu` or `gpu:a100`.
     pub label: Symbol,
     /// How many.
     pub count: u32,
     /// Per what.
+    #[serde(with = "engine_types::GresScopeForm")]
     pub scope: GresScope,
 }
 

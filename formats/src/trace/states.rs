@@ -1,7 +1,9 @@
 //! Job states as sacct words them.
 
+use serde::{Deserialize, Serialize};
+
 /// How a job stood when the trace was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum TraceState {
     /// `COMPLETED`: ended by itself with exit code 0.
     Completed,

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::maps::Map;
 
 /// A text of a [`Strings`] table. `Symbol(0)` is the empty text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Symbol(pub u32);
 
 impl Symbol {
@@ -57,6 +59,11 @@ impl Strings {
     /// The text of a symbol; empty for a symbol of another table.
     pub fn text(&self, symbol: Symbol) -> &str {
         self.texts.get(symbol.index()).map_or("", |text| text)
+    }
+
+    /// Every text, in the order of their symbols.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().map(|text| &**text)
     }
 
     /// How many texts there are, the empty one included.

@@ -1,9 +1,11 @@
 //! The comments at the head of an SWF log.
 
+use serde::{Deserialize, Serialize};
+
 use super::job_id::{number, number32};
 
 /// What an SWF header says.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SwfHeader {
     /// `MaxNodes`.
     pub max_nodes: Option<u32>,

@@ -4,6 +4,7 @@ use foresite_engine::job::{JobPart, Memory, Sharing, TimeLimit};
 
 use super::*;
 
+mod compact_form;
 mod properties;
 mod sacct_rows;
 mod swf_logs;

@@ -1,14 +1,17 @@
 //! One attempt at a task: inputs into a folder, child process, results into the object store.
 
 use foresite_formats::summary_file::Summary;
+use foresite_formats::trace::compact;
 use foresite_store::StoreError;
 use foresite_store::error::disk_is_full;
+use foresite_store::files::StoredCompact;
 use foresite_store::objects::ObjectHash;
 use foresite_store::state::TaskKind;
 use foresite_store::studies::Study;
 use foresite_store::tasks::{Claimed, NewReplication};
 
 use super::{Worker, process};
+use crate::inputs::fetch_inputs;
 use crate::task::{Task, TaskFolder, TaskSpec};
 
 /// What a finished attempt has to show; its objects are stored, its rows not yet.
@@ -49,9 +52,9 @@ pub(super) async fn make(worker: &Worker, claimed: &Claimed) -> Result<Produced,
     let folder = TaskFolder(scratch.path());
     let task = task_of(claimed)?;
     let inputs = claimed.study.input_files()?;
-    for (number, file) in inputs.iter().enumerate() {
-        worker.objects.fetch(&file.object, &folder.input(number)).await?;
-    }
+    let is_ours = |compact: &StoredCompact| compact.reader == compact::reader();
+    let compact = claimed.study.compact_trace()?.filter(is_ours);
+    let compact = fetch_inputs(&worker.objects, &inputs, compact.as_ref(), folder).await?;
     if task == Task::Summarize {
         fetch_schedules(worker, &claimed.study, folder).await?;
     }
@@ -59,6 +62,7 @@ pub(super) async fn make(worker: &Worker, claimed: &Claimed) -> Result<Produced,
         task,
         document: claimed.study.document.clone(),
         inputs: inputs.into_iter().map(|file| file.name).collect(),
+        compact,
         folder: scratch.path().to_owned(),
         memory_limit_bytes: worker.settings.memory_limit_bytes,
     };

@@ -4,7 +4,7 @@ use diesel::prelude::*;
 
 use crate::connection::{Conn, Store, execute, first};
 use crate::error::StoreError;
-use crate::files::{StoredFile, files_to_json};
+use crate::files::{StoredCompact, StoredFile, files_to_json};
 use crate::ids::{StudyId, TaskId, TenantId};
 use crate::quotas::active_studies;
 use crate::schema::{idempotency_keys, studies, tasks};
@@ -27,6 +27,8 @@ pub struct NewStudy {
     pub document: String,
     /// The files it reads.
     pub inputs: Vec<StoredFile>,
+    /// The trace among them in its compact form.
+    pub compact_trace: Option<StoredCompact>,
     /// SHA-256 over document, inputs and engine version.
     pub input_hash: String,
     /// Version of the engine.
@@ -199,5 +201,6 @@ fn row_of(new: &NewStudy, new_tasks: &[NewTask], now: UnixMillis) -> Study {
         created_at: now,
         started_at: None,
         finished_at: None,
+        compact_trace: new.compact_trace.as_ref().map(StoredCompact::to_json),
     }
 }

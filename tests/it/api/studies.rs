@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::time::Duration;
 
-use crate::foresite::{Place, expect, offline_comparison, text_of, token};
+use crate::foresite::{Place, example, expect, offline_comparison, text_of, token};
 
 #[test]
 fn a_study_is_accepted_once_watched_read_in_every_form_and_deleted() {
@@ -148,4 +148,27 @@ fn a_watcher_who_claims_to_know_the_future_keeps_nothing_from_the_others() {
     expect(service.post(&operator, &format!("/v1/studies/{study}/cancel")).send().unwrap(), 200);
     assert!(lines.any(|line| line.contains("\"cancelled\"")), "told of the end");
     assert!(!ahead.text().unwrap().contains("id: "), "nothing is after the last of all numbers");
+}
+
+#[test]
+fn a_trace_is_read_in_the_time_zone_told_at_its_upload_unless_the_document_names_another() {
+    let place = Place::embedded();
+    let service = place.serve();
+    let operator = token("t", "operator");
+    let mut document = service.example_study(&operator);
+    let site = text_of(&document["site"], "site");
+    let bytes = std::fs::read(example("sacct.txt")).unwrap();
+    let path = format!("/v1/sites/{site}/traces?name=sacct.txt&timezone=Europe/Berlin");
+    let trace = text_of(&expect(service.post(&operator, &path).body(bytes).send().unwrap(), 201), "id");
+    let mut first_submit = |source: serde_json::Value| -> i64 {
+        document["trace"] = source;
+        let study = service.submit(&operator, &document);
+        service.await_success(&operator, &study);
+        let path = format!("/v1/studies/{study}/scenarios/baseline/replications/0/schedule");
+        let schedule = service.get(&operator, &path).send().unwrap().text().unwrap();
+        schedule.lines().nth(1).unwrap().split(',').nth(5).unwrap().parse().unwrap()
+    };
+    let in_utc = first_submit(serde_json::json!({"trace": trace, "timezone": "UTC"}));
+    let in_berlin = first_submit(serde_json::json!({"trace": trace}));
+    assert!([3_600, 7_200].contains(&(in_utc - in_berlin)), "{in_utc} {in_berlin}");
 }

@@ -43,30 +43,59 @@ fn order(folder: &Path, document: &str, task: Task) -> TaskSpec {
         task,
         document: document.to_owned(),
         inputs: vec!["sacct.txt".to_owned(), "slurm.conf".to_owned()],
+        compact: None,
         folder: folder.to_owned(),
         memory_limit_bytes: None,
     }
 }
 
-#[test]
-fn tasks_make_the_same_comparison_as_one_process() {
+/// As [`order`], with the trace in the compact form that a check of `checked` left.
+fn compact_order(folder: &Path, (document, checked): (&str, &str), task: Task) -> TaskSpec {
+    run_task_in(&order(folder, checked, Task::Check)).unwrap();
+    let order = order(folder, document, task);
+    std::fs::rename(TaskFolder(folder).compact_trace(), TaskFolder(folder).input(0)).unwrap();
+    TaskSpec { compact: Some(0), ..order }
+}
+
+/// The comparison as a worker's tasks make it, each in the order that `order` gives.
+fn by_tasks(order: impl Fn(&Path, Task) -> TaskSpec) -> String {
     let folder = tempfile::tempdir().unwrap();
     for scenario in 0..2 {
         for (from, to) in [(0, 2), (2, 3)] {
-            run_task_in(&order(folder.path(), DOCUMENT, Task::Replicate { scenario, from, to })).unwrap();
+            run_task_in(&order(folder.path(), Task::Replicate { scenario, from, to })).unwrap();
         }
     }
-    run_task_in(&order(folder.path(), DOCUMENT, Task::Summarize)).unwrap();
-    let by_tasks = std::fs::read_to_string(TaskFolder(folder.path()).comparison()).unwrap();
+    run_task_in(&order(folder.path(), Task::Summarize)).unwrap();
+    std::fs::read_to_string(TaskFolder(folder.path()).comparison()).unwrap()
+}
 
-    let (document, faults) = study_document::read("study", DOCUMENT.as_bytes());
-    assert!(faults.is_empty(), "{faults:?}");
-    let mut files = FileSet::default();
-    files.insert("sacct.txt", trace().into_bytes());
-    files.insert("slurm.conf", SLURM_CONF.as_bytes());
-    let study = Study::prepare(&document.unwrap(), &files).0.unwrap();
-    let comparison = study.simulate_all(2, |_, _, _, _| ControlFlow::Continue(()), |_, _, _| ControlFlow::Continue(()));
-    assert_eq!(by_tasks, comparison.unwrap().to_json());
+#[test]
+fn tasks_make_the_same_comparison_as_one_process() {
+    for document in [DOCUMENT, &of_a_window()] {
+        let (read, faults) = study_document::read("study", document.as_bytes());
+        assert!(faults.is_empty(), "{faults:?}");
+        let mut files = FileSet::default();
+        files.insert("sacct.txt", trace().into_bytes());
+        files.insert("slurm.conf", SLURM_CONF.as_bytes());
+        let study = Study::prepare(&read.unwrap(), &files).0.unwrap();
+        let comparison =
+            study.simulate_all(2, |_, _, _, _| ControlFlow::Continue(()), |_, _, _| ControlFlow::Continue(()));
+        let expected = comparison.unwrap().to_json();
+        assert_eq!(by_tasks(|folder, task| order(folder, document, task)), expected);
+        assert_eq!(by_tasks(|folder, task| compact_order(folder, (document, document), task)), expected);
+    }
+}
+
+fn of_a_window() -> String {
+    DOCUMENT.replace(r#""sacct.txt"}"#, r#""sacct.txt","window":["2026-01-01T00:05:00","2026-01-01T00:15:00"]}"#)
+}
+
+#[test]
+fn a_trace_read_as_a_whole_is_not_taken_for_a_window_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let order = compact_order(folder.path(), (&of_a_window(), DOCUMENT), Task::Summarize);
+    let Err(TaskError::Input(faults)) = run_task_in(&order) else { panic!("it was taken") };
+    assert!(faults.contains("sacct.txt") && faults.contains("under other options"), "{faults}");
 }
 
 #[test]

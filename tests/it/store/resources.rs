@@ -2,7 +2,7 @@
 
 use foresite_store::audit::{AuditEntry, AuditFilter};
 use foresite_store::configs::{Config, ConfigOutcome};
-use foresite_store::files::StoredFile;
+use foresite_store::files::{StoredCompact, StoredFile};
 use foresite_store::files_to_json;
 use foresite_store::ids::{AuditId, ConfigId, SiteId, TenantId, TokenId, TraceId, UploadId, WebhookId};
 use foresite_store::objects::ObjectHash;
@@ -23,6 +23,7 @@ on_both_databases! {
     files_of_a_site_are_kept_and_forgotten,
     of_all_that_is_stored_at_once_no_more_fits_than_is_allowed,
     equal_traces_that_are_stored_at_once_are_one,
+    the_compact_form_of_a_trace_is_kept_and_used,
     tenants_take_turns_at_being_told,
     strangers_find_nothing,
     the_audit_log_grows,
@@ -102,6 +103,7 @@ fn trace(site: &Site, content: &str, bytes: i64) -> Trace {
         created_by: "me".to_owned(),
         created_at: 3,
         timezone: None,
+        compact_trace: None,
     }
 }
 
@@ -193,6 +195,23 @@ async fn files_of_a_site_are_kept_and_forgotten(db: Database) {
     assert_eq!(db.store.list_traces(&tenant(), &site.id, None, 10).await.unwrap().items, std::slice::from_ref(&trace));
     assert!(db.store.delete_trace(&tenant(), &site.id, &trace.id).await.unwrap());
     assert_eq!(db.store.trace(&tenant(), &site.id, &trace.id).await.unwrap(), None);
+}
+
+async fn the_compact_form_of_a_trace_is_kept_and_used(db: Database) {
+    let site = site("a");
+    db.store.create_site(&site).await.unwrap();
+    let trace = trace(&site, "text", 4);
+    db.store.create_trace(&trace, None, None).await.unwrap();
+    let find = || async { db.store.trace(&tenant(), &site.id, &trace.id).await.unwrap().unwrap() };
+    assert_eq!(find().await.compact_trace().unwrap(), None);
+    for version in ["1.0.0", "1.1.0"] {
+        let object = ObjectHash::of(version.as_bytes());
+        let compact = StoredCompact { file: trace.name.clone(), object, reader: version.to_owned() };
+        db.store.keep_compact_trace(&trace.id, &compact).await.unwrap();
+        assert_eq!(find().await.compact_trace().unwrap(), Some(compact.clone()));
+        let used = db.store.referenced_objects(0).await.unwrap();
+        assert!(used.contains(&compact.object) && used.contains(&trace.object));
+    }
 }
 
 async fn tenants_take_turns_at_being_told(db: Database) {

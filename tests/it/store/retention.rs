@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use foresite_api::config::RetentionConfig;
 use foresite_api::janitor::Janitor;
 use foresite_jobs_queue::plan_tasks;
-use foresite_store::files::StoredFile;
+use foresite_store::files::{StoredCompact, StoredFile};
 use foresite_store::ids::{SiteId, TraceId};
 use foresite_store::objects::ObjectHash;
 use foresite_store::sites::Site;
@@ -48,6 +48,7 @@ async fn trace(db: &Database, site: &SiteId, object: ObjectHash) {
         created_by: "me".to_owned(),
         created_at: 0,
         timezone: None,
+        compact_trace: None,
     };
     db.store.create_trace(&row, None, None).await.unwrap();
 }
@@ -56,10 +57,10 @@ async fn old_studies_and_unread_traces_go_and_their_objects_after_them(db: Datab
     let folder = local_objects();
     let objects = folder.objects.clone();
     let mut hashes = Vec::new();
-    for bytes in ["read", "unread", "young", "nobody's"] {
+    for bytes in ["read", "unread", "young", "nobody's", "compact"] {
         hashes.push(objects.put(bytes.as_bytes().to_vec()).await.unwrap().hash);
     }
-    let [read, unread, young, nobodys] = <[ObjectHash; 4]>::try_from(hashes).unwrap();
+    let [read, unread, young, nobodys, compact] = <[ObjectHash; 5]>::try_from(hashes).unwrap();
     let now = i64::try_from(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis()).unwrap();
     let site =
         Site { id: SiteId::new(), tenant: tenant(), name: "s".to_owned(), created_by: "me".to_owned(), created_at: 0 };
@@ -67,7 +68,8 @@ async fn old_studies_and_unread_traces_go_and_their_objects_after_them(db: Datab
     trace(&db, &site.id, read.clone()).await;
     trace(&db, &site.id, unread.clone()).await;
     let inputs = vec![StoredFile { name: "sacct.txt".to_owned(), object: read.clone(), bytes: 4 }];
-    let study = NewStudy { inputs, ..new_study("old") };
+    let form = StoredCompact { file: "sacct.txt".to_owned(), object: compact.clone(), reader: "1.0.0".to_owned() };
+    let study = NewStudy { inputs, compact_trace: Some(form), ..new_study("old") };
     db.store.create_study(&study, &plan_tasks(1, 1), None, now - 20 * DAY_MS).await.unwrap();
     let janitor = Janitor { store: db.store.clone(), objects: objects.clone(), keep: keep() };
 
@@ -78,20 +80,22 @@ async fn old_studies_and_unread_traces_go_and_their_objects_after_them(db: Datab
     // A day later nobody has come for three of them, and one was stored again.
     let later = now + DAY_MS + 1000;
     let old = SystemTime::now() - Duration::from_secs(20 * 3600);
-    for hash in [&read, &unread, &young, &nobodys] {
+    for hash in [&read, &unread, &young, &nobodys, &compact] {
         folder.set_modified(hash, old);
     }
     assert!(objects.put(b"young".to_vec()).await.unwrap().is_new, "an old object is not relied on");
     assert!(!objects.put(b"young".to_vec()).await.unwrap().is_new);
     let second = janitor.tidy(later - 3600 * 1000).await.unwrap();
     assert_eq!((second.objects, second.bytes), (2, 14));
-    assert!(objects.exists(&read).await.unwrap() && objects.exists(&young).await.unwrap());
+    for used in [&read, &young, &compact] {
+        assert!(objects.exists(used).await.unwrap());
+    }
     assert!(!objects.exists(&unread).await.unwrap() && !objects.exists(&nobodys).await.unwrap());
 
     db.store.cancel_study(&tenant(), &study.id, now - 15 * DAY_MS).await.unwrap();
     let third = janitor.tidy(later + 10 * DAY_MS).await.unwrap();
     assert_eq!((third.studies, third.traces), (1, 1));
-    assert!(third.objects >= 1 && !objects.exists(&read).await.unwrap());
+    assert!(third.objects >= 2 && !objects.exists(&read).await.unwrap() && !objects.exists(&compact).await.unwrap());
 }
 
 async fn idempotency_keys_are_forgotten_and_their_studies_stay(db: Database) {

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::compact_form::assert_kept;
 use super::*;
 
 /// Reads, and lowers what was accepted onto a small cluster.
@@ -12,6 +13,7 @@ fn swallow(bytes: &[u8]) {
     if let Some(trace) = trace
         && let Ok(mut site) = swf_site(&trace, Some(4), Some(8))
     {
+        assert_kept(&trace, &diagnostics, &TraceOptions::default());
         let (workload, _) = lower(&trace, &mut site);
         if let Some(workload) = workload {
             assert_eq!(workload.trace_order.len(), trace.jobs.len());
