@@ -27,6 +27,8 @@ bash tests/helm.sh
 
 cargo fmt --all --check
 cargo clippy --workspace --all-targets --locked -- -D warnings
+# The fuzzing targets have a lock file of their own.
+cargo metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml > /dev/null
 REQUIRE_PINS=1 cargo test --workspace --locked
 
 # The CI examples: their files and their gate.
