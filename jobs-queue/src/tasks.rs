@@ -8,7 +8,7 @@ use std::path::Path;
 use foresite_formats::diagnostic::Diagnostic;
 use foresite_formats::file_set::FileSet;
 use foresite_formats::study::{self, Study};
-use foresite_formats::study_document;
+use foresite_formats::study_document::{self, StudyDocument};
 use serde::Serialize;
 
 use crate::task::{Task, TaskError, TaskFolder, TaskSpec};
@@ -19,9 +19,10 @@ pub fn run_task_in(spec: &TaskSpec) -> Result<(), TaskError> {
     let folder = TaskFolder(&spec.folder);
     match &spec.task {
         Task::Replicate { scenario, from, to } => {
-            replicate::replicate(&ready(spec, folder)?, *scenario, *from..*to, folder)
+            let (document, number) = only(read(spec)?, *scenario)?;
+            replicate::replicate(&ready(&document, spec, folder)?, (*scenario, number), *from..*to, folder)
         }
-        Task::Summarize => summarize::summarize(&ready(spec, folder)?, folder),
+        Task::Summarize => summarize::summarize(&ready(&read(spec)?, spec, folder)?, folder),
         Task::Check => tell(&folder.diagnostics(), &check(spec, folder)?),
         Task::ReadConfig => tell(&folder.diagnostics(), &understand::config(&files(spec, folder)?)),
         Task::ReadTrace { timezone, max_bytes, sha256 } => {
@@ -36,15 +37,27 @@ pub fn run_task_in(spec: &TaskSpec) -> Result<(), TaskError> {
     }
 }
 
-fn ready(spec: &TaskSpec, folder: TaskFolder<'_>) -> Result<Study, TaskError> {
-    let (study, diagnostics) = prepare(spec, folder)?;
-    study.ok_or_else(|| wrong(&diagnostics))
+fn read(spec: &TaskSpec) -> Result<StudyDocument, TaskError> {
+    let (document, diagnostics) = study_document::read("study", spec.document.as_bytes());
+    document.ok_or_else(|| wrong(&diagnostics))
 }
 
-fn prepare(spec: &TaskSpec, folder: TaskFolder<'_>) -> Result<(Option<Study>, Vec<Diagnostic>), TaskError> {
-    let (document, diagnostics) = study_document::read("study", spec.document.as_bytes());
-    let Some(document) = document else { return Ok((None, diagnostics)) };
-    Ok(Study::prepare(&document, &files(spec, folder)?))
+/// The document with no scenario but that one, and the number that it has there: what a task does not simulate need not be made
+/// ready, and a study may have hundreds. Nothing of a schedule comes from other scenarios than its own.
+fn only(document: StudyDocument, scenario: usize) -> Result<(StudyDocument, usize), TaskError> {
+    let mut scenarios = document.scenarios;
+    if scenario > scenarios.len() {
+        return Err(TaskError::Input(format!("the study has no scenario number {scenario}")));
+    }
+    scenarios.truncate(scenario);
+    let own: Vec<_> = scenarios.pop().into_iter().collect();
+    let number = own.len();
+    Ok((StudyDocument { scenarios: own, gates: Vec::new(), ..document }, number))
+}
+
+fn ready(document: &StudyDocument, spec: &TaskSpec, folder: TaskFolder<'_>) -> Result<Study, TaskError> {
+    let (study, diagnostics) = Study::prepare(document, &files(spec, folder)?);
+    study.ok_or_else(|| wrong(&diagnostics))
 }
 
 /// Prepares a study from its trace's compact form, which is left behind where it had to be made: the study's tasks start from it.

@@ -12,10 +12,10 @@ use crate::task::{TaskError, TaskFolder};
 /// Schedules are text with much repetition: level 3 is fast and makes them several times smaller.
 const ZSTD_LEVEL: i32 = 3;
 
-/// Writes a schedule and a summary per replication.
+/// Writes a schedule and a summary per replication of scenario `scenario`, which `study` has as number `number`.
 pub(super) fn replicate(
     study: &Study,
-    scenario: usize,
+    (scenario, number): (usize, usize),
     replications: Range<u32>,
     folder: TaskFolder<'_>,
 ) -> Result<(), TaskError> {
@@ -23,7 +23,7 @@ pub(super) fn replicate(
         let started = Instant::now();
         // Nothing is observed: the worker ends the process when the task is to stop.
         let replicated = study
-            .replicate(scenario, replication, &mut Unobserved)
+            .replicate(number, replication, &mut Unobserved)
             .map_err(|_| TaskError::Input(format!("the study has no scenario number {scenario}")))?;
         let wall_seconds = started.elapsed().as_secs_f64();
         let schedule = folder.schedule(scenario, replication);

@@ -10,7 +10,9 @@ use foresite_jobs_queue::task::{Task, TaskError, TaskFolder, TaskSpec};
 use foresite_jobs_queue::tasks::run_task_in;
 
 const DOCUMENT: &str = r#"{"name":"small","site":{"slurm_conf":"slurm.conf"},"trace":{"file":"sacct.txt"},"replications":3,
-    "scenarios":[{"name":"two jobs a user","changes":[{"set":{"SchedulerParameters.bf_max_job_user":2}}]}]}"#;
+    "scenarios":[{"name":"two jobs a user","changes":[{"set":{"SchedulerParameters.bf_max_job_user":2}}]},
+        {"name":"more work","changes":[{"workload":{"scale_arrivals":1.5}},{"set":{"SchedulerParameters.bf_interval":60}}]},
+        {"name":"two controllers","changes":[{"separate_controllers":{"controllers":{"a":{"nodes":"n[1-6]"},"b":{"nodes":"n[7-16]"}}}}]}]}"#;
 
 const SLURM_CONF: &str = "ClusterName=small
 SlurmctldHost=head
@@ -60,7 +62,7 @@ fn compact_order(folder: &Path, (document, checked): (&str, &str), task: Task) -
 /// The comparison as a worker's tasks make it, each in the order that `order` gives.
 fn by_tasks(order: impl Fn(&Path, Task) -> TaskSpec) -> String {
     let folder = tempfile::tempdir().unwrap();
-    for scenario in 0..2 {
+    for scenario in 0..4 {
         for (from, to) in [(0, 2), (2, 3)] {
             run_task_in(&order(folder.path(), Task::Replicate { scenario, from, to })).unwrap();
         }
@@ -96,6 +98,14 @@ fn a_trace_read_as_a_whole_is_not_taken_for_a_window_of_it() {
     let order = compact_order(folder.path(), (&of_a_window(), DOCUMENT), Task::Summarize);
     let Err(TaskError::Input(faults)) = run_task_in(&order) else { panic!("it was taken") };
     assert!(faults.contains("sacct.txt") && faults.contains("under other options"), "{faults}");
+}
+
+#[test]
+fn a_scenario_that_is_none_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = run_task_in(&order(folder.path(), DOCUMENT, Task::Replicate { scenario: 4, from: 0, to: 1 }));
+    let Err(TaskError::Input(faults)) = refused else { panic!("{refused:?}") };
+    assert_eq!(faults, "the study has no scenario number 4");
 }
 
 #[test]
