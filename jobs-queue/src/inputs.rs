@@ -9,7 +9,7 @@ use crate::task::TaskFolder;
 /// Fetches what a study reads, the trace in its compact form where `compact` is one; gives the number of that input.
 ///
 /// # Errors
-/// When a file cannot be fetched. That the compact form is gone is none: it saves time, the text says the same.
+/// When a file cannot be fetched. That the compact form is gone or damaged is none: it saves time, the text says the same.
 pub async fn fetch_inputs(
     objects: &Objects,
     inputs: &[StoredFile],
@@ -25,8 +25,8 @@ pub async fn fetch_inputs(
                     fetched = Some(number);
                     continue;
                 }
-                Err(StoreError::NoSuchObject(object)) => {
-                    tracing::warn!(%object, file = file.name, "a trace's compact form is gone: its text is read");
+                Err(error @ (StoreError::NoSuchObject(_) | StoreError::Corrupt { .. })) => {
+                    tracing::warn!(%error, file = file.name, "a trace's compact form cannot be had: its text is read");
                 }
                 Err(error) => return Err(error),
             }

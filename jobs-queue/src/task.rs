@@ -29,7 +29,8 @@ pub enum Task {
         timezone: Option<String>,
         /// It may unpack to so many bytes.
         max_bytes: u64,
-        /// SHA-256 of its bytes, hexadecimal.
+        /// SHA-256 of its bytes, hexadecimal; no compact form is made without.
+        #[serde(default)]
         sha256: String,
     },
 }

@@ -96,6 +96,7 @@ pub fn trace(
     let summary =
         TraceSummary { jobs: submits().count() as u64, first_submit: submits().min(), last_submit: submits().max() };
     let origin = Origin::new(name, sha256.to_owned(), &options);
-    let compact = trace.as_ref().and_then(|trace| compact::write(&origin, trace, &diagnostics).ok());
+    let kept = trace.as_ref().filter(|_| !sha256.is_empty());
+    let compact = kept.and_then(|trace| compact::write(&origin, trace, &diagnostics).ok());
     Ok(UnderstoodTrace { summary, diagnostics, compact })
 }

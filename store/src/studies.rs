@@ -66,7 +66,7 @@ pub struct Study {
     pub started_at: Option<UnixMillis>,
     /// When it entered its final state.
     pub finished_at: Option<UnixMillis>,
-    /// Its trace in compact form, as [`StoredCompact::to_json`] writes it; read it with [`Study::compact_trace`].
+    /// Its trace in compact form until it ends, as [`StoredCompact::to_json`] writes it; read it with [`Study::compact_trace`].
     pub compact_trace: Option<String>,
 }
 

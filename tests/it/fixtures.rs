@@ -1,5 +1,6 @@
 //! Servers shared by all tests of the program, each test with its own database, key prefix or bucket; and small studies.
 
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -78,9 +79,17 @@ pub(crate) struct LocalObjects {
 impl LocalObjects {
     /// Makes an object look as if it were written then.
     pub(crate) fn set_modified(&self, hash: &ObjectHash, at: std::time::SystemTime) {
+        std::fs::File::options().write(true).open(self.path(hash)).unwrap().set_modified(at).unwrap();
+    }
+
+    /// Leaves other bytes where an object was.
+    pub(crate) fn damage(&self, hash: &ObjectHash) {
+        std::fs::write(self.path(hash), "damaged").unwrap();
+    }
+
+    fn path(&self, hash: &ObjectHash) -> PathBuf {
         let hex = hash.as_str();
-        let path = self._folder.path().join("sha256").join(&hex[..2]).join(hex);
-        std::fs::File::options().write(true).open(path).unwrap().set_modified(at).unwrap();
+        self._folder.path().join("sha256").join(&hex[..2]).join(hex)
     }
 }
 

@@ -31,12 +31,17 @@ pub(super) async fn study(
 ) -> ApiResult<(Vec<Diagnostic>, Option<StoredCompact>)> {
     let _turn = context.checks.take(tenant).await?;
     let folder = folder(context)?;
-    let place = fetch_inputs(&context.objects, inputs, known.as_ref(), TaskFolder(folder.path())).await?;
-    let names = inputs.iter().map(|input| input.name.clone()).collect();
-    let said = judge(context, &folder).study(json, names, place).await;
-    let diagnostics = said.map_err(|error| {
-        refusal(error, Code::StudyTooLarge, "ask for less: a shorter trace, fewer nodes, plain files")
-    })?;
+    let mut place = fetch_inputs(&context.objects, inputs, known.as_ref(), TaskFolder(folder.path())).await?;
+    let names: Vec<String> = inputs.iter().map(|input| input.name.clone()).collect();
+    let refused =
+        |error| refusal(error, Code::StudyTooLarge, "ask for less: a shorter trace, fewer nodes, plain files");
+    let mut said = judge(context, &folder).study(json.clone(), names.clone(), place).await.map_err(refused)?;
+    if place.is_some() && any_error(&said) {
+        // It may be the compact form itself, made by another version of the program.
+        place = fetch_inputs(&context.objects, inputs, None, TaskFolder(folder.path())).await?;
+        said = judge(context, &folder).study(json, names, place).await.map_err(refused)?;
+    }
+    let diagnostics = said;
     let compact = match place {
         Some(_) => known,
         None if any_error(&diagnostics) => None,

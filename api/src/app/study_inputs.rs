@@ -154,8 +154,8 @@ async fn resolve(
     }
     refuse_errors(faults)?;
     let trace = trace.ok_or_else(|| ApiError::internal("neither a trace nor a fault was found"))?;
-    // A configuration could hold a file of the trace's name.
-    let is_taken = inputs.iter().any(|file| file.name == trace.name);
+    // A configuration could hold a file of the trace's name, or look for one beside slurm.conf.
+    let is_taken = trace.name.ends_with(".conf") || inputs.iter().any(|file| file.name == trace.name);
     let name = if is_taken { format!("trace/{}", trace.name) } else { trace.name.clone() };
     document.trace.file = Some(name.clone());
     // Whoever uploaded it knew where it was recorded; the document may still say otherwise.

@@ -101,7 +101,8 @@ pub struct TraceSource {
     /// Time before the window whose jobs are simulated but not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Span>,
-    /// IANA name of the zone in which the trace (and the window) writes its times; default UTC.
+    /// IANA name of the zone in which the trace (and the window) writes its times; default UTC, for a stored trace
+    /// the zone that was told at its upload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timezone: Option<String>,
 }

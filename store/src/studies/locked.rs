@@ -46,6 +46,8 @@ impl LockedStudy {
         }
         if state.is_final() {
             self.row.finished_at = Some(now);
+            // Nothing reads its trace any more.
+            self.row.compact_trace = None;
         }
         let mut data = serde_json::json!({ "state": state.as_str() });
         if let Some(error) = &self.row.error {
@@ -118,6 +120,7 @@ impl LockedStudy {
                 studies::comparison_object.eq(&row.comparison_object),
                 studies::started_at.eq(row.started_at),
                 studies::finished_at.eq(row.finished_at),
+                studies::compact_trace.eq(&row.compact_trace),
             ))
         )?;
         for event in &self.events {

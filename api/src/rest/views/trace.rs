@@ -17,7 +17,7 @@ pub struct TraceQuery {
     /// The file's name.
     #[param(example = "sacct.txt.zst")]
     pub name: String,
-    /// IANA zone of local times in sacct files; UTC where not given.
+    /// IANA zone of local times in sacct files; UTC where not given. A study that names none takes this one.
     #[param(example = "America/Chicago")]
     pub timezone: Option<String>,
 }
