@@ -45,12 +45,11 @@ fn read(spec: &TaskSpec) -> Result<StudyDocument, TaskError> {
 /// The document with no scenario but that one, and the number that it has there: what a task does not simulate need not be made
 /// ready, and a study may have hundreds. Nothing of a schedule comes from other scenarios than its own.
 fn only(document: StudyDocument, scenario: usize) -> Result<(StudyDocument, usize), TaskError> {
-    let mut scenarios = document.scenarios;
-    if scenario > scenarios.len() {
+    if scenario > document.scenarios.len() {
         return Err(TaskError::Input(format!("the study has no scenario number {scenario}")));
     }
-    scenarios.truncate(scenario);
-    let own: Vec<_> = scenarios.pop().into_iter().collect();
+    // The baseline is number 0 and stands in no list.
+    let own: Vec<_> = document.scenarios.into_iter().take(scenario).skip(scenario.saturating_sub(1)).collect();
     let number = own.len();
     Ok((StudyDocument { scenarios: own, gates: Vec::new(), ..document }, number))
 }

@@ -35,13 +35,12 @@ pub(super) async fn study(
     let names: Vec<String> = inputs.iter().map(|input| input.name.clone()).collect();
     let refused =
         |error| refusal(error, Code::StudyTooLarge, "ask for less: a shorter trace, fewer nodes, plain files");
-    let mut said = judge(context, &folder).study(json.clone(), names.clone(), place).await.map_err(refused)?;
-    if place.is_some() && any_error(&said) {
+    let mut diagnostics = judge(context, &folder).study(json.clone(), names.clone(), place).await.map_err(refused)?;
+    if place.is_some() && any_error(&diagnostics) {
         // It may be the compact form itself, made by another version of the program.
         place = fetch_inputs(&context.objects, inputs, None, TaskFolder(folder.path())).await?;
-        said = judge(context, &folder).study(json, names, place).await.map_err(refused)?;
+        diagnostics = judge(context, &folder).study(json, names, place).await.map_err(refused)?;
     }
-    let diagnostics = said;
     let compact = match place {
         Some(_) => known,
         None if any_error(&diagnostics) => None,

@@ -72,7 +72,7 @@ pub(super) async fn check(context: &Context, tenant: &TenantId, bytes: &[u8]) ->
         reading::study(context, tenant, json.clone(), &inputs, file, known.clone()).await?;
     study_document::locate(&mut diagnostics, DOCUMENT, &text);
     refuse_errors(diagnostics)?;
-    if let Some(compact) = compact_trace.as_ref().filter(|_| is_whole && known.is_none()) {
+    if let Some(compact) = compact_trace.as_ref().filter(|compact| is_whole && known.as_ref() != Some(compact)) {
         context.store.keep_compact_trace(&trace.id, compact).await?;
     }
     let engine_version = foresite_engine_version().to_owned();

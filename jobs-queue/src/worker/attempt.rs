@@ -55,24 +55,24 @@ pub(super) async fn make(worker: &Worker, claimed: &Claimed) -> Result<Produced,
     let is_ours = |compact: &StoredCompact| compact.reader == compact::reader();
     let compact = claimed.study.compact_trace()?.filter(is_ours);
     let compact = fetch_inputs(&worker.objects, &inputs, compact.as_ref(), folder).await?;
-    let text = compact.and_then(|number| inputs.get(number)).map(|file| file.object.clone());
     if task == Task::Summarize {
         fetch_schedules(worker, &claimed.study, folder).await?;
     }
     let mut spec = TaskSpec {
         task,
         document: claimed.study.document.clone(),
-        inputs: inputs.into_iter().map(|file| file.name).collect(),
+        inputs: inputs.iter().map(|file| file.name.clone()).collect(),
         compact,
         folder: scratch.path().to_owned(),
         memory_limit_bytes: worker.settings.memory_limit_bytes,
     };
     let mut ended = process::run(&worker.settings, &spec).await;
-    if let (Err(AttemptError::Fatal(words)), Some(number), Some(text)) = (&ended, compact, text) {
+    if let Err(AttemptError::Fatal(words)) = &ended
+        && spec.compact.is_some()
+    {
         // The study was accepted: it may be the compact form that another version of the program refuses.
         tracing::warn!(words, "refused with the trace's compact form: again with its text");
-        worker.objects.fetch(&text, &folder.input(number)).await?;
-        spec.compact = None;
+        spec.compact = fetch_inputs(&worker.objects, &inputs, None, folder).await?;
         ended = process::run(&worker.settings, &spec).await;
     }
     ended?;
