@@ -20,6 +20,9 @@ finish() {
 }
 trap finish EXIT
 
+# A build from nothing and the servers' data take 6 GB: what a full disk breaks says so seldom.
+df -h . "${TMPDIR:-/tmp}"
+
 bash tests/install-servers.sh
 
 # The chart; what cannot be installed is skipped, loudly.

@@ -11,6 +11,19 @@ use super::{accepts, find_program, free_port, wait_until};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Nothing is synced, and little of the log is kept: a disk that is nearly full must not fail a test.
+const SETTINGS: [&str; 9] = [
+    "listen_addresses=127.0.0.1",
+    "max_connections=300",
+    "fsync=off",
+    "full_page_writes=off",
+    "wal_level=minimal",
+    "max_wal_senders=0",
+    "wal_recycle=off",
+    "min_wal_size=32MB",
+    "max_wal_size=64MB",
+];
+
 /// A PostgreSQL server with a cluster of its own. It trusts everybody on 127.0.0.1 and syncs nothing to disk.
 #[derive(Debug)]
 pub struct PostgresServer {
@@ -122,7 +135,7 @@ impl PostgresServer {
         command.push(self.programs.join("postgres").into_os_string());
         command.extend(["-D".into(), self.folder.join("data").into_os_string(), "-p".into(), port.into()]);
         command.extend(["-k".into(), self.folder.clone().into_os_string()]);
-        for setting in ["listen_addresses=127.0.0.1", "fsync=off", "full_page_writes=off", "max_connections=300"] {
+        for setting in SETTINGS {
             command.extend(["-c".into(), setting.into()]);
         }
         if self.tls {
