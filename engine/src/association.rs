@@ -13,7 +13,7 @@ pub enum Shares {
 }
 
 /// One row of the tree.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Association {
     /// The account's name (`root` for the root).
     pub account: String,
@@ -38,7 +38,7 @@ pub struct Association {
 }
 
 /// All associations; index 0 is the root.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct AssociationTree {
     /// Rows, parents before children, siblings in the order slurmdbd hands them out.
     pub rows: Vec<Association>,
@@ -135,7 +135,7 @@ pub struct Limits {
 }
 
 /// A quality of service.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Qos {
     /// Its name.
     pub name: String,

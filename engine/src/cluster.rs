@@ -4,7 +4,7 @@ use crate::ids::{FeatureId, GresId, NodeId, PartitionId, QosId};
 use crate::node_set::NodeSet;
 
 /// The machine a controller schedules.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cluster {
     /// `ClusterName`.
     pub name: String,
@@ -45,7 +45,7 @@ impl Cluster {
 }
 
 /// A compute node.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// `NodeName`.
     pub name: String,
@@ -102,7 +102,7 @@ impl GresType {
 }
 
 /// A switch of topology/tree.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Switch {
     /// `SwitchName`.
     pub name: String,
@@ -150,7 +150,7 @@ pub enum MemoryDefault {
 }
 
 /// A partition.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Partition {
     /// `PartitionName`.
     pub name: String,

@@ -6,31 +6,31 @@ use std::sync::Arc;
 /// Named files. Names use `/` and are relative to the folder of slurm.conf or of the study document.
 #[derive(Clone, Debug, Default)]
 pub struct FileSet {
-    files: BTreeMap<String, Arc<[u8]>>,
+    files: BTreeMap<String, Arc<Vec<u8>>>,
     /// Traces in their compact form, by the names of the files they were read from.
-    compact: BTreeMap<String, Arc<[u8]>>,
+    compact: BTreeMap<String, Arc<Vec<u8>>>,
 }
 
 impl FileSet {
     /// Adds or replaces a file.
-    pub fn insert(&mut self, name: impl Into<String>, bytes: impl Into<Arc<[u8]>>) {
-        self.files.insert(name.into(), bytes.into());
+    pub fn insert(&mut self, name: impl Into<String>, bytes: impl Into<Vec<u8>>) {
+        self.files.insert(name.into(), Arc::new(bytes.into()));
     }
 
     /// The bytes of a file.
     pub fn get(&self, name: &str) -> Option<&[u8]> {
-        self.files.get(name).map(|bytes| &**bytes)
+        self.files.get(name).map(|bytes| bytes.as_slice())
     }
 
     /// Adds a trace in its compact form ([`crate::trace::compact`]), which serves in place of the file `name`. What comes from
     /// outside is never taken for one.
-    pub fn insert_compact(&mut self, name: impl Into<String>, bytes: impl Into<Arc<[u8]>>) {
-        self.compact.insert(name.into(), bytes.into());
+    pub fn insert_compact(&mut self, name: impl Into<String>, bytes: impl Into<Vec<u8>>) {
+        self.compact.insert(name.into(), Arc::new(bytes.into()));
     }
 
     /// The compact form of the trace `name`.
     pub fn compact(&self, name: &str) -> Option<&[u8]> {
-        self.compact.get(name).map(|bytes| &**bytes)
+        self.compact.get(name).map(|bytes| bytes.as_slice())
     }
 
     /// Names in order.

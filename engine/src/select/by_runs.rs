@@ -340,7 +340,7 @@ mod tests {
     use super::*;
     use crate::ids::PartitionId;
     use crate::job::Request;
-    use crate::policy::SelectPolicy;
+    use crate::policy::{SelectPolicy, SlurmVersion};
     use crate::select::pick::{PickScratch, choose};
 
     /// Drawn sets of nodes of several weights, and drawn requests.
@@ -375,7 +375,7 @@ mod tests {
             shape.whole_nodes = whole;
             let nodes = (0..NODES as usize).filter(|_| draw(dense + 1) < dense).map(NodeId::new);
             let nodes = NodeSet::from_nodes(NODES as usize, nodes);
-            let mut selector = Selector::new(&cluster, &select);
+            let mut selector = Selector::new(&cluster, &select, SlurmVersion::V22_05);
             let offers = nodes.iter().map(|node| Offer {
                 node,
                 cpus: if whole { selector.geometry.cpus[node.index()] } else { 4 },

@@ -2,6 +2,7 @@
 //! Reading order: [`shape`] (the request), [`free`] (what is there), [`usable`] (one node), [`pick`] (which nodes),
 //! [`layout`] (which cores), [`will_run`] (when).
 
+mod by_leaves;
 pub(crate) mod by_runs;
 pub(crate) mod free;
 pub(crate) mod gathered;
@@ -27,7 +28,7 @@ mod tests;
 use crate::cluster::Cluster;
 use crate::ids::NodeId;
 use crate::node_set::NodeSet;
-use crate::policy::{ConsumableUnit, SelectPolicy};
+use crate::policy::{ConsumableUnit, SelectPolicy, SlurmVersion};
 use free::{Allocation, Free, Geometry};
 use near::NearCores;
 use pick::{Offer, PickScratch};
@@ -82,7 +83,7 @@ pub(crate) struct Selector {
 
 impl Selector {
     /// A selector for a cluster.
-    pub(crate) fn new(cluster: &Cluster, policy: &SelectPolicy) -> Self {
+    pub(crate) fn new(cluster: &Cluster, policy: &SelectPolicy, version: SlurmVersion) -> Self {
         let geometry = Geometry::new(cluster, policy);
         let rounds_up = policy.unit == ConsumableUnit::Socket || geometry.cpus_per_core.iter().any(|&cpus| cpus > 1);
         Self {
@@ -97,7 +98,7 @@ impl Selector {
             looks_at_each: false,
             offering: NodeSet::empty(cluster.nodes.len()),
             rounds_up,
-            scratch: PickScratch::new(Tree::new(cluster)),
+            scratch: PickScratch::new(Tree::new(cluster, version)),
             offers: Vec::new(),
             near: Vec::new(),
             near_cores: NearCores::default(),

@@ -2,6 +2,7 @@
 //! Source: slurm-semantics 6.7 (observed on 22.05.8).
 
 use crate::ids::NodeId;
+use crate::select::by_leaves::by_leaves;
 use crate::select::shape::{Shape, Strategy};
 use crate::select::tree::Tree;
 
@@ -37,11 +38,10 @@ pub(crate) struct PickScratch {
     runs: Vec<Run>,
     /// Positions of runs, the largest first.
     order: Vec<usize>,
-    taken: Vec<bool>,
+    pub(super) taken: Vec<bool>,
     kept: Vec<Offer>,
-    leaves: Vec<usize>,
     /// The switch tree, empty without topology/tree.
-    tree: Tree,
+    pub(super) tree: Tree,
     /// Idle nodes, which come last (`bf_busy_nodes`); empty where they do not.
     pub(super) idle_last: Vec<bool>,
 }
@@ -217,7 +217,7 @@ fn attempt(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickScra
 }
 
 /// Takes one offer, if it was not taken before.
-fn take(
+pub(super) fn take(
     shape: &Shape,
     offers: &[Offer],
     position: usize,
@@ -420,72 +420,6 @@ fn fill_from_run(
         }
         take(shape, offers, position, rest, scratch, chosen);
     }
-}
-
-/// Takes nodes leaf switch by leaf switch. Lighter weight classes are all used before a heavier one is needed.
-fn by_leaves(
-    shape: &Shape,
-    offers: &[Offer],
-    rest: &mut Remaining,
-    scratch: &mut PickScratch,
-    chosen: &mut Vec<Offer>,
-) -> bool {
-    let heaviest = heaviest_needed(offers, &scratch.taken, rest);
-    let mandatory = |offer: &Offer| offer.weight < heaviest;
-    let mut leaves = std::mem::take(&mut scratch.leaves);
-    leaves.clear();
-    leaves.extend(chosen.iter().filter_map(|offer| scratch.tree.leaf(offer.node)));
-    for position in 0..offers.len() {
-        if rest.max_nodes > 0 && !rest.satisfied() && mandatory(&offers[position]) {
-            leaves.extend(scratch.tree.leaf(offers[position].node));
-            take(shape, offers, position, rest, scratch, chosen);
-        }
-    }
-    leaves.dedup();
-    let mut unfinished = leaves.clone();
-    unfinished.reverse();
-    while rest.max_nodes > 0 && !rest.satisfied() {
-        let usable = |position: usize| offers[position].weight <= heaviest;
-        let hidden: Vec<bool> =
-            (0..offers.len()).map(|position| scratch.taken[position] || !usable(position)).collect();
-        let next = unfinished.pop().or_else(|| scratch.tree.next_leaf(offers, &hidden, &leaves, rest.nodes, rest.cpus));
-        let Some(leaf) = next else { break };
-        if !leaves.contains(&leaf) {
-            leaves.push(leaf);
-        }
-        for position in 0..offers.len() {
-            let here = scratch.tree.leaf(offers[position].node) == Some(leaf) && !hidden[position];
-            if rest.max_nodes <= 0 || rest.satisfied() {
-                break;
-            }
-            if !here || (rest.max_nodes == 1 && i64::from(offers[position].cpus) < rest.cpus) {
-                continue;
-            }
-            take(shape, offers, position, rest, scratch, chosen);
-        }
-        // A leaf that could not give what is left must not be chosen again.
-        for (position, offer) in offers.iter().enumerate() {
-            if scratch.tree.leaf(offer.node) == Some(leaf) {
-                scratch.taken[position] = true;
-            }
-        }
-    }
-    scratch.leaves = leaves;
-    rest.satisfied()
-}
-
-/// The lightest weight up to which the offers suffice.
-fn heaviest_needed(offers: &[Offer], taken: &[bool], rest: &Remaining) -> u64 {
-    let mut weights: Vec<u64> = offers.iter().map(|offer| offer.weight).collect();
-    weights.sort_unstable();
-    weights.dedup();
-    let suffices = |heaviest: u64| {
-        let usable = offers.iter().zip(taken).filter(|(offer, taken)| !**taken && offer.weight <= heaviest);
-        let (nodes, cpus) = usable.fold((0, 0), |(nodes, cpus), (offer, _)| (nodes + 1, cpus + i64::from(offer.cpus)));
-        nodes >= rest.nodes && cpus >= rest.cpus
-    };
-    let last = weights.last().copied().unwrap_or(0);
-    weights.into_iter().find(|&heaviest| suffices(heaviest)).unwrap_or(last)
 }
 
 /// Takes nodes by weight and then by `rank`; `as_many` goes on until no more nodes are allowed.

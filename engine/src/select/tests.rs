@@ -145,7 +145,7 @@ fn contiguous_nodes_stand_side_by_side() {
 fn predicted(linear: bool, version: SlurmVersion) -> (i64, String) {
     let cluster = cluster(&[4; 5]);
     let select = SelectPolicy { linear, unit: ConsumableUnit::Core, ..SelectPolicy::default() };
-    let mut selector = Selector::new(&cluster, &select);
+    let mut selector = Selector::new(&cluster, &select, version);
     let mut free = Free::new(&selector.geometry);
     let mut request = Request::serial(PartitionId(0));
     request.sharing = Sharing::Exclusive;

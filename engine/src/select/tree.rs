@@ -1,29 +1,25 @@
-//! Selection on a switch tree (topology/tree): as few leaf switches as possible, close to each other.
-//! Source: slurm-semantics 6.8. Cost: O(offers + leaves² × height) a job.
+//! The switch tree (topology/tree). Source: slurm-semantics 6.8; topology.conf(5).
 
 use crate::cluster::Cluster;
 use crate::ids::NodeId;
-use crate::select::pick::Offer;
+use crate::policy::SlurmVersion;
 
-/// The switch tree, ready for selection.
+/// The switches of a cluster, in the order of topology.conf.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
     /// The leaf of each node; `u32::MAX` for a node on no switch.
     leaf_of: Vec<u32>,
     /// The way up from each switch: itself, its parent, … the top.
     lineage: Vec<Vec<usize>>,
-}
-
-/// What is free below a switch.
-#[derive(Clone, Copy, Debug, Default)]
-struct Below {
-    cpus: i64,
-    nodes: i64,
+    /// 0 for leaves.
+    level: Vec<u32>,
+    /// Whether a switch that fits must have the CPUs, too (since 23.11; before, nodes alone are counted).
+    pub(super) counts_cpus: bool,
 }
 
 impl Tree {
     /// Reads the cluster's switches.
-    pub(crate) fn new(cluster: &Cluster) -> Self {
+    pub(crate) fn new(cluster: &Cluster, version: SlurmVersion) -> Self {
         let mut leaf_of = vec![u32::MAX; cluster.nodes.len()];
         for (index, switch) in cluster.switches.iter().enumerate().filter(|(_, switch)| switch.level == 0) {
             for node in switch.nodes.iter() {
@@ -35,7 +31,14 @@ impl Tree {
             // A cycle cannot be longer than the number of switches.
             std::iter::successors(Some(index), parent).take(cluster.switches.len()).collect()
         };
-        Self { leaf_of, lineage: (0..cluster.switches.len()).map(up).collect() }
+        let level = cluster.switches.iter().map(|switch| switch.level).collect();
+        let lineage = (0..cluster.switches.len()).map(up).collect();
+        Self { leaf_of, lineage, level, counts_cpus: version >= SlurmVersion::V23_11 }
+    }
+
+    /// How many switches there are.
+    pub(super) fn len(&self) -> usize {
+        self.lineage.len()
     }
 
     /// The leaf of a node.
@@ -43,42 +46,36 @@ impl Tree {
         self.leaf_of.get(node.index()).copied().filter(|&leaf| leaf != u32::MAX).map(|leaf| leaf as usize)
     }
 
-    /// Hops between two leaves: up to the nearest common switch.
-    fn distance(&self, a: usize, b: usize) -> usize {
-        let above = &self.lineage[b];
-        self.lineage[a].iter().position(|switch| above.contains(switch)).unwrap_or(self.lineage[a].len())
+    /// All leaves.
+    pub(super) fn leaves(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.len()).filter(|&switch| self.level[switch] == 0)
     }
 
-    /// The order in which leaves are used. `wanted` nodes and CPUs are still needed; `used` leaves are in already.
-    /// Returns the next leaf among those with offers left.
-    pub(crate) fn next_leaf(
-        &self,
-        offers: &[Offer],
-        taken: &[bool],
-        used: &[usize],
-        nodes: i64,
-        cpus: i64,
-    ) -> Option<usize> {
-        let mut below = vec![Below::default(); self.lineage.len()];
-        let mut leaves: Vec<usize> = Vec::new();
-        for (offer, taken) in offers.iter().zip(taken) {
-            let Some(leaf) = self.leaf(offer.node).filter(|_| !taken) else { continue };
-            if !leaves.contains(&leaf) {
-                leaves.push(leaf);
-            }
-            for &switch in &self.lineage[leaf] {
-                below[switch].cpus += i64::from(offer.cpus);
-                below[switch].nodes += 1;
-            }
+    /// A switch and all above it, upwards.
+    pub(super) fn lineage(&self, switch: usize) -> &[usize] {
+        &self.lineage[switch]
+    }
+
+    /// The switch above one.
+    pub(super) fn parent(&self, switch: usize) -> Option<usize> {
+        self.lineage[switch].get(1).copied()
+    }
+
+    /// How many levels of switches there are below one.
+    pub(super) fn level(&self, switch: usize) -> u32 {
+        self.level[switch]
+    }
+
+    /// Adds every switch's distance from one, in hops; `None` is out of reach. O(switches × height²).
+    pub(super) fn add_distances(&self, sums: &mut [Option<usize>], from: usize) {
+        for (to, sum) in sums.iter_mut().enumerate() {
+            let below = &self.lineage[from];
+            let up = self.lineage[to].iter().position(|switch| below.contains(switch));
+            let hops = up.and_then(|up| {
+                let common = self.lineage[to].get(up)?;
+                Some(up + below.iter().position(|switch| switch == common)?)
+            });
+            *sum = sum.zip(hops).map(|(sum, hops)| sum + hops);
         }
-        leaves.sort_unstable();
-        let enough = |switch: usize| below[switch].cpus >= cpus && below[switch].nodes >= nodes;
-        leaves.into_iter().min_by_key(|&leaf| {
-            let distance: usize = used.iter().map(|&other| self.distance(leaf, other)).sum();
-            // The lowest switch above the leaf that alone suffices, then the tightest, then the leaf with more nodes.
-            let height = self.lineage[leaf].iter().position(|&switch| enough(switch)).unwrap_or(usize::MAX);
-            let tightness = self.lineage[leaf].get(height).map_or(0, |&switch| below[switch].nodes);
-            (distance, height, tightness, -below[leaf].nodes, leaf)
-        })
     }
 }

@@ -162,7 +162,7 @@ impl<'a> Controller<'a> {
     fn new(scenario: &'a Scenario, draws: Draws, every_cycle: bool) -> Self {
         let cluster = &scenario.cluster;
         let n_nodes = cluster.nodes.len();
-        let mut selector = Selector::new(cluster, &scenario.policy.select);
+        let mut selector = Selector::new(cluster, &scenario.policy.select, scenario.policy.version);
         selector.gpus_stay = gpus_stay(scenario);
         selector.looks_at_each = every_cycle;
         let free = Free::new(&selector.geometry);

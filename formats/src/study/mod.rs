@@ -22,6 +22,7 @@ mod inputs;
 mod prepare;
 mod replicate;
 mod run;
+mod settled;
 mod window;
 mod workload;
 

@@ -13,6 +13,7 @@ use jiff::tz::TimeZone;
 use super::apply::{Beyond, Consumed, Edited, apply};
 use super::controllers::{capacity, split};
 use super::happenings::Happenings;
+use super::settled::Settled;
 use super::window::Window;
 use super::workload::resolve;
 use super::{Prepared, Study, caveats, inputs};
@@ -68,7 +69,7 @@ impl Study {
             true => None,
             false => sources.baseline(window, &mut diagnostics),
         };
-        let Some(baseline) = baseline else {
+        let Some((baseline, settled)) = baseline else {
             sources.check_changes(document, &mut diagnostics);
             return (None, diagnostics);
         };
@@ -82,9 +83,8 @@ impl Study {
         let mut scenarios = vec![baseline];
         for (index, changed) in document.scenarios.iter().enumerate() {
             let pointer = format!("/scenarios/{index}/changes");
-            let prepared = scenarios.first().and_then(|baseline| {
-                sources.scenario(&changed.name, &changed.changes, &pointer, window, baseline, &mut diagnostics)
-            });
+            let prepared =
+                sources.scenario(&changed.name, &changed.changes, &pointer, window, &settled, &mut diagnostics);
             let Some(prepared) = prepared else { continue };
             let counts = prepared.split.as_ref().map(|split| split.counts.clone());
             if let Some(counts) = &counts {
@@ -243,27 +243,21 @@ impl Sources {
         (site, diagnostics)
     }
 
-    /// The trace's jobs among the site's people, who then have their recorded usage.
-    fn jobs(&self, site: &mut Site) -> (Option<Workload>, Vec<Diagnostic>) {
-        let (workload, mut diagnostics) = trace::lower(&self.trace, site);
-        if let Some(usage) = &self.usage {
-            diagnostics.extend(usage.apply(site));
-        }
-        (workload, diagnostics)
+    /// The trace's jobs among the site's people.
+    fn settle(&self, site: Site, window: Window, diagnostics: &mut Vec<Diagnostic>) -> Option<Settled> {
+        Settled::new(site, &self.trace, self.usage.as_ref(), window, diagnostics)
     }
 
-    fn baseline(&self, window: Window, diagnostics: &mut Vec<Diagnostic>) -> Option<Prepared> {
+    fn baseline(&self, window: Window, diagnostics: &mut Vec<Diagnostic>) -> Option<(Prepared, Settled)> {
         let (site, found) = self.lower(self.conf.as_ref(), self.accounts.as_ref(), &self.happenings);
         diagnostics.extend(found);
-        let mut site = site?;
-        let (workload, found) = self.jobs(&mut site);
-        diagnostics.extend(found);
-        let workload = Arc::new(window.cut(workload?));
-        if workload.jobs.iter().all(|job| job.before().is_some()) {
+        let settled = self.settle(site?, window, diagnostics)?;
+        if settled.workload.jobs.iter().all(|job| job.before().is_some()) {
             let fault = Diagnostic::error(DOCUMENT, "no job of the trace was submitted in the window");
             diagnostics.push(fault.field("/trace/window").cure("choose a window within the trace"));
         }
-        prepared(BASELINE, site, workload, window, diagnostics)
+        let baseline = prepared(BASELINE, settled.site.clone(), settled.workload.clone(), window, diagnostics)?;
+        Some((baseline, settled))
     }
 
     /// The faults of all changes, where something else is wrong too: the site must be right for that.
@@ -298,7 +292,7 @@ impl Sources {
         changes: &[Change],
         pointer: &str,
         window: Window,
-        baseline: &Prepared,
+        baseline: &Settled,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<Prepared> {
         let (edited, beyond, faults) =
@@ -324,7 +318,7 @@ impl Sources {
         edited: &Edited,
         beyond: &Beyond,
         window: Window,
-        baseline: &Prepared,
+        baseline: &Settled,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<Prepared> {
         let (site, found) = self.lower(edited.conf.as_ref(), edited.accounts.as_ref(), &edited.happenings);
@@ -341,9 +335,13 @@ impl Sources {
             let fault = Diagnostic::new(Severity::Warning, DOCUMENT, message);
             diagnostics.push(fault.cure("choose the scheduler fcfs, sjf, easy or conservative"));
         }
-        let (workload, found) = self.jobs(&mut site);
-        diagnostics.extend(found);
-        let workload = shared(window.cut(workload?), &baseline.site.workload);
+        let (site, workload) = match baseline.of(&site) {
+            Some(known) => known,
+            None => {
+                let settled = self.settle(site, window, diagnostics)?;
+                (settled.site, shared(settled.workload, &baseline.workload))
+            }
+        };
         let mut prepared = prepared(name, site, workload, window, diagnostics)?;
         if !beyond.workload.is_empty() {
             match resolve(&beyond.workload, Arc::make_mut(&mut prepared.site)) {
@@ -400,8 +398,8 @@ pub(super) fn file<'a>(
 }
 
 /// The baseline's copy of the jobs where the scenario's are equal: one trace in memory serves all.
-fn shared(workload: Workload, baseline: &Arc<Workload>) -> Arc<Workload> {
-    if workload == **baseline { baseline.clone() } else { Arc::new(workload) }
+fn shared(workload: Arc<Workload>, baseline: &Arc<Workload>) -> Arc<Workload> {
+    if workload == *baseline { baseline.clone() } else { workload }
 }
 
 fn prepared(
