@@ -14,4 +14,6 @@ pub struct Moments {
     pub arrivals: Vec<Option<i64>>,
     /// By job of the workload: how long its (last) run took [ms].
     pub runs: Vec<Option<i64>>,
+    /// Time-limit scans that found a job's time over; not all there were.
+    pub scans: Vec<i64>,
 }

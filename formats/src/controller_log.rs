@@ -30,6 +30,7 @@ pub struct ControllerLog {
     arrivals: HashMap<String, i64>,
     starts: HashMap<String, i64>,
     ends: HashMap<String, i64>,
+    scans: Vec<i64>,
 }
 
 /// What a line tells.
@@ -41,6 +42,7 @@ enum Told<'l> {
     Arrives(&'l str),
     Starts(&'l str),
     Ends(&'l str),
+    Scan,
 }
 
 /// The id after `JobId=`, without the raw id in parentheses.
@@ -69,6 +71,9 @@ fn told(text: &str) -> Option<Told<'_>> {
         || text.contains(" timed out, ")
     {
         job_id(text).map(Told::Ends)
+    } else if text.contains("has been killed to reclaim resources for JobId=Invalid") {
+        // Its grace time was over.
+        Some(Told::Scan)
     } else {
         None
     }
@@ -125,6 +130,10 @@ impl ControllerLog {
                 }
                 return;
             }
+            Told::Scan => {
+                self.scans.push(at);
+                return;
+            }
             Told::Decay => {
                 self.decay_from = Some(at - BEFORE_DECAY_MS);
                 return;
@@ -151,7 +160,8 @@ impl ControllerLog {
         let from = self.decay_from.unwrap_or_default();
         let unknown = arrivals.iter().filter(|arrival| arrival.is_none()).count();
         let priority = (1..=steps).map(|step| from + step * period).collect();
-        (Moments { main: self.main.clone(), backfill: self.backfill.clone(), priority, arrivals, runs }, unknown)
+        let (main, backfill, scans) = (self.main.clone(), self.backfill.clone(), self.scans.clone());
+        (Moments { main, backfill, priority, arrivals, runs, scans }, unknown)
     }
 }
 
@@ -176,6 +186,7 @@ mod tests {
 [2024-01-01T00:08:01.063] sched/backfill: _attempt_backfill: completed testing 4(4) jobs, usec=14421
 [2024-01-01T00:08:17.639] _job_complete: JobId=35_0(36) WEXITSTATUS 0
 [2024-01-01T00:08:17.643] _job_complete: JobId=35_0(36) done
+[2024-01-01T00:16:21.507] preempted JobId=1 has been killed to reclaim resources for JobId=Invalid
 no time here";
 
     #[test]
@@ -187,6 +198,7 @@ no time here";
         assert_eq!(log.main, [(begin + 153, false)]);
         assert_eq!(log.backfill, [(begin + 1049, 14)]);
         assert_eq!(log.ends["35_0"] - log.starts["35_0"], 17_449);
+        assert_eq!(log.scans, [begin + 501_507]);
         assert!(found[0].message.contains("1 main and 1 backfill cycles, 1 ends"), "{found:?}");
     }
 

@@ -38,7 +38,7 @@ use bounds::Bounds;
 use candidates::Candidates;
 use cost::CycleCost;
 use counts::Counts;
-use ends::{Ends, collect_ends};
+use ends::{Ends, note_overdue};
 use idle::{IdleCycle, repeat_idle};
 use place::place;
 use running::LicensePlan;
@@ -225,7 +225,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     backfill.bounds.begin();
     backfill.counts = Counts::default();
     backfill.newcomers.clear();
-    collect_ends(controller, backfill);
+    note_overdue(controller, backfill);
     running::enter(controller, backfill);
     let weight = weight(controller);
     let waiting = controller.queue.len();
@@ -271,7 +271,7 @@ fn resume(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: C
         return None;
     }
     cycle.resumed_ms = controller.now;
-    collect_ends(controller, backfill);
+    note_overdue(controller, backfill);
     Some(cycle)
 }
 

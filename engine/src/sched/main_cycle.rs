@@ -330,7 +330,7 @@ fn consider(
             let billing = controller.billing(record.partition, &allocation);
             let counts = controller.allocated_counts(id, &allocation, billing);
             if controller.limits_allow_counts(id, record.partition, &counts) {
-                controller.start(id, record.partition, allocation, StartedBy::Main);
+                controller.start(record, allocation, StartedBy::Main);
                 Tried::Started
             } else {
                 if shape.size_varies {

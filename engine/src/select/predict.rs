@@ -19,19 +19,14 @@ const FEW_NODES: usize = 16;
 /// What is asked of a test.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
-    /// The present [s]: no start is earlier.
-    pub(crate) now: i64,
     /// A start after this [s] is of no use: then a bound above it is returned, and no nodes.
     pub(crate) later: Option<i64>,
     /// The chosen nodes are read as they will be.
     pub(crate) lays_out: bool,
-    /// Some running jobs are past their limits: their places among the others are not those of the limits' ends.
-    pub(crate) any_overdue: bool,
 }
 
 impl Selector {
     /// As [`crate::select::will_run::earliest_start`], given when the nodes are ready and a bound that follows from it.
-    /// Running jobs that are overdue must be expected to end before the bound.
     /// O(groups × words + nodes ready by the answer); nodes that offer alike are not looked at one by one.
     #[expect(clippy::too_many_arguments, reason = "the test reads the controller's state and owns none of it")]
     pub(crate) fn predict<'a>(
@@ -47,7 +42,7 @@ impl Selector {
     ) -> Option<i64> {
         self.by_weight = false;
         let alike = shape.alike.filter(|_| jobs.none_refuses() && self.scratch.idle_last.is_empty() && !self.one_leaf);
-        let few = !asked.any_overdue && !usable.has(running.jobs.len().div_ceil(FEW_NODES));
+        let few = !usable.has(running.jobs.len().div_ceil(FEW_NODES));
         let mut held = std::mem::take(&mut self.held);
         if few {
             jobs.on_nodes(usable, running.jobs.first().map_or(i64::MAX, |job| job.end), &mut held);
@@ -100,7 +95,7 @@ impl Selector {
                     free.restore_node(&self.geometry, future, offer.node);
                     jobs.release(&self.geometry, future, offer.node, last, allocation);
                 }
-                found = Some(start_of(self, policy, running.jobs.iter().copied(), allocation, last.0).max(asked.now));
+                found = Some(start_of(self, policy, running.jobs.iter().copied(), allocation, last.0));
                 break;
             }
         }

@@ -41,7 +41,6 @@ impl Selector {
         usable: &NodeSet,
         running: &[Running],
         allocation: impl Fn(JobId) -> Option<&'a Allocation>,
-        now: i64,
     ) -> Option<i64> {
         let mut strays = Vec::new();
         self.offer_with(future, (shape, user), usable, &strays);
@@ -64,7 +63,7 @@ impl Selector {
             if pick::choose(shape, &self.offers, true, &mut self.scratch, &mut self.chosen) {
                 let later = running[position + 1..].iter().filter_map(|job| allocation(job.job));
                 self.release_chosen(future, later);
-                return Some(job.end.max(now + 1));
+                return Some(job.end);
             }
             let before = strays.len();
             self.leave_behind(shape, usable, &mut strays);

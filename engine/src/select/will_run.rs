@@ -84,13 +84,12 @@ impl<'r> Groups<'r> {
     }
 }
 
-/// The earliest expected start [s] of a request on `usable` nodes, at least `now`; nodes are left in `selector.chosen`.
+/// The end of the last limit [s] that a request waits for on `usable` nodes; nodes are left in `selector.chosen`.
 /// To be called after [`Selector::fits`] has said no to the same request on what is free; `future` is equal to that,
 /// and differs on its `changed` nodes afterwards. `running` is in order of expected end.
 /// This is the definition; [`crate::select::predict`] answers alike without releasing what cannot matter.
 /// O(nodes of the jobs released + groups that might suffice × candidates): a group is tested only if enough nodes and
 /// CPUs have come together, which is counted node by node as jobs are released.
-#[expect(clippy::too_many_arguments, reason = "the test reads the controller's state and owns none of it")]
 pub(crate) fn earliest_start<'a>(
     selector: &mut Selector,
     policy: WillRunPolicy,
@@ -99,7 +98,6 @@ pub(crate) fn earliest_start<'a>(
     usable: &NodeSet,
     running: &[Running],
     allocation: impl Fn(JobId) -> Option<&'a Allocation> + Copy,
-    now: i64,
 ) -> Option<i64> {
     let mut gathered = selector.gather(future, shape, user, usable);
     let mut groups = Groups::new(running, policy);
@@ -118,7 +116,7 @@ pub(crate) fn earliest_start<'a>(
         let leaves_weights = selector.gpus_stay && selector.favours(shape);
         let may_suffice = future.shared.any() || leaves_weights || gathered.may_suffice(shape);
         if tested && may_suffice && selector.fits_in_plan(future, shape, user, usable) {
-            return Some(start_of(selector, policy, running.iter().copied(), allocation, last_end).max(now));
+            return Some(start_of(selector, policy, running.iter().copied(), allocation, last_end));
         }
     }
 }

@@ -175,9 +175,14 @@ impl Controller<'_> {
         if let Some(hetjobs) = self.hetjobs.as_mut().filter(|_| is_component) {
             hetjobs.enters(id);
         }
+        // Who comes back keeps the priority it started with until the next step.
+        let last_step = self.timers.last_priority_step;
+        let kept =
+            self.live.get(id).filter(|live| live.starts > 0 && last_step < live.submit).map(|live| live.priority);
         for position in 0..self.partitions(id).len() {
             let partition = self.partitions(id)[position];
             let (tier, priority) = self.tier_and_priority(id, partition);
+            let priority = kept.filter(|_| position == 0).unwrap_or(priority);
             if position == 0
                 && let Some(live) = self.live.get_mut(id)
             {
@@ -204,7 +209,11 @@ impl Controller<'_> {
     }
 
     /// Commits an allocation: the job runs from this second.
-    pub(crate) fn start(&mut self, id: JobId, partition: PartitionId, allocation: Allocation, by: StartedBy) {
+    pub(crate) fn start(&mut self, record: Record, allocation: Allocation, by: StartedBy) {
+        let (id, partition) = (record.job, record.partition);
+        if let Some(live) = self.live.get_mut(id) {
+            live.priority = record.priority();
+        }
         self.settle_limit(id, by);
         self.run_since(id, partition, allocation, seconds(self.now));
         self.records[id.index()].started_by = Some(by);

@@ -71,17 +71,16 @@ impl Controller<'_> {
     /// place by submit time begin anew, and its record is that of the new run.
     pub(super) fn come_back(&mut self, id: JobId) {
         let now = seconds(self.now);
-        let ended = self.records[id.index()].end.unwrap_or(now);
         self.live.set_phase(id, Phase::Waiting);
         let Some(live) = self.live.get_mut(id) else { return };
         live.returns = false;
-        (live.submit, live.begin) = (ended, ended + REQUEUE_DELAY);
-        (live.accrue, live.accrues) = (ended, false);
+        (live.submit, live.begin) = (now, now + REQUEUE_DELAY);
+        (live.accrue, live.accrues) = (now, false);
         let begin = live.begin;
         self.records[id.index()] = JobRecord::PENDING;
         self.counters.requeued += 1;
         // O(log jobs): jobs stand in submit order.
-        let before = self.scenario.workload.jobs.partition_point(|job| job.submit <= ended);
+        let before = self.scenario.workload.jobs.partition_point(|job| job.submit <= now);
         self.queue.requeue(id, JobId::new(before));
         self.hold(id);
         self.events.push((begin * SECOND).max(self.now), Event::Released { job: id });

@@ -33,11 +33,6 @@ impl Running {
         ranges[begin..begin + count].iter().any(|&(first, last)| nodes.intersects_range(NodeId(first), NodeId(last)))
     }
 
-    /// The same job with another expected end [s].
-    pub(crate) fn until(self, end: i64) -> Self {
-        Self { end, ..self }
-    }
-
     /// When it is released in a will-run test.
     pub(crate) fn moment(&self) -> (i64, JobId) {
         (self.end, self.job)

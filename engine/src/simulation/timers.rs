@@ -24,6 +24,9 @@ const STARTUP_SPREAD_MS: u64 = 6_000;
 /// Entities of draws: arrivals are numbered from 0, ends of runs from here.
 const END_OF_RUN: u64 = 1 << 40;
 
+/// Between two scans for jobs whose time is over [s].
+const SCAN_SECONDS: i64 = 30;
+
 /// The reservation sweep's period [s].
 const SWEEP_SECONDS: i64 = 5;
 
@@ -241,7 +244,16 @@ impl Timers {
 
     /// The time-limit scan that ends a job whose limit ends in second `end`.
     pub(crate) fn scan_after(&self, end: i64) -> i64 {
-        let scan = self.scan_zero + (end - self.scan_zero + 29).div_euclid(30) * 30;
+        let scans = &self.moments.scans;
+        let next = scans.partition_point(|&scan| scan < end * SECOND);
+        if let Some(&scan) = scans.get(next).filter(|&&scan| scan < (end + SCAN_SECONDS + 2) * SECOND) {
+            return scan;
+        }
+        if let Some(&known) = scans.get(next.saturating_sub(1)) {
+            let period = SCAN_SECONDS * SECOND;
+            return known + (end * SECOND - known + period - 1).div_euclid(period) * period;
+        }
+        let scan = self.scan_zero + (end - self.scan_zero + SCAN_SECONDS - 1).div_euclid(SCAN_SECONDS) * SCAN_SECONDS;
         self.tick_at(scan * SECOND)
     }
 

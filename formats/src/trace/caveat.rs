@@ -62,6 +62,8 @@ caveats! {
     StillPending, Assumed, "State", "still pending when the trace was written: taken to run until the time limit", "export the period again once they have ended";
     /// Still running.
     StillRunning, Assumed, "State", "still running when the trace was written: taken to run until the time limit", "export the period again once they have ended";
+    /// Ended by preemption.
+    Preempted, Assumed, "State", "ended by preemption, and how long they would have run is unknown: taken to run until the time limit, unless preempted again", "";
     /// No run time.
     RunTimeUnknown, Warning, "Elapsed", "ended, but without a run time: taken as 0 s", "export ElapsedRaw, Start and End";
     /// No end of a job that was cancelled in the queue.

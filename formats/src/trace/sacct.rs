@@ -96,8 +96,12 @@ pub(crate) fn read<R: BufRead>(
     for _ in 0..clock.ambiguous {
         log.caveat(CaveatKind::AmbiguousTime, 0);
     }
-    for job in jobs.jobs.iter().filter(|job| job.state == TraceState::Requeued) {
-        log.caveat(CaveatKind::RequeuedLast, job.line);
+    for job in &jobs.jobs {
+        match job.state {
+            TraceState::Requeued => log.caveat(CaveatKind::RequeuedLast, job.line),
+            TraceState::Preempted => log.caveat(CaveatKind::Preempted, job.line),
+            _ => {}
+        }
     }
     if jobs.jobs.is_empty() && !log.has_errors() {
         log.push(

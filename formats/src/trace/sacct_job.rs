@@ -263,6 +263,7 @@ impl RowReader<'_> {
                 self.log.caveat(kind, self.line);
             }
             _ if seconds.is_none() => self.log.caveat(CaveatKind::RunTimeUnknown, self.line),
+            TraceState::Preempted => ending.is_bound = true,
             _ => {}
         }
         Some(ending)

@@ -7,9 +7,10 @@
 //! 25 times as fast; `docs/FIDELITY.md`, facts 14, 15, 18 and 19): `slurm.conf`, `gres.conf`, `sacctmgr dump` and `sacctmgr show qos -P`
 //! after one another, `sacct --parsable2`. Jobs are made up. `moments/` holds recordings of the project's oracle at 25 and 30 times
 //! real time (`micro-base` run a2, `micro-calm` a3, `micro-exclusive` a3, `micro-bfuser` a2, `micro-split-n` a3, `micro-fsx10` a2,
-//! `ub-micro` a2) and six made for this test (run a1; another site's `bf_*` parameters; threads, GPUs, a tree of accounts; sockets,
+//! `ub-micro` a2) and eight made for this test (run a1; another site's `bf_*` parameters; threads, GPUs, a tree of accounts; sockets,
 //! tiers, limits of QOS; at 50 times real time select/linear, on unlike nodes with cycles of backfill that are held up, and on
-//! nodes of one size; a switch tree with `--switches`), with those columns of sacct and lines of slurmctld.log that are read.
+//! nodes of one size; a switch tree with `--switches`; preemption
+//! by QOS and by partition, requeueing and cancelling), with those columns of sacct and lines of slurmctld.log that are read.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
@@ -136,6 +137,8 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("u-lin", 90),
         ("w-lin", 201),
         ("x-topo", 130),
+        ("x-pre", 130),
+        ("x-part", 130),
     ];
     for (name, jobs) in jobs {
         assert_eq!(differing_at_its_moments(name), (Vec::new(), jobs), "{name}");

@@ -6,6 +6,7 @@ use crate::select::will_run::{WillRunPolicy, earliest_start};
 use crate::simulation::{Controller, seconds};
 
 use super::Backfill;
+use super::ends::expected;
 use crate::sched::queue::Record;
 
 /// A bound [s] under what [`will_run`] would say; see [`crate::select::ready`].
@@ -52,9 +53,6 @@ pub(super) fn will_run(
     }
     let by_definition = is_by_definition(controller, shape);
     let live = &controller.live;
-    // What nodes offer is known by the ends of limits. That is right once every overdue job has been released, too.
-    let overdue = backfill.ends.last_overdue();
-    let is_foreseeable = overdue.is_none_or(|last| last < bound);
     let running = backfill.ends.in_order(&controller.running);
     let allocation = |job| live.get(job).map(|live| &live.allocation);
     let policy = policy(controller);
@@ -64,26 +62,26 @@ pub(super) fn will_run(
     let times = controller.ready.times(record.request, record.place as usize).filter(|_| !by_definition);
     selector.prefer_nodes_in_use(&controller.free, controller.scenario.policy.backfill.busy_nodes);
     let found = match times {
-        Some(times) if is_foreseeable => {
+        Some(times) => {
             let ready = (&controller.node_jobs, times, bound);
             let states = (&controller.free, future);
             // Limits and sizes read what the job would hold.
             let lays_out = controller.limits.active || shape.size_varies;
-            let asked = Asked { now, later, lays_out, any_overdue: overdue.is_some() };
+            let asked = Asked { later, lays_out };
             let running = (running, controller.node_ranges.as_slice());
             selector.predict(policy, states, ready, request, &backfill.usable, running, allocation, asked)
         }
         _ if shape.strays => {
             controller.free.restore(&selector.geometry, future);
-            selector.earliest_start_straying(future, request, &backfill.usable, &running.jobs, allocation, now)
+            selector.earliest_start_straying(future, request, &backfill.usable, &running.jobs, allocation)
         }
         _ => {
             controller.free.restore(&selector.geometry, future);
-            earliest_start(selector, policy, future, request, &backfill.usable, &running.jobs, allocation, now)
+            earliest_start(selector, policy, future, request, &backfill.usable, &running.jobs, allocation)
         }
     };
     controller.selector.prefer_nodes_in_use(&controller.free, false);
-    found
+    found.map(|end| expected(controller, end))
 }
 
 /// The same where the job may preempt others: now if that makes room, else as if its victims were gone.
@@ -117,8 +115,9 @@ fn with_preemption(
         }
         selector.prefer_nodes_in_use(&controller.free, controller.scenario.policy.backfill.busy_nodes);
         let request = (shape, user);
-        found = earliest_start(selector, policy, future, request, &backfill.usable, &running, allocation, now);
+        found = earliest_start(selector, policy, future, request, &backfill.usable, &running, allocation);
         selector.prefer_nodes_in_use(&controller.free, false);
+        found = found.map(|end| expected(controller, end));
     }
     if preemption.is_some() {
         controller.preempt = preemption;

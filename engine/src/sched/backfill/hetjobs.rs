@@ -177,7 +177,7 @@ fn start_together(controller: &mut Controller<'_>, plans: &[Planned]) -> u32 {
             };
             // The first pass only looks.
             if pass {
-                controller.start(id, partition, allocation, StartedBy::Backfill);
+                controller.start(planned.record, allocation, StartedBy::Backfill);
                 started.push(id);
             }
         }

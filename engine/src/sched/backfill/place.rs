@@ -195,7 +195,13 @@ fn find_place(
                 later = None;
                 backfill.valid_until = now;
             } else if !is_component {
-                match start_now(controller, backfill, record, shape, user) {
+                // If it does not start, the nodes found above are planned, not those where room is made.
+                let found = controller.selector.chosen.clone();
+                let attempt = start_now(controller, backfill, record, shape, user);
+                if !matches!(attempt, Attempt::Started) {
+                    controller.selector.chosen = found;
+                }
+                match attempt {
                     Attempt::Started => {
                         cycle.started += 1;
                         candidates::started(backfill);
@@ -317,10 +323,7 @@ fn start_now(
         controller.weigh_nodes(record.job, record.partition, shape, Some(&backfill.usable));
     }
     if !controller.fits_in_reservation(reservation, shape, user, &backfill.usable) {
-        if controller.make_room(record.job, record.partition, shape, &backfill.usable) {
-            let live = &controller.live;
-            backfill.ends.retain(|job| live.is_running(job));
-        }
+        controller.make_room(record.job, record.partition, shape, &backfill.usable);
         return Attempt::Busy;
     }
     if !controller.licenses_free(record.job) {
@@ -336,6 +339,6 @@ fn start_now(
             return Attempt::Limited;
         }
     }
-    controller.start(record.job, record.partition, allocation, StartedBy::Backfill);
+    controller.start(record, allocation, StartedBy::Backfill);
     Attempt::Started
 }

@@ -116,6 +116,13 @@ fn the_order_of_incarnations_in_the_file_does_not_matter() {
 }
 
 #[test]
+fn a_job_that_preemption_ended_would_have_run_on() {
+    let trace = trace(&with(&[("State", "PREEMPTED")]));
+    assert_eq!(caveats(&trace), [(CaveatKind::Preempted, 1)]);
+    assert!(trace.jobs[0].run_time_is_bound);
+}
+
+#[test]
 fn a_requeue_without_a_later_row_is_named() {
     let trace = trace(&with(&[("State", "REQUEUED")]));
     assert_eq!(caveats(&trace), [(CaveatKind::RequeuedLast, 1)]);
