@@ -1,4 +1,4 @@
-//! `--switches` (slurm-semantics 6.8, step 4).
+//! Leaf switches: which are chosen, and `--switches` (slurm-semantics 6.8).
 
 use crate::schedule::{expect, expect_equal_with_every_cycle};
 
@@ -52,5 +52,46 @@ fn who_can_never_have_one_leaf_waits_all_the_same() {
          switch top over=s1,s2
          job 1 N=2 n=8 run=50 t=5 switches=1",
         "1  0  300..364  +50  COMPLETED  n1,n2  *",
+    );
+}
+
+/// Leaves of two, three and one node; what is asked for and which nodes serve it.
+fn chosen(wish: &str, nodes: &str) {
+    expect(
+        &format!(
+            "node n[1-6] cores=4
+             switch s1 nodes=n[1-2]
+             switch s2 nodes=n[3-5]
+             switch s3 nodes=n6
+             switch low over=s1,s2
+             switch top over=low,s3
+             {wish} run=50 t=5"
+        ),
+        &format!("1  0  0..4  +50  COMPLETED  {nodes}  *"),
+    );
+}
+
+#[test]
+fn leaves_are_compared_by_nodes_and_since_23_11_by_cpus_too() {
+    // One node is asked for, so each leaf suffices, and that with the fewest is the tightest.
+    chosen("job 1 n=12", "n1,n2,n6");
+    chosen("set version=23.11\n job 1 n=12", "n3,n4,n5");
+    // Three nodes are asked for, or follow from the tasks.
+    chosen("job 1 N=3 n=12", "n3,n4,n5");
+    chosen("job 1 n=12 per_node=4", "n3,n4,n5");
+    // No leaf suffices, but a switch above two of them: of these the larger comes first.
+    chosen("job 1 N=4 n=16", "n1,n3,n4,n5");
+}
+
+#[test]
+fn lighter_nodes_come_first_and_then_what_their_leaves_have() {
+    expect(
+        "node n[1-6] cores=4
+         node m1 cores=4 weight=0
+         switch s1 nodes=n[1-3]
+         switch s2 nodes=n[4-6],m1
+         switch top over=s1,s2
+         job 1 N=2 n=8 run=50 t=5",
+        "1  0  0..4  +50  COMPLETED  n4,m1  *",
     );
 }
