@@ -18,19 +18,6 @@ struct Below {
 /// Takes nodes leaf switch by leaf switch. Lighter weight classes are all used before a heavier one is needed; then what the
 /// leaves in use still have; then leaf by leaf, the nearest first. O(offers × height + leaves² × height) a job.
 pub(super) fn by_leaves(
-    shape: &Shape,
-    offers: &[Offer],
-    rest: &mut Remaining,
-    scratch: &mut PickScratch,
-    chosen: &mut Vec<Offer>,
-) -> bool {
-    let tree = std::mem::take(&mut scratch.tree);
-    let satisfied = choose_leaves(&tree, shape, offers, rest, scratch, chosen);
-    scratch.tree = tree;
-    satisfied
-}
-
-fn choose_leaves(
     tree: &Tree,
     shape: &Shape,
     offers: &[Offer],

@@ -190,7 +190,12 @@ fn attempt(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickScra
                 scratch.idle_last = idle;
                 done
             }
-            Strategy::Tree => by_leaves(shape, offers, &mut rest, scratch, chosen),
+            Strategy::Tree => {
+                let tree = std::mem::take(&mut scratch.tree);
+                let done = by_leaves(&tree, shape, offers, &mut rest, scratch, chosen);
+                scratch.tree = tree;
+                done
+            }
             Strategy::Consecutive if linear && needs_large_nodes(offers, &rest) => {
                 largest_first(shape, offers, &mut rest, scratch, chosen)
             }
