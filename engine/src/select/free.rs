@@ -4,7 +4,7 @@ use crate::cluster::Cluster;
 use crate::ids::{NodeId, PartitionId};
 use crate::node_set::NodeSet;
 use crate::policy::{ConsumableUnit, SelectPolicy};
-use crate::select::rows::{Seat, Shared};
+use crate::select::seats::{Seat, Shared};
 
 /// Static geometry in the unit that is handed out.
 #[derive(Clone, Debug)]
@@ -90,7 +90,7 @@ impl Geometry {
                 geometry.gres.push(node.gres.get(gres).copied().unwrap_or(0));
             }
         }
-        geometry.shared = Shared::new(cluster, geometry.socket_cores.len());
+        geometry.shared = Shared::new(cluster, &geometry.socket_cores);
         if cluster.nodes.iter().any(|node| !node.gres_near.is_empty()) {
             for (node, sockets) in cluster.nodes.iter().zip(geometry.socket_begin.windows(2)) {
                 for socket in 0..(sockets[1] - sockets[0]) as usize {
@@ -184,7 +184,7 @@ pub(crate) struct Allocation {
     pub(crate) whole_nodes: bool,
     /// Position of its partition among the capped ones.
     pub(crate) cap: Option<u32>,
-    /// Its row, in a partition that has some.
+    /// Its very cores, where cores may be shared.
     pub(crate) seat: Option<Seat>,
     /// It shares its cores.
     pub(crate) shares_cores: bool,
@@ -257,9 +257,6 @@ impl Free {
         let capped = geometry.capped_partitions.len();
         let caps = index * capped..(index + 1) * capped;
         self.capped_cpus[caps.clone()].copy_from_slice(&other.capped_cpus[caps]);
-        if self.shared.any() {
-            self.shared.copy_node(geometry, &other.shared, node);
-        }
         self.open.copy_node(&other.open, node);
         self.idle.copy_node(&other.idle, node);
     }
@@ -271,6 +268,9 @@ impl Free {
 
     /// Makes `future` equal to this on every node where the two may differ. O(nodes that changed in either).
     pub(crate) fn restore(&mut self, geometry: &Geometry, future: &mut Self) {
+        if self.shared.any() {
+            future.shared.copy_from(&self.shared);
+        }
         self.changed.union(&future.changed);
         for node in self.changed.iter() {
             future.copy_node(geometry, self, node);
@@ -290,18 +290,11 @@ impl Free {
                 let cores = allocation.socket_cores[socket_at];
                 socket_at += 1;
                 if self.shared.any() {
-                    let total = geometry.socket_cores[socket];
-                    let idle = self.shared.moved(socket, total, allocation.seat, cores, true);
-                    self.node_cores[node] -= self.cores[socket] - idle;
-                    self.cores[socket] = idle;
                     continue;
                 }
                 assert!(self.cores[socket] >= cores, "a core is handed out once");
                 self.cores[socket] -= cores;
                 self.node_cores[node] -= cores;
-            }
-            if self.shared.any() {
-                self.shared.job_moved(share.node, allocation, true);
             }
             if self.node_cores[node] == 0 {
                 self.open.remove(share.node);
@@ -321,15 +314,42 @@ impl Free {
             }
             self.move_gres(geometry, allocation, position, |free, held| free - held);
         }
+        if self.shared.any() {
+            self.shared.take(allocation);
+            self.count_idle(geometry, allocation);
+        }
+    }
+
+    /// Counts anew what is idle of an allocation's nodes, where cores may be shared. O(sockets × rows).
+    fn count_idle(&mut self, geometry: &Geometry, allocation: &Allocation) {
+        for share in &allocation.shares {
+            let sockets = geometry.sockets(share.node);
+            for socket in sockets.clone() {
+                self.cores[socket] = self.shared.idle(socket, geometry.socket_cores[socket]);
+            }
+            let idle = self.cores[sockets].iter().sum();
+            self.node_cores[share.node.index()] = idle;
+            if idle > 0 {
+                self.open.insert(share.node);
+            } else {
+                self.open.remove(share.node);
+            }
+        }
     }
 
     /// Gives an allocation back. O(nodes of the job).
     pub(crate) fn give_back(&mut self, geometry: &Geometry, allocation: &Allocation) {
+        if self.shared.any() {
+            self.shared.give_back(allocation);
+        }
         let mut socket_at = 0;
         for (position, share) in allocation.shares.iter().enumerate() {
             self.freed.insert(share.node);
             self.give_back_share(geometry, allocation, position, socket_at);
             socket_at += geometry.sockets(share.node).len();
+        }
+        if self.shared.any() {
+            self.count_idle(geometry, allocation);
         }
     }
 
@@ -347,17 +367,11 @@ impl Free {
         self.changed.insert(share.node);
         self.move_near(geometry, allocation, share.node, socket_at, |free, held| free + held);
         for (socket, &cores) in geometry.sockets(share.node).zip(&allocation.socket_cores[socket_at..]) {
-            let cores = if self.shared.any() {
-                let total = geometry.socket_cores[socket];
-                self.shared.moved(socket, total, allocation.seat, cores, false) - self.cores[socket]
-            } else {
-                cores
-            };
+            if self.shared.any() {
+                continue;
+            }
             self.cores[socket] += cores;
             self.node_cores[node] += cores;
-        }
-        if self.shared.any() {
-            self.shared.job_moved(share.node, allocation, false);
         }
         if self.node_cores[node] > 0 {
             self.open.insert(share.node);

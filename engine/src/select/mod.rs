@@ -15,6 +15,7 @@ pub(crate) mod predict;
 pub(crate) mod ready;
 pub(crate) mod ripening;
 pub(crate) mod rows;
+pub(crate) mod seats;
 pub(crate) mod shape;
 pub(crate) mod strays;
 pub(crate) mod tree;

@@ -77,6 +77,64 @@ fn jobs_that_share_and_jobs_that_do_not_keep_apart() {
     );
 }
 
+/// When job 1 leaves, job 2 moves into its row; job 3 takes that row's last core, and job 4 the other row.
+#[test]
+fn who_stays_is_seated_anew_when_a_job_leaves() {
+    expect(
+        "node n1 cores=4
+         partition p over=force:2
+         job 1 n=4 run=100 t=10
+         job 2 n=3 run=400 t=10
+         job 3 n=1 run=400 t=10 at=150
+         job 4 n=4 run=100 t=10 at=160",
+        "1  0    0..4      +100  *  n1  *
+         2  0    0..4      +400  *  n1  *
+         3  150  150..154  +400  *  n1  *
+         4  160  160..164  +100  *  n1  *",
+    );
+}
+
+/// Job 5 finds no idle core. It may use those of the lower tier's job 1, although n2, lighter, has room in the fullest row
+/// of its own partition.
+#[test]
+fn cores_of_other_tiers_are_used_before_those_of_its_own() {
+    expect(
+        "node n1 cores=4 weight=10
+         node n2 cores=4 features=b
+         node n3 cores=4
+         partition lo nodes=n1 over=force:2
+         partition hi over=force:2 tier=2
+         job 1 p=lo n=4 run=200 t=10
+         job 2 p=hi n=2 run=200 t=10
+         job 3 p=hi n=4 run=200 t=10
+         job 4 p=hi n=4 C=b run=200 t=10
+         job 5 p=hi n=2 run=200 t=10",
+        "1  0  0..4  +200  *  n1  *
+         2  0  0..4  +200  *  n2  *
+         3  0  0..4  +200  *  n3  *
+         4  0  0..4  +200  *  n2  *
+         5  0  0..4  +200  *  n1  *",
+    );
+}
+
+/// Of two lower tiers' cores job 3 takes those of the lowest, on the heavier node.
+#[test]
+fn cores_of_lower_tiers_are_avoided_from_the_highest_down() {
+    expect(
+        "node n1 cores=4 weight=10
+         node n2 cores=4
+         partition lo nodes=n1 over=force:2
+         partition mid nodes=n2 over=force:2 tier=2
+         partition hi over=force:2 tier=3
+         job 1 p=lo n=4 run=200 t=10
+         job 2 p=mid n=4 run=200 t=10
+         job 3 p=hi n=2 run=200 t=10 at=10",
+        "1  0   0..4    +200  *  n1  *
+         2  0   0..4    +200  *  n2  *
+         3  10  10..14  +200  *  n1  *",
+    );
+}
+
 /// Memory is never shared, whoever shares cores.
 #[test]
 fn memory_is_handed_out_once_all_the_same() {

@@ -139,6 +139,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("x-topo", 130),
         ("x-pre", 130),
         ("x-part", 130),
+        ("x-over", 130),
     ];
     for (name, jobs) in jobs {
         assert_eq!(differing_at_its_moments(name), (Vec::new(), jobs), "{name}");

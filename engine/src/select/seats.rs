@@ -1,0 +1,287 @@
+//! Which job uses which cores, where cores may be shared.
+//! Source: slurm-semantics 6.3; behaviour of 22.05.8 (docs/FIDELITY.md, facts 33).
+//!
+//! With cons_tres a job of a partition of degree n sits in one of its n rows, on cores that nobody else in that row uses. When
+//! one of them leaves, the others are seated anew: by first core, each in the first row that has its cores free, the
+//! fullest row first; if somebody then has no row, all stay where they were.
+
+use std::sync::Arc;
+
+use crate::cluster::Cluster;
+use crate::ids::NodeId;
+use crate::select::free::{Allocation, Geometry};
+use crate::select::rows::{self, Rows};
+
+/// The cores that a job uses.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Cores {
+    /// Sockets of the machine, in the order of its nodes.
+    sockets: Vec<u32>,
+    /// Cores of each socket, [`Shared::words`] words each.
+    bits: Vec<u64>,
+}
+
+/// Where a job sits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Seat {
+    /// The rows of its partition; `None` if that has none.
+    pub(crate) rows: Option<Rows>,
+    /// Its cores.
+    pub(crate) cores: Arc<Cores>,
+}
+
+/// Jobs of one partition that have no core in common.
+#[derive(Clone, Debug, Default)]
+struct Row {
+    /// Cores in use, socket by socket.
+    used: Vec<u64>,
+    /// Who uses them, as they were seated.
+    jobs: Vec<Arc<Cores>>,
+}
+
+/// Who uses what where cores are shared; empty elsewhere.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shared {
+    /// 64-bit words of a socket.
+    words: usize,
+    /// The partitions that share.
+    partitions: Vec<Rows>,
+    /// Cores in use of each socket by jobs outside of rows, counted once a job.
+    outside: Vec<u32>,
+    /// The same, as bits.
+    outside_bits: Vec<u64>,
+    /// The rows of all partitions.
+    rows: Vec<Row>,
+    /// Jobs on each node that share with nobody.
+    own: Vec<u32>,
+    /// Jobs on each node of each partition that shares, node after node.
+    of_partition: Vec<u32>,
+}
+
+impl Cores {
+    /// Position of the first core: node order, then core order.
+    fn first(&self, words: usize) -> (u32, u32) {
+        let at = self.bits.iter().position(|&bits| bits != 0);
+        at.map_or((u32::MAX, 0), |at| {
+            (self.sockets[at / words], (at % words) as u32 * 64 + self.bits[at].trailing_zeros())
+        })
+    }
+
+    fn count(&self) -> u32 {
+        self.bits.iter().map(|bits| bits.count_ones()).sum()
+    }
+
+    /// Its words beside those of the machine.
+    fn placed<'a>(&'a self, words: usize) -> impl Iterator<Item = (usize, u64)> + 'a {
+        let at = move |(word, &bits): (usize, &u64)| (self.sockets[word / words] as usize * words + word % words, bits);
+        self.bits.iter().enumerate().map(at)
+    }
+}
+
+impl Row {
+    fn fits(&self, cores: &Cores, words: usize) -> bool {
+        cores.placed(words).all(|(at, bits)| self.used[at] & bits == 0)
+    }
+
+    fn add(&mut self, cores: &Arc<Cores>, words: usize) {
+        for (at, bits) in cores.placed(words) {
+            self.used[at] |= bits;
+        }
+        self.jobs.push(Arc::clone(cores));
+    }
+
+    fn clear(&mut self) {
+        self.used.fill(0);
+        self.jobs.clear();
+    }
+
+    fn count(&self) -> u32 {
+        self.used.iter().map(|bits| bits.count_ones()).sum()
+    }
+}
+
+/// The fullest row first. Rows change places pair by pair, which tells where equal ones end up. O(rows² + rows × sockets).
+fn sort(rows: &mut [Row]) {
+    let mut counts: Vec<u32> = rows.iter().map(Row::count).collect();
+    for at in 0..rows.len() {
+        for later in at + 1..rows.len() {
+            if counts[later] > counts[at] {
+                counts.swap(at, later);
+                rows.swap(at, later);
+            }
+        }
+    }
+}
+
+impl Shared {
+    /// For an empty machine.
+    pub(crate) fn new(cluster: &Cluster, socket_cores: &[u32]) -> Self {
+        let partitions: Vec<Rows> = rows::of_partitions(cluster).into_iter().map(|(_, rows)| rows).collect();
+        let Some(n_rows) = partitions.last().map(|rows| rows.range().end) else { return Self::default() };
+        let words = socket_cores.iter().max().map_or(1, |&most| (most as usize).div_ceil(64).max(1));
+        let bits = vec![0; socket_cores.len() * words];
+        Self {
+            words,
+            outside: vec![0; socket_cores.len()],
+            rows: vec![Row { used: bits.clone(), jobs: Vec::new() }; n_rows],
+            outside_bits: bits,
+            own: vec![0; cluster.nodes.len()],
+            of_partition: vec![0; cluster.nodes.len() * partitions.len()],
+            partitions,
+        }
+    }
+
+    /// Whether anybody shares here.
+    pub(crate) fn any(&self) -> bool {
+        !self.own.is_empty()
+    }
+
+    /// Jobs on a node of each partition that shares.
+    pub(crate) fn sharing_jobs(&self, node: NodeId) -> &[u32] {
+        &self.of_partition[node.index() * self.partitions.len()..][..self.partitions.len()]
+    }
+
+    /// Whether jobs on the node share with nobody.
+    pub(crate) fn has_own(&self, node: NodeId) -> bool {
+        self.own[node.index()] > 0
+    }
+
+    /// Cores of a socket that nobody uses, of so many. O(rows).
+    pub(crate) fn idle(&self, socket: usize, total: u32) -> u32 {
+        let in_rows = |at: usize| self.rows.iter().fold(0, |bits, row| bits | row.used[at]).count_ones();
+        let used: u32 = (socket * self.words..(socket + 1) * self.words).map(in_rows).sum();
+        total.saturating_sub(used + self.outside[socket])
+    }
+
+    /// The rows of each partition that has some.
+    pub(crate) fn partitions(&self) -> &[Rows] {
+        &self.partitions
+    }
+
+    /// Cores of a socket in use in any of these rows. O(rows).
+    pub(crate) fn used_in(&self, socket: usize, rows: &[usize]) -> u32 {
+        let of_word = |at: usize| rows.iter().fold(0, |bits, &row| bits | self.rows[row].used[at]).count_ones();
+        (socket * self.words..(socket + 1) * self.words).map(of_word).sum()
+    }
+
+    /// A partition's rows, the fullest first, each by its position among all.
+    pub(crate) fn by_fullness(&self, rows: Rows) -> Vec<usize> {
+        let mut order: Vec<usize> = rows.range().collect();
+        order.sort_by_key(|&row| std::cmp::Reverse(self.rows[row].count()));
+        order
+    }
+
+    /// The cores of an allocation: of each socket the first that are free outside of `avoided` rows, or idle if there are none.
+    pub(crate) fn cores_of(&self, geometry: &Geometry, allocation: &Allocation, avoided: Option<&[usize]>) -> Cores {
+        let mut cores = Cores { sockets: Vec::new(), bits: Vec::new() };
+        let sockets = allocation.shares.iter().flat_map(|share| geometry.sockets(share.node));
+        for (socket, &wanted) in sockets.zip(&allocation.socket_cores) {
+            cores.sockets.push(socket as u32);
+            let mut missing = wanted;
+            for word in 0..self.words {
+                let at = socket * self.words + word;
+                let used = match avoided {
+                    Some(rows) => rows.iter().fold(0, |bits, &row| bits | self.rows[row].used[at]),
+                    None => self.rows.iter().fold(self.outside_bits[at], |bits, row| bits | row.used[at]),
+                };
+                let left = geometry.socket_cores[socket].saturating_sub(word as u32 * 64);
+                let there = if left >= 64 { u64::MAX } else { (1 << left) - 1 };
+                cores.bits.push(first_bits(there & !used, missing));
+                missing -= cores.bits[cores.bits.len() - 1].count_ones();
+            }
+        }
+        cores
+    }
+
+    /// Notes who begins to use what. O(sockets of the job × rows).
+    pub(crate) fn take(&mut self, allocation: &Allocation) {
+        self.count_jobs(allocation, |count| *count += 1);
+        let Some(seat) = &allocation.seat else { return };
+        match seat.rows {
+            Some(rows) => {
+                let own = &mut self.rows[rows.range()];
+                sort(own);
+                if let Some(row) = own.iter_mut().find(|row| row.fits(&seat.cores, self.words)) {
+                    row.add(&seat.cores, self.words);
+                }
+            }
+            None => self.move_outside(allocation, &seat.cores, true),
+        }
+    }
+
+    /// Notes who is gone, and seats the others of its rows anew. O(jobs in the rows × their sockets).
+    pub(crate) fn give_back(&mut self, allocation: &Allocation) {
+        self.count_jobs(allocation, |count| *count -= 1);
+        let Some(seat) = &allocation.seat else { return };
+        match seat.rows {
+            Some(rows) => self.seat_anew(rows, &seat.cores),
+            None => self.move_outside(allocation, &seat.cores, false),
+        }
+    }
+
+    fn seat_anew(&mut self, rows: Rows, gone: &Arc<Cores>) {
+        let words = self.words;
+        let own = &mut self.rows[rows.range()];
+        let Some(row) = own.iter_mut().find(|row| row.jobs.iter().any(|job| Arc::ptr_eq(job, gone))) else { return };
+        let mut stay = std::mem::take(&mut row.jobs);
+        stay.retain(|job| !Arc::ptr_eq(job, gone));
+        row.clear();
+        for job in &stay {
+            row.add(job, words);
+        }
+        let before = own.to_vec();
+        let mut jobs: Vec<_> = own.iter().flat_map(|row| row.jobs.iter().cloned()).collect();
+        jobs.sort_by_key(|job| (job.first(words), job.count()));
+        own.iter_mut().for_each(Row::clear);
+        for job in &jobs {
+            let Some(row) = own.iter_mut().find(|row| row.fits(job, words)) else {
+                own.clone_from_slice(&before);
+                return;
+            };
+            row.add(job, words);
+            sort(own);
+        }
+    }
+
+    fn move_outside(&mut self, allocation: &Allocation, cores: &Cores, taken: bool) {
+        for (&socket, &held) in cores.sockets.iter().zip(&allocation.socket_cores) {
+            let count = &mut self.outside[socket as usize];
+            *count = if taken { *count + held } else { *count - held };
+        }
+        for (at, bits) in cores.placed(self.words) {
+            self.outside_bits[at] = if taken { self.outside_bits[at] | bits } else { self.outside_bits[at] & !bits };
+        }
+    }
+
+    fn count_jobs(&mut self, allocation: &Allocation, change: impl Fn(&mut u32)) {
+        let partitions = self.partitions.len();
+        let place = allocation.seat.as_ref().and_then(|seat| seat.rows).map(Rows::place);
+        for share in &allocation.shares {
+            if !allocation.shares_cores {
+                change(&mut self.own[share.node.index()]);
+            }
+            if let Some(place) = place {
+                change(&mut self.of_partition[share.node.index() * partitions + place]);
+            }
+        }
+    }
+
+    /// Becomes a copy of `other`.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.outside.clone_from(&other.outside);
+        self.outside_bits.clone_from(&other.outside_bits);
+        self.rows.clone_from(&other.rows);
+        self.own.clone_from(&other.own);
+        self.of_partition.clone_from(&other.of_partition);
+    }
+}
+
+/// The lowest of these bits, so many.
+fn first_bits(mut bits: u64, wanted: u32) -> u64 {
+    let mut first = 0;
+    for _ in 0..wanted.min(bits.count_ones()) {
+        first |= bits & bits.wrapping_neg();
+        bits &= bits - 1;
+    }
+    first
+}
