@@ -455,9 +455,11 @@ fn consider(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mu
     if !limit_stop && !controller.limits_allow_test(id, record.partition) {
         return Next::Record;
     }
-    let name = scenario.workload.jobs[id.index()].name;
-    if backfill.counts.array_is_planned(name, controller.array_plan_cap(id)) {
-        return Next::Record;
+    if record.kind.task {
+        let array = scenario.workload.jobs[id.index()].name.id;
+        if backfill.counts.array_is_planned(array, controller.array_plan_cap(id)) {
+            return Next::Record;
+        }
     }
     cycle.depth += 1;
     if backfill.counts.are_used_up(controller, record) {

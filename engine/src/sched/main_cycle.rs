@@ -31,6 +31,7 @@ pub(crate) struct MainScratch {
     candidates: NodeSet,
     walk: Walk,
     blocked: Vec<PartitionId>,
+    unseen: Unseen,
     /// Arrays of which a task was rejected, with the partition: Slurm keeps them in one record, so the other tasks
     /// are passed over before anything is counted.
     rejected_arrays: std::collections::BTreeSet<(u64, PartitionId)>,
@@ -65,11 +66,46 @@ impl MainScratch {
             candidates: NodeSet::empty(n_nodes),
             walk: Walk::default(),
             blocked: Vec::new(),
+            unseen: Unseen::default(),
             rejected_arrays: std::collections::BTreeSet::new(),
             failed_reservations: Vec::new(),
             turns_at: i64::MAX,
             idle: [None; 2],
         }
+    }
+}
+
+/// Records that a cycle has not come to, so that it ends when all of them are of blocked partitions.
+#[derive(Debug, Default)]
+struct Unseen {
+    /// By partition. Where a job that starts has several records, those that it leaves are taken for unseen ones.
+    of: Vec<u32>,
+    /// Those of partitions that are not blocked.
+    open: u32,
+}
+
+impl Unseen {
+    /// Before the first record. O(partitions).
+    fn begin(&mut self, controller: &Controller<'_>, blocked: &[PartitionId]) {
+        let partitions = (0..controller.scenario.cluster.partitions.len()).map(PartitionId::new);
+        self.of.clear();
+        self.of.extend(partitions.map(|partition| controller.queue.waiting_in(partition)));
+        self.open = self.of.iter().sum();
+        for &partition in blocked {
+            self.block(partition);
+        }
+    }
+
+    /// The cycle comes to a record. O(1).
+    fn come_to(&mut self, partition: PartitionId, is_blocked: bool) {
+        let of = &mut self.of[partition.index()];
+        *of = of.saturating_sub(1);
+        self.open = self.open.saturating_sub(u32::from(!is_blocked));
+    }
+
+    /// A partition is blocked from now on. O(1).
+    fn block(&mut self, partition: PartitionId) {
+        self.open = self.open.saturating_sub(self.of[partition.index()]);
     }
 }
 
@@ -132,6 +168,14 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     let mut per_partition = vec![0; if policy.partition_job_depth > 0 { n_partitions } else { 0 }];
     scratch.walk.begin(controller);
     started += draw(controller, &mut scratch, &mut depth);
+    scratch.unseen.begin(controller, &scratch.blocked);
+    // What comes after can be counted without a look at it.
+    let mut countable = !controller.every_cycle
+        && controller.preempt.is_none()
+        && !controller.queue.any_tasks()
+        && !controller.reservations.any_named()
+        && policy.partition_job_depth == 0;
+    let mut waiting_behind = 0;
     let start_us = controller.scenario.policy.cost.main_start_us;
     let mut own_turn = None;
     while let Some((record, prefers)) = next_record(controller, &mut scratch.walk, &mut own_turn) {
@@ -141,6 +185,8 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         if u64::from(started).saturating_mul(start_us) > u64::from(policy.max_sched_time) * 1_000_000 {
             break;
         }
+        scratch.unseen.come_to(record.partition, scratch.blocked.contains(&record.partition));
+        waiting_behind += 1;
         if controller.made_room_in_cycle(record.job) {
             continue;
         }
@@ -170,11 +216,21 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
                 // Every partition is blocked: the rest of the queue cannot start.
                 break;
             }
+            if countable && scratch.unseen.open == 0 {
+                // So are those of the records left, which only make the cycle deeper.
+                depth += (controller.queue.len() - waiting_behind) as u64;
+                if !full {
+                    depth = depth.min(u64::from(policy.default_queue_depth) + 2);
+                }
+                break;
+            }
             continue;
         }
         match consider(controller, &mut scratch, record, reservation, prefers) {
             Tried::Started => {
                 started += 1;
+                waiting_behind -= 1;
+                countable &= record.kind.alone;
                 if let Some(array) = array {
                     scratch.rejected_arrays.remove(&array);
                 }
@@ -185,6 +241,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
             Tried::Blocks => {
                 if !scratch.blocked.contains(&record.partition) {
                     scratch.blocked.push(record.partition);
+                    scratch.unseen.block(record.partition);
                 }
                 let nodes = &controller.scenario.cluster.partitions[record.partition.index()].nodes;
                 if !is_off(Rule::BlockedNodes) {
@@ -256,8 +313,7 @@ fn block_completing(controller: &Controller<'_>, scratch: &mut MainScratch) {
 
 /// The array a record's job is a task of, with the record's partition.
 fn array_of(controller: &Controller<'_>, record: Record) -> Option<(u64, PartitionId)> {
-    let name = controller.scenario.workload.jobs[record.job.index()].name;
-    matches!(name.part, crate::job::JobPart::Task(_)).then_some((name.id, record.partition))
+    record.kind.task.then(|| (controller.scenario.workload.jobs[record.job.index()].name.id, record.partition))
 }
 
 /// Tries one record.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::ablation::{Rule, is_off};
-use crate::ids::{JobId, PartitionId, RequestId};
+use crate::ids::{JobId, PartitionId, RequestId, UserId};
 
 /// One (job, partition) of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,20 +17,36 @@ pub(crate) struct Record {
     pub(crate) job: JobId,
     /// What it asks for.
     pub(crate) request: RequestId,
-    /// Which of the request's partitions this is.
-    pub(crate) place: u32,
+    /// Who submitted it.
+    pub(crate) user: UserId,
     /// The partition.
     pub(crate) partition: PartitionId,
+    /// Which of the request's partitions this is.
+    pub(crate) place: u16,
+    /// What kind of job it is.
+    pub(crate) kind: Kind,
+}
+
+/// What cycles ask about the job of every record that they pass: it stands here, so that the job need not be fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kind {
+    /// A task of an array.
+    pub(crate) task: bool,
+    /// No part of another job id, and without a record in another partition.
+    pub(crate) alone: bool,
+    /// Nobody takes it back before it starts, and nothing is known of it that few jobs have.
+    pub(crate) stays: bool,
 }
 
 impl Record {
     /// A record of a job with this tier and priority in the `place`th partition of its request.
     pub(crate) fn new(
-        (job, request): (JobId, RequestId),
+        (job, request, user, kind): (JobId, RequestId, UserId, Kind),
         (place, partition): (usize, PartitionId),
         (tier, priority): (u32, u32),
     ) -> Self {
-        Self { order: order(tier, priority), turn: turn(job), job, request, place: place as u32, partition }
+        let (order, turn, place) = (order(tier, priority), turn(job), place as u16);
+        Self { order, turn, job, request, user, partition, place, kind }
     }
 
     /// The tier it carries.
@@ -43,7 +59,7 @@ impl Record {
         !self.order as u32
     }
 
-    fn key(&self) -> (u64, u64, JobId, u32) {
+    fn key(&self) -> (u64, u64, JobId, u16) {
         (self.order, self.turn, self.job, self.place)
     }
 }
@@ -73,6 +89,10 @@ pub(crate) struct Queue {
     settled: Vec<Record>,
     fresh: Vec<Record>,
     waiting: usize,
+    /// Tasks of arrays among them.
+    tasks: usize,
+    /// Records that wait, by partition.
+    by_partition: Vec<u32>,
     /// Records that wait, by request.
     by_request: Vec<u32>,
     /// Requests of which a record may wait, each once.
@@ -101,7 +121,13 @@ impl Queue {
         let at = self.fresh.partition_point(|other| other.key() < record.key());
         self.fresh.insert(at, record);
         self.waiting += 1;
+        self.tasks += usize::from(record.kind.task);
         self.epoch += 1;
+        let partition = record.partition.index();
+        if self.by_partition.len() <= partition {
+            self.by_partition.resize(partition + 1, 0);
+        }
+        self.by_partition[partition] += 1;
         let request = record.request.index();
         if self.by_request.len() <= request {
             self.by_request.resize(request + 1, NEVER_SEEN);
@@ -113,10 +139,24 @@ impl Queue {
         self.by_request[request] += 1;
     }
 
-    /// So many records of a request have left (started, cancelled).
-    pub(crate) fn left(&mut self, request: RequestId, records: usize) {
-        self.waiting -= records;
-        self.by_request[request.index()] -= records as u32;
+    /// The records of a job in these partitions have left (started, cancelled).
+    pub(crate) fn left(&mut self, request: RequestId, kind: Kind, partitions: &[PartitionId]) {
+        self.waiting -= partitions.len();
+        self.tasks -= if kind.task { partitions.len() } else { 0 };
+        self.by_request[request.index()] -= partitions.len() as u32;
+        for partition in partitions {
+            self.by_partition[partition.index()] -= 1;
+        }
+    }
+
+    /// How many records wait in a partition. O(1).
+    pub(crate) fn waiting_in(&self, partition: PartitionId) -> u32 {
+        self.by_partition.get(partition.index()).copied().unwrap_or(0)
+    }
+
+    /// Whether tasks of arrays wait.
+    pub(crate) fn any_tasks(&self) -> bool {
+        self.tasks > 0
     }
 
     /// The requests of which a record waits. O(requests that waited since the last call).

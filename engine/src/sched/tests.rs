@@ -1,9 +1,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 //! Promises of backfill's slot table and of the queue's order (slurm-semantics 2.2, 3.3).
 
-use super::queue::{Cursor, Queue, Record};
+use super::queue::{Cursor, Kind, Queue, Record};
 use super::timeline::Timeline;
-use crate::ids::{JobId, NodeId, PartitionId, RequestId};
+use crate::ids::{JobId, NodeId, PartitionId, RequestId, UserId};
 use crate::node_set::NodeSet;
 
 /// A set of a cluster of three nodes.
@@ -130,8 +130,10 @@ fn queue(records: &[(u32, u32, u32)]) -> Queue {
     queue
 }
 
+const ALONE: Kind = Kind { task: false, alone: true, stays: true };
+
 fn record(job: u32, tier: u32, priority: u32) -> Record {
-    Record::new((JobId(job), RequestId(0)), (0, PartitionId(0)), (tier, priority))
+    Record::new((JobId(job), RequestId(0), UserId(0), ALONE), (0, PartitionId(0)), (tier, priority))
 }
 
 #[test]
@@ -152,7 +154,7 @@ fn new_priorities_reorder_the_queue_within_tiers() {
 #[test]
 fn records_that_no_longer_wait_leave_the_queue() {
     let mut queue = queue(&[(0, 1, 1), (1, 1, 2)]);
-    queue.left(RequestId(0), 1);
+    queue.left(RequestId(0), ALONE, &[PartitionId(0)]);
     assert_eq!(queue.len(), 1);
     queue.purge(|record| record.job.0 != 1);
     assert_eq!(ordered(&mut queue), [0]);
@@ -174,7 +176,7 @@ fn a_walk_goes_on_where_it_was_when_the_queue_changes() {
 fn requests_are_known_as_long_as_a_record_of_theirs_waits() {
     let mut queue = queue(&[(0, 1, 1), (1, 1, 2)]);
     assert_eq!(queue.waiting_requests(), [RequestId(0)]);
-    queue.left(RequestId(0), 2);
+    queue.left(RequestId(0), ALONE, &[PartitionId(0); 2]);
     assert!(queue.waiting_requests().is_empty());
     queue.push(record(2, 1, 1));
     assert_eq!(queue.waiting_requests(), [RequestId(0)]);

@@ -84,10 +84,7 @@ impl<'t> Overlap<'t> {
         }
         let begin = index * 64;
         let end = (begin + 64).min(self.running.jobs.len());
-        let mut mask = 0;
-        for (bit, node) in self.running.first[begin..end].iter().enumerate() {
-            mask |= u64::from(self.usable.contains(*node)) << bit;
-        }
+        let mut mask = self.usable.mask_of(&self.running.first[begin..end]);
         let mut others = self.running.several[index] & !mask;
         while others != 0 {
             let bit = others.trailing_zeros();

@@ -7,24 +7,27 @@ use super::{Controller, SECOND, seconds};
 use crate::ablation::{Rule, is_off};
 use crate::cluster::Tres;
 use crate::ids::{JobId, NodeId, PartitionId};
-use crate::job::{Job, TimeLimit};
+use crate::job::{Job, JobPart, TimeLimit};
 use crate::outcome::{JobState, StartedBy};
-use crate::sched::queue::Record;
+use crate::sched::queue::{Kind, Record};
 use crate::select::free::Allocation;
 use crate::select::shape::Shape;
 
 /// Where a finite duration is needed, unlimited is a year.
 pub(super) const YEAR_MINUTES: u32 = 365 * 24 * 60;
 
+impl<'s> Controller<'s> {
+    /// The partitions a job may use.
+    pub(crate) fn partitions(&self, job: JobId) -> &'s [PartitionId] {
+        let request = self.scenario.workload.jobs[job.index()].request;
+        let partitions = &self.scenario.workload.requests[request.index()].partitions;
+        if is_off(Rule::PartitionRecords) { &partitions[..1] } else { partitions }
+    }
+}
+
 impl Controller<'_> {
     pub(super) fn job(&self, job: JobId) -> &Job {
         &self.scenario.workload.jobs[job.index()]
-    }
-
-    /// The partitions a job may use.
-    pub(crate) fn partitions(&self, job: JobId) -> &[PartitionId] {
-        let partitions = &self.scenario.workload.requests[self.job(job).request.index()].partitions;
-        if is_off(Rule::PartitionRecords) { &partitions[..1] } else { partitions }
     }
 
     /// The limit in force [min]: the request's, else the partition's default, else its maximum, else a year.
@@ -146,7 +149,8 @@ impl Controller<'_> {
     pub(super) fn leaves_queue(&mut self, id: JobId) {
         if self.live.is_pending(id) {
             let request = self.job(id).request;
-            self.queue.left(request, self.partitions(id).len());
+            let kind = self.kind(id);
+            self.queue.left(request, kind, self.partitions(id));
             if let Some(hetjobs) = &mut self.hetjobs {
                 hetjobs.leaves(id);
             }
@@ -188,10 +192,21 @@ impl Controller<'_> {
             {
                 live.priority = priority;
             }
-            let request = self.job(id).request;
-            self.queue.push(Record::new((id, request), (position, partition), (tier, priority)));
+            let (request, user) = (self.job(id).request, self.job(id).user);
+            let kind = self.kind(id);
+            self.queue.push(Record::new((id, request, user, kind), (position, partition), (tier, priority)));
         }
         self.touch();
+    }
+
+    /// What its records say about a job. O(1).
+    pub(super) fn kind(&self, id: JobId) -> Kind {
+        let job = self.job(id);
+        Kind {
+            task: matches!(job.name.part, JobPart::Task(_)),
+            alone: job.name.part == JobPart::Whole && self.partitions(id).len() == 1,
+            stays: job.extra.is_none() && job.cancelled_at == i64::MAX,
+        }
     }
 
     /// A test of when and where would have charged the waiting job so many CPUs: its size factor uses them from the next

@@ -88,6 +88,11 @@ impl Reservations {
         !self.existing.is_empty() && !is_off(Rule::Reservations)
     }
 
+    /// Whether a request may name one.
+    pub(crate) fn any_named(&self) -> bool {
+        !self.named.is_empty()
+    }
+
     /// Whether a MAGNETIC one may exist now.
     pub(crate) fn draws(&self) -> bool {
         self.draw && self.any()

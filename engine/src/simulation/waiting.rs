@@ -284,7 +284,8 @@ impl Controller<'_> {
         for sibling in siblings {
             if self.live.is_pending(sibling) {
                 let request = self.scenario.workload.jobs[sibling.index()].request;
-                self.queue.left(request, self.partitions(sibling).len());
+                let kind = self.kind(sibling);
+                self.queue.left(request, kind, self.partitions(sibling));
                 held = true;
                 self.live.set_phase(sibling, Phase::Waiting);
                 self.records[sibling.index()].eligible = None;

@@ -9,7 +9,6 @@
 //! `simulate_every_cycle` does without, and must decide the same.
 
 use crate::ids::RequestId;
-use crate::job::JobPart;
 use crate::node_set::{NodeSet, nodes_of};
 use crate::select::free::ANY_USER;
 use crate::select::gathered::{Gathered, Soon};
@@ -71,7 +70,7 @@ struct Verdict {
     /// with which limit [s],
     refused_limit: i64,
     /// in which of its partitions.
-    refused_place: u32,
+    refused_place: u16,
 }
 
 /// Prepares the search. O(waiting requests × nodes freed since the last cycle), more for requests that fit.
@@ -287,13 +286,11 @@ fn find(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle)
         if !(fits || capped) && reaches_all {
             continue;
         }
-        let job = &controller.scenario.workload.jobs[record.job.index()];
-        let is_whole = matches!(job.name.part, JobPart::Whole) && controller.partitions(record.job).len() == 1;
-        let mut waits = is_whole;
-        if candidates.goes_on && is_whole {
-            let stays = job.extra.is_none()
-                && job.cancelled_at.saturating_mul(SECOND) > ends
-                && !backfill.newcomers.contains(&record.job);
+        let mut waits = record.kind.alone;
+        if candidates.goes_on && record.kind.alone {
+            let job = || &controller.scenario.workload.jobs[record.job.index()];
+            let is_kept = || job().extra.is_none() && job().cancelled_at.saturating_mul(SECOND) > ends;
+            let stays = (record.kind.stays || is_kept()) && !backfill.newcomers.contains(&record.job);
             let blocker = candidates.blocked.by(record.partition, until);
             waits = stays && !(fits && blocker.is_none_or(|blocker| candidates.fits(blocker)));
             if stays

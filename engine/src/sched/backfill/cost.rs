@@ -11,10 +11,16 @@ pub(super) struct CycleCost {
     pub(super) record_us: u64,
     /// Work between two sleeps [µs].
     yield_us: u64,
-    /// How long it sleeps [ms].
-    sleep_ms: u64,
     /// The cycle ends after this [ms].
     pub(super) max_time_ms: i64,
+    /// Records of its first stretch, up to its first sleep.
+    first: u64,
+    /// From its begin to the end of that sleep [ms].
+    first_ms: i64,
+    /// Records of any other stretch.
+    others: u64,
+    /// How long such a stretch takes, and the sleep after it [ms].
+    stretch_ms: i64,
 }
 
 /// The clock of a cycle, from its begin.
@@ -34,6 +40,11 @@ pub(super) fn sleep_ms(yield_sleep_us: u64) -> u64 {
     (yield_sleep_us / 1000).max(1)
 }
 
+/// Whole milliseconds.
+fn ms(us: u64) -> i64 {
+    (us / 1000) as i64
+}
+
 impl CycleCost {
     /// Of the next cycle. The factor is drawn by the cycle's number, so that it is the same however earlier cycles were
     /// accounted for. O(1).
@@ -47,22 +58,27 @@ impl CycleCost {
         };
         if let Some(ms) = controller.timers.recorded_cycle() {
             let records = (controller.queue.len() as u64).max(1);
-            return Self {
-                base_us: 0,
-                record_us: ms as u64 * 1000 / records,
-                yield_us: u64::MAX,
-                sleep_ms: 0,
-                max_time_ms: i64::MAX / 4,
-            };
+            return Self::new(0, ms as u64 * 1000 / records, (u64::MAX, 0), i64::MAX / 4);
         }
         let with_noise = |us: u64| (u128::from(us) * u128::from(factor) / u128::from(WHOLE)) as u64;
-        Self {
-            base_us: with_noise(cost.backfill_base_us),
-            record_us: with_noise(cost.record_us(controller.scenario.cluster.nodes.len())),
-            yield_us: backfill.yield_interval_us.max(1),
-            sleep_ms: sleep_ms(backfill.yield_sleep_us),
-            max_time_ms: i64::from(backfill.max_time.or(backfill.interval).unwrap_or(30)) * SECOND,
-        }
+        Self::new(
+            with_noise(cost.backfill_base_us),
+            with_noise(cost.record_us(controller.scenario.cluster.nodes.len())),
+            (backfill.yield_interval_us.max(1), sleep_ms(backfill.yield_sleep_us)),
+            i64::from(backfill.max_time.or(backfill.interval).unwrap_or(30)) * SECOND,
+        )
+    }
+
+    /// Of a cycle that sleeps `sleep_ms` after every `yield_us` of work.
+    fn new(base_us: u64, record_us: u64, (yield_us, sleep_ms): (u64, u64), max_time_ms: i64) -> Self {
+        let each_us = record_us.max(1);
+        // The work before the first record belongs to the first stretch.
+        let first = yield_us.saturating_sub(base_us).div_ceil(each_us);
+        let others = yield_us.div_ceil(each_us).max(1);
+        let work_ms = |base_us: u64, records: u64| ms(base_us.saturating_add(record_us.saturating_mul(records)));
+        let first_ms = work_ms(base_us, first).saturating_add(sleep_ms as i64);
+        let stretch_ms = work_ms(0, others).saturating_add(sleep_ms as i64);
+        Self { base_us, record_us, yield_us, max_time_ms, first, first_ms, others, stretch_ms }
     }
 
     /// Whether cycles take no time that could be waited out.
@@ -82,22 +98,13 @@ impl CycleCost {
 
     /// The time from the cycle's begin to its next record when it has passed so many, its sleeps included. O(1).
     pub(super) fn clock(&self, records: u64) -> Clock {
-        let record_us = self.record_us.max(1);
-        let ms = |us: u64| (us / 1000) as i64;
-        // The work before the first record belongs to the first stretch.
-        let first = self.yield_us.saturating_sub(self.base_us).div_ceil(record_us);
-        if records < first || self.record_us == 0 {
+        if records < self.first || self.record_us == 0 {
             let busy_us = self.base_us.saturating_add(self.record_us.saturating_mul(records));
             return Clock { slept_ms: None, now_ms: ms(busy_us) };
         }
-        let others = self.yield_us.div_ceil(record_us).max(1);
-        let (stretches, rest) = ((records - first) / others, (records - first) % others);
-        let work_ms = |base_us: u64, records: u64| ms(base_us.saturating_add(self.record_us.saturating_mul(records)));
-        let stretch_ms = work_ms(0, others).saturating_add(self.sleep_ms as i64);
-        let slept_ms = work_ms(self.base_us, first)
-            .saturating_add(self.sleep_ms as i64)
-            .saturating_add(stretch_ms.saturating_mul(stretches as i64));
-        Clock { slept_ms: Some(slept_ms), now_ms: slept_ms.saturating_add(work_ms(0, rest)) }
+        let (stretches, rest) = ((records - self.first) / self.others, (records - self.first) % self.others);
+        let slept_ms = self.first_ms.saturating_add(self.stretch_ms.saturating_mul(stretches as i64));
+        Clock { slept_ms: Some(slept_ms), now_ms: slept_ms.saturating_add(ms(self.record_us.saturating_mul(rest))) }
     }
 
     /// How long a cycle of so many records takes if it neither sleeps nor runs out of time [ms].
@@ -123,7 +130,7 @@ mod tests {
             (599_999, 1, 600_000, 700),
             (10, 3_500_001, 1, 0),
         ] {
-            let cost = CycleCost { base_us, record_us, yield_us, sleep_ms, max_time_ms: i64::MAX };
+            let cost = CycleCost::new(base_us, record_us, (yield_us, sleep_ms), i64::MAX);
             let (mut resumed_ms, mut busy_us, mut slept_ms) = (0, base_us, None);
             for passed in 0..200 {
                 // A base longer than a stretch is slept off once.

@@ -40,13 +40,12 @@ impl Counts {
         }
         let scenario = controller.scenario;
         let policy = &scenario.policy.backfill;
-        let job = &scenario.workload.jobs[record.job.index()];
         let at = |counts: &[u32], index: usize| counts.get(index).copied().unwrap_or(0);
-        let user = job.user.index();
-        let partition = record.partition.index();
+        let association = || scenario.workload.jobs[record.job.index()].association.index();
+        let (user, partition) = (record.user.index(), record.partition.index());
         let pair = user * scenario.cluster.partitions.len() + partition;
         (policy.max_job_part > 0 && at(&self.partition, partition) >= policy.max_job_part)
-            || (policy.max_job_assoc > 0 && at(&self.association, job.association.index()) >= policy.max_job_assoc)
+            || (policy.max_job_assoc > 0 && at(&self.association, association()) >= policy.max_job_assoc)
             || (policy.max_job_assoc == 0 && policy.max_job_user > 0 && at(&self.user, user) >= policy.max_job_user)
             || (policy.max_job_user_part > 0 && at(&self.user_partition, pair) >= policy.max_job_user_part)
     }
@@ -60,14 +59,14 @@ impl Counts {
         if self.are_used_up(controller, record) {
             return false;
         }
-        let job = &controller.scenario.workload.jobs[record.job.index()];
-        let (user, partition) = (job.user.index(), record.partition.index());
+        let (user, partition) = (record.user.index(), record.partition.index());
         let pair = user * controller.scenario.cluster.partitions.len() + partition;
         if policy.max_job_part > 0 {
             Self::bump(&mut self.partition, partition);
         }
         if policy.max_job_assoc > 0 {
-            Self::bump(&mut self.association, job.association.index());
+            let association = controller.scenario.workload.jobs[record.job.index()].association;
+            Self::bump(&mut self.association, association.index());
         }
         if policy.max_job_user > 0 {
             Self::bump(&mut self.user, user);
@@ -91,8 +90,8 @@ impl Counts {
         policy.one_resv_per_job && self.jobs.contains(&job)
     }
 
-    /// Whether a task's array has as many planned tasks as `bf_max_job_array_resv` allows.
-    pub(super) fn array_is_planned(&self, name: crate::job::JobName, most: u32) -> bool {
-        matches!(name.part, crate::job::JobPart::Task(_)) && self.array.get(&name.id).is_some_and(|&n| n >= most)
+    /// Whether an array has as many planned tasks as `bf_max_job_array_resv` allows.
+    pub(super) fn array_is_planned(&self, array: u64, most: u32) -> bool {
+        self.array.get(&array).is_some_and(|&n| n >= most)
     }
 }

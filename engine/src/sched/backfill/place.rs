@@ -284,7 +284,7 @@ fn find_place(
         if policy.licenses {
             backfill.licenses.insert(&scenario.workload.requests[record.request.index()].licenses, begin, end);
         }
-        if let crate::job::JobPart::Task(_) = scenario.workload.jobs[id.index()].name.part {
+        if record.kind.task {
             *backfill.counts.array.entry(scenario.workload.jobs[id.index()].name.id).or_insert(0) += 1;
         }
         if is_component {
