@@ -158,7 +158,9 @@ impl ControllerLog {
             .filter(|_| scenario.policy.priority.multifactor)
             .map_or(0, |from| (self.last - from).max(0).div_euclid(period) + 1);
         let from = self.decay_from.unwrap_or_default();
-        let unknown = arrivals.iter().filter(|arrival| arrival.is_none()).count();
+        // Of a submission that it refuses it says nothing.
+        let told = jobs.iter().zip(&arrivals).filter(|(job, _)| job.cancelled_at > job.submit);
+        let unknown = told.filter(|(_, arrival)| arrival.is_none()).count();
         let priority = (1..=steps).map(|step| from + step * period).collect();
         let (main, backfill, scans) = (self.main.clone(), self.backfill.clone(), self.scans.clone());
         (Moments { main, backfill, priority, arrivals, runs, scans }, unknown)

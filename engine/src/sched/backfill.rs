@@ -451,15 +451,28 @@ fn consider(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mu
     if !controller.live.is_pending(id) || controller.made_room_in_cycle(id) {
         return Next::Record;
     }
+    if !record.kind.task {
+        return look_at(controller, backfill, cycle, record);
+    }
+    let array = scenario.workload.jobs[id.index()].name.id;
+    if !backfill.counts.comes_to_task(array, record.partition, controller.array_plan_cap(id)) {
+        return Next::Record;
+    }
+    let planned = backfill.counts.planned_tasks(array);
+    let next = look_at(controller, backfill, cycle, record);
+    if controller.live.is_pending(id) && backfill.counts.planned_tasks(array) == planned {
+        backfill.counts.reject_array(array, record.partition);
+    }
+    next
+}
+
+/// One record that the cycle comes to, as far as its array goes.
+fn look_at(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut Cycle, record: Record) -> Next {
+    let scenario = controller.scenario;
+    let id = record.job;
     let limit_stop = scenario.policy.main.assoc_limit_stop;
     if !limit_stop && !controller.limits_allow_test(id, record.partition) {
         return Next::Record;
-    }
-    if record.kind.task {
-        let array = scenario.workload.jobs[id.index()].name.id;
-        if backfill.counts.array_is_planned(array, controller.array_plan_cap(id)) {
-            return Next::Record;
-        }
     }
     cycle.depth += 1;
     if backfill.counts.are_used_up(controller, record) {

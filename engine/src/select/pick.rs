@@ -49,7 +49,10 @@ pub(crate) struct PickScratch {
 /// What is still needed.
 #[derive(Debug)]
 pub(super) struct Remaining {
+    /// Nodes wanted: the most of a range.
     pub(super) nodes: i64,
+    /// Nodes without which the job cannot run: the least of a range.
+    least_nodes: i64,
     pub(super) cpus: i64,
     pub(super) max_nodes: i64,
 }
@@ -72,6 +75,7 @@ impl Remaining {
     pub(super) fn of(shape: &Shape) -> Self {
         Self {
             nodes: i64::from(shape.wanted_nodes.max(shape.min_nodes)),
+            least_nodes: i64::from(shape.min_nodes),
             cpus: i64::from(shape.min_cpus),
             max_nodes: i64::from(shape.max_nodes),
         }
@@ -92,15 +96,17 @@ impl Remaining {
         self.cpus <= 0 && self.suffice(shape, 0)
     }
 
-    /// Takes an offer: as many CPUs as it may, leaving a core's or socket's for each node still needed, or a task's.
+    /// Takes an offer: as many CPUs as it may, leaving a core's or socket's, or a task's, for each node that the job cannot do
+    /// without.
     pub(super) fn take(&mut self, shape: &Shape, mut offer: Offer) -> Offer {
         if !shape.whole_nodes {
-            let reserved = (self.nodes - 1).max(0) * i64::from(shape.cpus_per_task.max(offer.kept));
+            let reserved = (self.least_nodes - 1).max(0) * i64::from(shape.cpus_per_task.max(offer.kept));
             let allowed = (self.cpus - reserved).max(i64::from(shape.min_cpus_per_node));
             offer.cpus = i64::from(offer.cpus).min(allowed) as u32;
         }
         self.cpus -= i64::from(offer.cpus);
         self.nodes -= 1;
+        self.least_nodes -= 1;
         self.max_nodes -= 1;
         offer
     }

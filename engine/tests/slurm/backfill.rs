@@ -176,6 +176,23 @@ fn as_many_jobs_of_a_partition_are_planned_as_allowed() {
     );
 }
 
+/// Slurm keeps the tasks of an array in one record, and comes to the next of them when it has found a place for the one before.
+#[test]
+fn tasks_behind_one_without_a_place_do_not_count() {
+    expect(
+        "node n[1-2] cores=4
+         set bf_max_job_user=2 bf_window=5
+         job 1 user=h n=4 run=590 t=10
+         job 2 at=10 user=a array=1-3 N=2 n=8 run=50 t=10
+         job 3 at=10 user=a run=100 t=2",
+        "1    0   0..4          +590  COMPLETED  n1     *
+         2_1  10  1.end+0..4    +50   COMPLETED  n1,n2  *
+         2_2  10  2_1.end+0..4  +50   COMPLETED  n1,n2  *
+         2_3  10  2_2.end+0..4  +50   COMPLETED  n1,n2  *
+         3    10  10..41        +100  COMPLETED  n2     backfill",
+    );
+}
+
 /// Five tasks come at once, but plans of two at most are kept: the cap is on what is planned, not on what starts.
 #[test]
 fn a_cycle_starts_every_task_of_an_array_that_fits() {

@@ -101,6 +101,17 @@ fn a_range_of_nodes_gets_as_many_as_there_are() {
     assert_eq!(found, ["n4", "n1,n2,n3", "n1,n2,n3"]);
 }
 
+/// Job 2 takes six CPUs of n1 and six of n2: none are kept for the third node of its range, without which it can do.
+#[test]
+fn cpus_are_kept_for_the_least_nodes_of_a_range_only() {
+    let found = nodes(
+        "node n[1-3] cores=8
+         job 1 n=8 w=n3 run=300
+         job 2 at=10 N=1-3 n=4 c=3 run=50",
+    );
+    assert_eq!(found, ["n3", "n1,n2"]);
+}
+
 #[test]
 fn tasks_without_a_node_count_spread_only_as_far_as_needed() {
     let found = nodes(

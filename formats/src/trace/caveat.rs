@@ -68,6 +68,8 @@ caveats! {
     RunTimeUnknown, Warning, "Elapsed", "ended, but without a run time: taken as 0 s", "export ElapsedRaw, Start and End";
     /// No end of a job that was cancelled in the queue.
     CancelTimeUnknown, Warning, "End", "cancelled in the queue at an unknown time: removed as soon as submitted", "export End";
+    /// A submission that slurmctld recorded and refused.
+    Refused, Assumed, "State", "failed at once without ever holding a node: taken as refused at submission, they never start", "";
     /// A suspended job.
     Suspended, NotModelled, "Suspended", "were suspended for a time: the times are not recorded, the run time is without them", "";
     /// Requeued incarnations.

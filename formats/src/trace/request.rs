@@ -151,7 +151,9 @@ impl RequestBuilder<'_> {
     /// line, directives in the script (which are not recorded) said it.
     fn shape_of_options(&mut self, options: &Options<'_>, recorded: &Recorded<'_>) -> Shape {
         let cpus_per_task = options.cpus_per_task.unwrap_or(1);
-        let asked_nodes = options.nodes.map_or(1, |nodes| nodes.0);
+        // sbatch asks for no more nodes than there are tasks.
+        let fewer = |nodes: u32| options.tasks.map_or(nodes, |tasks| nodes.min(tasks.max(1)));
+        let asked_nodes = options.nodes.map_or(1, |nodes| fewer(nodes.0));
         let tasks = options.tasks.unwrap_or_else(|| match (options.ntasks_per_node, options.nodes) {
             (Some(per_node), _) => per_node.saturating_mul(asked_nodes),
             (None, Some((least, _))) => least,
@@ -166,7 +168,7 @@ impl RequestBuilder<'_> {
             } else {
                 asked_nodes
             },
-            max_nodes: options.nodes.map(|nodes| nodes.1.max(spread)),
+            max_nodes: options.nodes.map(|nodes| fewer(nodes.1).max(spread)),
             tasks,
             cpus_per_task,
             min_cpus: tasks.saturating_mul(cpus_per_task),

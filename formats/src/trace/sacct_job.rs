@@ -253,6 +253,11 @@ impl RowReader<'_> {
                     self.log.caveat(CaveatKind::CancelTimeUnknown, self.line);
                 }
             }
+            TraceState::Failed if run_time == 0 && self.present.alloc_tres && !self.was_allocated(row) => {
+                // sbatch was told that no node could ever serve it, and slurmctld forgot it at once.
+                ending.cancelled_at = Some(submit);
+                self.log.caveat(CaveatKind::Refused, self.line);
+            }
             TraceState::Pending | TraceState::Running => {
                 ending.is_bound = true;
                 if state == TraceState::Pending {

@@ -42,7 +42,9 @@ fn starts(text: &str, delimiter: u8, columns: [&str; 3], second: impl Fn(&str) -
     let header = table.headers().unwrap().clone();
     let [job, start, nodes] = columns.map(|name| header.iter().position(|cell| cell == name).unwrap());
     let row = |row: csv::StringRecord| Some((row[job].to_owned(), (second(&row[start])?, row[nodes].to_owned())));
-    table.records().filter_map(|record| row(record.unwrap())).collect()
+    // Who was refused or left the queue has no nodes.
+    let held = |(_, (_, nodes)): &(String, Start)| nodes != "None assigned";
+    table.records().filter_map(|record| row(record.unwrap())).filter(held).collect()
 }
 
 /// `2024-01-01T00:09:00` as seconds.
@@ -140,6 +142,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("x-pre", 130),
         ("x-part", 130),
         ("x-over", 130),
+        ("y-mix", 292),
     ];
     for (name, jobs) in jobs {
         assert_eq!(differing_at_its_moments(name), (Vec::new(), jobs), "{name}");

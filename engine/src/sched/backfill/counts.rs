@@ -16,6 +16,9 @@ pub(super) struct Counts {
     pub(super) user_partition: Vec<u32>,
     pub(super) planned_in_partition: Vec<u32>,
     pub(super) array: std::collections::BTreeMap<u64, u32>,
+    /// Arrays of which a task got neither a start nor a plan, with the partition: Slurm keeps the tasks in one record, and comes
+    /// to the next one only when it has found a place for the one before.
+    rejected_arrays: std::collections::BTreeSet<(u64, PartitionId)>,
     /// Jobs with a planned start, under `bf_one_resv_per_job`.
     jobs: std::collections::BTreeSet<JobId>,
 }
@@ -90,8 +93,19 @@ impl Counts {
         policy.one_resv_per_job && self.jobs.contains(&job)
     }
 
-    /// Whether an array has as many planned tasks as `bf_max_job_array_resv` allows.
-    pub(super) fn array_is_planned(&self, array: u64, most: u32) -> bool {
-        self.array.get(&array).is_some_and(|&n| n >= most)
+    /// Whether the cycle comes to another task of an array in a partition: not after one that got nothing, nor once as many are
+    /// planned as `bf_max_job_array_resv` allows.
+    pub(super) fn comes_to_task(&self, array: u64, partition: PartitionId, most: u32) -> bool {
+        !self.rejected_arrays.contains(&(array, partition)) && self.planned_tasks(array) < most
+    }
+
+    /// Tasks of an array that have a planned start.
+    pub(super) fn planned_tasks(&self, array: u64) -> u32 {
+        self.array.get(&array).copied().unwrap_or(0)
+    }
+
+    /// A task of an array got neither a start nor a plan.
+    pub(super) fn reject_array(&mut self, array: u64, partition: PartitionId) {
+        self.rejected_arrays.insert((array, partition));
     }
 }

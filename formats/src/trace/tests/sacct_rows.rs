@@ -116,6 +116,16 @@ fn the_order_of_incarnations_in_the_file_does_not_matter() {
 }
 
 #[test]
+fn a_job_that_failed_without_ever_holding_a_node_was_refused() {
+    let refused = [("State", "FAILED"), ("ElapsedRaw", "0"), ("AllocTRES", "")];
+    let first = trace(&with(&refused));
+    assert_eq!(caveats(&first), [(CaveatKind::Refused, 1)]);
+    assert_eq!(first.jobs[0].cancelled_at, Some(SUBMIT));
+    let held = trace(&with(&[("State", "FAILED"), ("ElapsedRaw", "0"), ("AllocTRES", "cpu=1,node=1")]));
+    assert_eq!((caveats(&held), held.jobs[0].cancelled_at), (vec![], None));
+}
+
+#[test]
 fn a_job_that_preemption_ended_would_have_run_on() {
     let trace = trace(&with(&[("State", "PREEMPTED")]));
     assert_eq!(caveats(&trace), [(CaveatKind::Preempted, 1)]);
@@ -204,6 +214,17 @@ fn directives_in_the_script_show_in_the_recorded_request() {
     let trace = super::trace(&with(&[("SubmitLine", line), ("ReqTRES", "cpu=15,node=3")]));
     let asked = request(&trace, 0);
     assert_eq!((asked.min_nodes, asked.max_nodes, asked.cpus_per_task, asked.min_cpus), (3, None, 3, 15));
+}
+
+#[test]
+fn sbatch_asks_for_no_more_nodes_than_tasks() {
+    let nodes = |line: &str, recorded: &str| {
+        let trace = trace(&with(&[("SubmitLine", line), ("ReqTRES", recorded)]));
+        (request(&trace, 0).min_nodes, request(&trace, 0).max_nodes)
+    };
+    assert_eq!(nodes("sbatch -N 1-3 -n 2 -c 3 job.sh", "cpu=6,node=1"), (1, Some(2)));
+    assert_eq!(nodes("sbatch -N 5 -n 2 job.sh", "cpu=2,node=2"), (2, Some(2)));
+    assert_eq!(nodes("sbatch -N 1-3 job.sh", "cpu=1,node=1"), (1, Some(3)));
 }
 
 #[test]
