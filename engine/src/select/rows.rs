@@ -73,6 +73,11 @@ pub(crate) fn shared_by(partition: &Partition, request: &Request) -> u32 {
     }
 }
 
+/// Whether a request shares its cores in a partition because it asks to.
+pub(crate) fn asks_to_share(partition: &Partition, request: &Request) -> bool {
+    matches!(partition.over_subscribe, OverSubscribe::Yes(_)) && shared_by(partition, request) > 1
+}
+
 /// The rows of each partition that has some, in the order of the partitions.
 pub(crate) fn of_partitions(cluster: &Cluster) -> Vec<(PartitionId, Rows)> {
     let mut all: Vec<(PartitionId, Rows)> = Vec::new();

@@ -74,6 +74,8 @@ pub(crate) struct Shape {
     pub(crate) rows: Option<Rows>,
     /// How many jobs may share its cores, itself included.
     pub(crate) shared_by: u32,
+    /// The same job if it shared with nobody: as such backfill tests it first, where it shares because it asks to.
+    pub(crate) unshared: Option<Box<Self>>,
     /// Fill a node's sockets one after the other.
     pub(crate) block_cores: bool,
     /// How long it waits for nodes of one leaf switch [s] (`--switches=1@t`).
@@ -250,6 +252,7 @@ impl Shape {
             strategy,
             rows: rows::rows_of(cluster, partition_id),
             shared_by: rows::shared_by(partition, request),
+            unshared: None,
             block_cores: request.block_cores.unwrap_or(select.block_cores),
             leaf_wait: leaf_wait(request, cluster, select),
             alternatives: Vec::new(),
@@ -286,6 +289,9 @@ impl Shape {
                 shape.counted = parts.iter().map(|(expr, count)| (nodes_with(expr), *count)).collect();
             }
             _ => {}
+        }
+        if rows::asks_to_share(partition, request) && !select.linear && request.features == FeatureExpr::Any {
+            shape.unshared = Some(Box::new(Self { shared_by: 1, ..shape.clone() }));
         }
         shape.strays = select.linear && shape.may_stray(|node| cluster.nodes[node.index()].cpus);
         shape

@@ -136,6 +136,35 @@ fn cores_of_lower_tiers_are_avoided_from_the_highest_down() {
 }
 
 /// Memory is never shared, whoever shares cores.
+/// Backfill tests job 2 as one that shares with nobody, and finds room at once; its start is refused, since it does share, and
+/// the node stays planned, so that job 3 waits for it. With a constraint there is
+/// no such test.
+#[test]
+fn who_asks_to_share_is_first_tested_as_one_that_does_not() {
+    let scenario = |constraint: &str| {
+        format!(
+            "node n1 cores=4 features=a
+             partition p over=yes:2
+             job 1 n=2 run=590 t=10
+             job 2 at=10 n=2 run=50 t=10 oversubscribe {constraint}
+             job 3 at=10 n=2 run=50 t=2"
+        )
+    };
+    expect(
+        &scenario(""),
+        "1  0   0..4        +590  *  n1  *
+         2  10  1.end+0..4  +50   *  n1  *
+         3  10  1.end+0..4  +50   *  n1  *",
+    );
+    expect(
+        &scenario("C=a"),
+        "1  0   0..4        +590  *  n1  *
+         2  10  1.end+0..4  +50   *  n1  *
+         3  10  10..41      +50   *  n1  backfill",
+    );
+    expect_equal_with_every_cycle(&scenario(""), 3);
+}
+
 #[test]
 fn memory_is_handed_out_once_all_the_same() {
     let scenario = |mem: u32| three("force:3", "memory", &format!("mem={mem}"));

@@ -42,6 +42,12 @@ pub(super) fn will_run(
 ) -> Option<i64> {
     let now = seconds(controller.now);
     let user = controller.scenario.workload.jobs[record.job.index()].user.0;
+    if let Some(unshared) = &shape.unshared
+        && controller.selector.fits_in_plan(&controller.free, unshared, user, &backfill.usable)
+    {
+        // Its start may be refused all the same, since it does share.
+        return Some(now);
+    }
     if bound <= now && controller.selector.fits_in_plan(&controller.free, shape, user, &backfill.usable) {
         return Some(now);
     }
