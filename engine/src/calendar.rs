@@ -1,7 +1,7 @@
 //! What happens to the machine in the course of time: advance reservations, and nodes that are down or drained.
 //! Source: slurm-semantics 7.2, 7.6.
 
-use crate::ids::PartitionId;
+use crate::ids::{LicenseId, PartitionId};
 use crate::node_set::NodeSet;
 
 /// Everything that is set to happen. Empty for most scenarios, and then it costs nothing.
@@ -20,7 +20,7 @@ impl Calendar {
     }
 }
 
-/// An advance reservation of whole nodes (`scontrol create reservation`).
+/// An advance reservation of whole nodes, licences or both (`scontrol create reservation`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reservation {
     /// `ReservationName`.
@@ -30,8 +30,10 @@ pub struct Reservation {
     /// `StartTime` and `EndTime` of each occurrence [Unix s, half open], ascending and without overlap; at least one. The next
     /// one becomes known when the one before has ended, as a recurring reservation is advanced.
     pub windows: Vec<(i64, i64)>,
-    /// `Nodes`.
+    /// `Nodes`; none in one of licences alone.
     pub nodes: NodeSet,
+    /// `Licenses`, each once.
+    pub licenses: Vec<(LicenseId, u32)>,
     /// `PartitionName`; decides only with `PART_NODES`.
     pub partition: Option<PartitionId>,
     /// `Users`; empty if it is not by user.

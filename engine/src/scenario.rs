@@ -167,8 +167,8 @@ fn fault_of_reservation(
         Some("it ends before it begins, or lies beyond all time")
     } else if ends.zip(windows).any(|(before, &(start, _))| start < before) {
         Some("its occurrences overlap or are not in order")
-    } else if reservation.nodes.is_empty() || !reservation.nodes.is_of(n_nodes) {
-        Some("it has no node, or one that is not there")
+    } else if (reservation.nodes.is_empty() && reservation.licenses.is_empty()) || !reservation.nodes.is_of(n_nodes) {
+        Some("it has no node and no licence, or a node that is not there")
     } else if reservation.partition.is_some_and(|partition| partition.index() >= n_partitions) {
         Some("its partition is not there")
     } else {

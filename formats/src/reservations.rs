@@ -45,7 +45,9 @@ pub struct Fact {
     pub end: i64,
     /// `Nodes`: a hostlist, `ALL`, or empty.
     pub nodes: String,
-    /// `PartitionName`, or empty. Without nodes it reserves all of the partition.
+    /// `Licenses`: `name:count,…`, or empty.
+    pub licenses: String,
+    /// `PartitionName`, or empty. Without nodes and licences it reserves all of the partition.
     pub partition: String,
     /// `Users`, each with its `-` where it is denied.
     pub users: Vec<String>,

@@ -1,17 +1,29 @@
 //! Licences: counted over the cluster, taken at start, returned when the job has left COMPLETING.
-//! Source: slurm-semantics 7.3.
+//! Source: slurm-semantics 7.3; reserved ones behaviour of 22.05.8 (docs/FIDELITY.md, facts 35).
 
-use crate::ids::JobId;
-use crate::simulation::Controller;
+use crate::ids::{JobId, LicenseId};
+use crate::simulation::{Controller, seconds};
 
 impl Controller<'_> {
-    /// Whether all licences of the job are free now.
+    /// Whether all licences of the job are free now, those aside that others have reserved for a part of the time that it may
+    /// run. O(licences × reservations).
     pub(crate) fn licenses_free(&self, id: JobId) -> bool {
         let request = self.scenario.workload.jobs[id.index()].request;
         let wanted = &self.scenario.workload.requests[request.index()].licenses;
-        wanted
-            .iter()
-            .all(|&(license, count)| self.free_licenses.get(license.index()).is_some_and(|&free| free >= count))
+        if wanted.is_empty() {
+            return true;
+        }
+        let now = seconds(self.now);
+        let limit = self.live.get(id).map_or(0, |live| live.limit_seconds);
+        self.licenses_left(wanted, self.reservation_of(id), (now, now + limit))
+    }
+
+    /// Whether so many licences are free now and not reserved by others for a part of a time [s, half open].
+    pub(crate) fn licenses_left(&self, wanted: &[(LicenseId, u32)], own: Option<usize>, time: (i64, i64)) -> bool {
+        wanted.iter().all(|&(license, count)| {
+            let free = self.free_licenses.get(license.index()).copied().unwrap_or(0);
+            free >= count.saturating_add(self.reserved_licenses(license, own, time))
+        })
     }
 
     /// Takes the licences of a starting job.

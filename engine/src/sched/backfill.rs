@@ -349,6 +349,7 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
         && !cycle.yields
         && policy.backfill.min_age_reserve == 0
         && controller.preempt.is_none()
+        && !controller.reservations.any_licenses(controller.scenario)
         && !controller.components_wait()
         && cycle.sizes == controller.sizes_version
         && cycle.weights == controller.selector.weights.version()

@@ -134,6 +134,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     // Preemption looks at how long jobs have run and when room was last made.
     let timeless = controller.scenario.policy.backfill.min_age_reserve == 0
         && controller.preempt.is_none()
+        && !controller.reservations.any_licenses(controller.scenario)
         && !controller.every_cycle;
     if let Some(idle) = controller.main_scratch.idle[kind]
         && idle.version == controller.version
@@ -356,8 +357,9 @@ fn consider(
         let opening = if controller.reservations.any() {
             let now = seconds(controller.now);
             let end = now + controller.live.get(id).map_or(0, |live| live.limit_seconds);
-            let candidate =
-                Candidate { own: reservation, partition: record.partition, required: &shape.required, begin: now, end };
+            let licenses = &controller.scenario.workload.requests[request.index()].licenses;
+            let (partition, required) = (record.partition, &shape.required);
+            let candidate = Candidate { own: reservation, partition, required, licenses, begin: now, end };
             controller.narrow_to_reservations(candidate, &mut scratch.possible, &mut scratch.turns_at)
         } else {
             Opening::Open { overlaps: false }

@@ -8,7 +8,7 @@ use super::{Controller, SECOND, seconds};
 use crate::ablation::{Rule, is_off};
 use crate::association::AssociationTree;
 use crate::calendar::Reservation;
-use crate::ids::{JobId, NodeId, PartitionId};
+use crate::ids::{JobId, LicenseId, NodeId, PartitionId};
 use crate::node_set::NodeSet;
 use crate::scenario::Scenario;
 use crate::sched::queue::Record;
@@ -63,6 +63,8 @@ pub(crate) struct Candidate<'a> {
     pub(crate) own: Option<usize>,
     pub(crate) partition: PartitionId,
     pub(crate) required: &'a [NodeId],
+    /// Licences that it wants.
+    pub(crate) licenses: &'a [(LicenseId, u32)],
     /// First second of its run.
     pub(crate) begin: i64,
     /// First second after it, by its limit.
@@ -86,6 +88,12 @@ impl Reservations {
     #[inline]
     pub(crate) fn any(&self) -> bool {
         !self.existing.is_empty() && !is_off(Rule::Reservations)
+    }
+
+    /// Whether one that exists now reserves licences: then what is free depends on the time.
+    pub(crate) fn any_licenses(&self, scenario: &Scenario) -> bool {
+        let reserves = |it: &Occurrence| !scenario.calendar.reservations[it.reservation].licenses.is_empty();
+        self.any() && self.existing.iter().any(reserves)
     }
 
     /// Whether a request may name one.
@@ -184,7 +192,7 @@ impl Controller<'_> {
         nodes: &mut NodeSet,
         turns_at: &mut i64,
     ) -> Opening {
-        let Candidate { own, partition, required, begin, end } = candidate;
+        let Candidate { own, partition, required, licenses, begin, end } = candidate;
         let own = own.map(|index| (index, self.reservation(index)));
         if let Some((index, reservation)) = own {
             let Some(mine) = self.reservations.occurrence(index) else { return Opening::NotUsable };
@@ -192,10 +200,13 @@ impl Controller<'_> {
                 if begin < mine.start || begin >= mine.end {
                     return Opening::NotUsable;
                 }
-                nodes.intersect(&reservation.nodes);
+                if !reservation.nodes.is_empty() {
+                    nodes.intersect(&reservation.nodes);
+                }
             }
         }
         let mut overlaps = false;
+        let mut licenses_return = i64::MAX;
         let partition_nodes = &self.scenario.cluster.partitions[partition.index()].nodes;
         for other in &self.reservations.existing {
             if other.end <= begin || own.is_some_and(|(index, _)| index == other.reservation) {
@@ -206,6 +217,9 @@ impl Controller<'_> {
                 continue;
             }
             let reservation = self.reservation(other.reservation);
+            if reservation.licenses.iter().any(|(license, _)| licenses.iter().any(|(wanted, _)| wanted == license)) {
+                licenses_return = licenses_return.min(other.end);
+            }
             let flags = reservation.flags;
             match own {
                 Some((_, mine)) => {
@@ -228,12 +242,28 @@ impl Controller<'_> {
             overlaps |= nodes.intersection_len(&reservation.nodes) > 0;
             nodes.subtract(&reservation.nodes);
         }
+        if licenses_return < i64::MAX && !self.licenses_left(licenses, own.map(|(index, _)| index), (begin, end)) {
+            // slurmctld tries again when the first of them ends, whatever that gives back.
+            return Opening::Closed(licenses_return);
+        }
         Opening::Open { overlaps }
     }
 
-    /// The nodes that a job of a reservation is bound to; none for a FLEX one.
+    /// How many of a licence reservations other than its own keep from a job during a time [s, half open]. O(reservations).
+    pub(crate) fn reserved_licenses(&self, license: LicenseId, own: Option<usize>, (begin, end): (i64, i64)) -> u32 {
+        if !self.reservations.any() {
+            return 0;
+        }
+        let others = self.reservations.existing.iter().filter(|it| own != Some(it.reservation));
+        let others = others.filter(|it| it.start < end && it.end > begin);
+        let counts = others.flat_map(|it| &self.reservation(it.reservation).licenses);
+        counts.filter(|(reserved, _)| *reserved == license).fold(0, |sum: u32, (_, count)| sum.saturating_add(*count))
+    }
+
+    /// The nodes that a job of a reservation is bound to; none for a FLEX one, and one of licences alone.
     pub(crate) fn bound_nodes(&self, own: Option<usize>) -> Option<&NodeSet> {
-        own.map(|index| self.reservation(index)).filter(|own| !own.flags.flex).map(|own| &own.nodes)
+        let own = own.map(|index| self.reservation(index));
+        own.filter(|own| !own.flags.flex && !own.nodes.is_empty()).map(|own| &own.nodes)
     }
 
     /// Whether the request fits now on `nodes`; for a job of a FLEX reservation on that one's nodes, if it can.

@@ -307,3 +307,24 @@ fn what_cannot_be_is_refused_by_name() {
         ]
     );
 }
+
+/// Of three licences two are reserved for job 4 from 1000 s to 2000 s. Job 2 would still run then: it starts when the reservation
+/// ends, though its licences are free, and its plan keeps nobody out. Job 3 ends before.
+#[test]
+fn licences_are_reserved_too() {
+    let scenario = "node n[1-2] cores=4
+         license mat:3
+         reservation lic at=1000 for=1000 licenses=mat:2 users=u
+         job 1 n=4 w=n2 L=mat:1 run=3000 t=60
+         job 2 at=10 n=4 L=mat:2 run=100 t=20
+         job 3 at=10 n=4 L=mat:2 run=100 t=10
+         job 4 at=500 user=u n=4 L=mat:2 resv=lic run=100 t=5";
+    expect(
+        scenario,
+        "1  0    0..4         +3000  COMPLETED  n2  *
+         2  10   2000..2062   +100   COMPLETED  n1  *
+         3  10   10..14       +100   COMPLETED  n1  *
+         4  *    1000..1007   +100   COMPLETED  n1  *",
+    );
+    expect_equal_with_every_cycle(scenario, 3);
+}

@@ -47,8 +47,8 @@ const FLAGS: &[(&str, FlagEffect)] = &[
     ("REPLACE_DOWN", FlagEffect::LeftOut("nodes that are down are not replaced by others")),
     ("PURGE_COMP", FlagEffect::LeftOut("it lasts until its end, also when idle")),
     ("TIME_FLOAT", FlagEffect::LeavesOut("a start that moves with time is not simulated")),
-    ("ANY_NODES", FlagEffect::LeavesOut("reservations of licences or burst buffers are not simulated")),
-    ("LICENSE_ONLY", FlagEffect::LeavesOut("reservations of licences are not simulated")),
+    ("ANY_NODES", FlagEffect::Silent),
+    ("LICENSE_ONLY", FlagEffect::Silent),
 ];
 
 /// What a flag does, by its name in any case; an argument (`PURGE_COMP=00:05:00`) is ignored.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use foresite_engine::calendar::Reservation;
 use foresite_engine::cluster::Cluster;
+use foresite_engine::ids::LicenseId;
 use foresite_engine::node_set::NodeSet;
 use jiff::tz::TimeZone;
 
@@ -57,7 +58,9 @@ fn reservation(
     }
     let mut flags = fact.flags;
     let of_partition = partition.and_then(|id| cluster.partitions.get(id.index()));
+    let licenses = licenses(fact, cluster, diagnostics);
     let nodes = match (fact.nodes.as_str(), of_partition) {
+        ("", _) if !licenses.is_empty() => NodeSet::empty(cluster.nodes.len()),
         ("", Some(partition)) => {
             flags.part_nodes = true;
             partition.nodes.clone()
@@ -72,7 +75,7 @@ fn reservation(
             nodes_named(list, cluster, &fact.place, "Nodes", &what, diagnostics)
         }
     };
-    if nodes.is_empty() {
+    if nodes.is_empty() && licenses.is_empty() {
         let message = format!("reservation {} has no node of slurm.conf: left out", fact.name);
         diagnostics.push(fact.place.remark(Severity::Warning, "Nodes", message));
         return None;
@@ -92,6 +95,7 @@ fn reservation(
         created: fact.created.unwrap_or(i64::MIN),
         windows,
         nodes,
+        licenses,
         partition,
         users,
         users_denied,
@@ -99,6 +103,24 @@ fn reservation(
         accounts_denied,
         flags,
     })
+}
+
+/// The licences that are reserved; those that the cluster does not have are named.
+fn licenses(fact: &Fact, cluster: &Cluster, diagnostics: &mut Vec<Diagnostic>) -> Vec<(LicenseId, u32)> {
+    let mut found = Vec::new();
+    for item in fact.licenses.split([',', ';']).map(str::trim).filter(|item| !item.is_empty()) {
+        let (name, count) = item.rsplit_once([':', '=', '*']).unwrap_or((item, "1"));
+        let known = || cluster.licenses.iter().map(|(license, _)| license.as_str());
+        match (known().position(|license| license == name), count.parse()) {
+            (Some(index), Ok(count)) => found.push((LicenseId::new(index), count)),
+            _ => {
+                let message = format!("'{item}' of reservation {} is no licence of slurm.conf: left out", fact.name);
+                let remark = fact.place.remark(Severity::Warning, "Licenses", message);
+                diagnostics.push(remark.cure(did_you_mean(name, known(), "write for example matlab:10")));
+            }
+        }
+    }
+    found
 }
 
 /// Names without their `-`, and whether they are denied; one list is either.

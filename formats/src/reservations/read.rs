@@ -106,6 +106,7 @@ impl Reader<'_> {
             start,
             end,
             nodes: field("nodes").to_owned(),
+            licenses: field("licenses").to_owned(),
             partition: field("partitionname").to_owned(),
             users: list("users"),
             accounts: list("accounts"),
@@ -140,7 +141,6 @@ impl Reader<'_> {
             );
         }
         for (key, reason) in [
-            ("Licenses", "its licences are not reserved"),
             ("BurstBuffer", "burst buffers are not simulated"),
             ("Groups", "users of groups are not known: nobody is let in for a group"),
             ("MaxStartDelay", "its nodes are not lent"),

@@ -14,7 +14,7 @@ const RECORDED: &str = "ReservationName=resv1 StartTime=2024-01-01T01:39:00 EndT
     Nodes=m[1-2] NodeCnt=2 CoreCnt=24 Features=(null) PartitionName=(null) Flags=SPEC_NODES TRES=cpu=24 \
     Users=user1,root Groups=(null) Accounts=(null) Licenses=(null) State=INACTIVE BurstBuffer=(null) Watts=n/a MaxStartDelay=(null)\n";
 
-const CONF: &str = "ClusterName=c\nNodeName=m[1-4]\nNodeName=n[1-2]\nPartitionName=all Nodes=ALL Default=YES\nPartitionName=m Nodes=m[1-4]\n";
+const CONF: &str = "ClusterName=c\nLicenses=matlab:4\nNodeName=m[1-4]\nNodeName=n[1-2]\nPartitionName=all Nodes=ALL Default=YES\nPartitionName=m Nodes=m[1-4]\n";
 
 fn site() -> Site {
     let mut files = FileSet::default();
@@ -68,7 +68,7 @@ fn the_form_of_several_lines_reads_the_same() {
 #[test]
 fn what_is_left_out_is_named() {
     let text = one(
-        "Nodes=m1 Flags=MAINT,REPLACE,PURGE_COMP=00:05:00,SPEC_NODES,FANCY Licenses=matlab:2 NodeName=m1 CoreIDs=0-3",
+        "Nodes=m1 Flags=MAINT,REPLACE,PURGE_COMP=00:05:00,SPEC_NODES,FANCY BurstBuffer=big:2 NodeName=m1 CoreIDs=0-3",
     );
     let (facts, found) = facts(&text);
     assert_eq!(
@@ -77,7 +77,7 @@ fn what_is_left_out_is_named() {
          resv:1: not modelled: Flags: PURGE_COMP=00:05:00 of r: it lasts until its end, also when idle\n\
          resv:1: warning: Flags: 'FANCY' of r is no flag that is known; left out; see scontrol(1)\n\
          resv:1: not modelled: CoreIDs: r reserves some cores of its nodes: the whole nodes are taken\n\
-         resv:1: not modelled: Licenses: matlab:2 of r: its licences are not reserved\n"
+         resv:1: not modelled: BurstBuffer: big:2 of r: burst buffers are not simulated\n"
     );
     assert!(facts[0].flags.maint);
 }
@@ -121,6 +121,22 @@ fn names_become_ids_and_unknown_ones_are_named() {
     assert_eq!(nodes, [2, 4]);
     assert_eq!((reservations[0].users.join(" "), reservations[0].users_denied), ("eve".to_owned(), true));
     assert!(reservations[1].flags.part_nodes && reservations[1].partition.is_some());
+}
+
+#[test]
+fn licences_are_reserved_with_nodes_or_alone() {
+    let text = format!(
+        "{}\n{}\n",
+        one("Nodes=(null) NodeCnt=0 Flags=ANY_NODES PartitionName=(null) Licenses=matlab:2,ansys:1"),
+        one("Nodes=m1 Licenses=matlab:1").replace("=r ", "=q ")
+    );
+    let (reservations, found) = lowered(&text, (0, 0));
+    assert_eq!(
+        found,
+        "resv:1: warning: Licenses: 'ansys:1' of reservation r is no licence of slurm.conf: left out; write for example matlab:10\n"
+    );
+    let kept: Vec<_> = reservations.iter().map(|it| (it.nodes.len(), it.licenses[0].1, it.licenses.len())).collect();
+    assert_eq!(kept, [(0, 2, 1), (1, 1, 1)]);
 }
 
 #[test]

@@ -99,6 +99,7 @@ impl Happenings {
             start,
             end,
             nodes: added.nodes.clone().unwrap_or_default().trim().to_owned(),
+            licenses: String::new(),
             partition: added.partition.clone().unwrap_or_default(),
             users: added.users.clone(),
             accounts: added.accounts.clone(),

@@ -57,13 +57,15 @@ fn second_of_sacct(time: &str) -> Option<i64> {
 /// Reads a recording's folder; `CostModel=ideal` is scenario 1.
 fn study(folder: &Path) -> Study {
     let mut files = FileSet::default();
-    for file in ["slurm.conf", "gres.conf", "topology.conf", "accounts.txt", "sacct.txt.gz"] {
+    for file in ["slurm.conf", "gres.conf", "topology.conf", "accounts.txt", "reservations.txt", "sacct.txt.gz"] {
         if let Ok(bytes) = fs::read(folder.join(file)) {
             files.insert(file, bytes);
         }
     }
     let named = |file: &str| Some(file.to_owned());
-    let site = SiteSource { slurm_conf: named("slurm.conf"), accounts: named("accounts.txt"), ..SiteSource::default() };
+    let reservations = named("reservations.txt").filter(|file| folder.join(file).exists());
+    let (slurm_conf, accounts) = (named("slurm.conf"), named("accounts.txt"));
+    let site = SiteSource { slurm_conf, accounts, reservations, ..SiteSource::default() };
     let trace = TraceSource { file: named("sacct.txt.gz"), ..TraceSource::default() };
     let mut document = StudyDocument::single("recorded", site, trace, 1);
     let ideal = Change::Set([("CostModel".to_owned(), Setting("ideal".to_owned()))].into_iter().collect());
@@ -142,6 +144,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("x-pre", 130),
         ("x-part", 130),
         ("x-over", 130),
+        ("x-lic", 130),
         ("y-mix", 292),
     ];
     for (name, jobs) in jobs {

@@ -4,9 +4,10 @@ use foresite_engine::calendar::{Outage, OutageKind, Reservation, ReservationFlag
 use foresite_engine::cluster::Cluster;
 use foresite_engine::node_set::NodeSet;
 
+use super::job::license;
 use super::{Line, T0, nodes_named};
 
-/// `at`, `for` (seconds), `nodes` (all without it), `created`, `daily=3` (three occurrences), `users`, `accounts` (`-a,b`
+/// `at`, `for` (seconds), `nodes` (all without it), `licenses=a:2` (of no nodes), `created`, `daily=3` (three occurrences), `users`, `accounts` (`-a,b`
 /// denies), `p` (partition), flags in lower case.
 pub(super) fn reservation(line: &Line<'_>, cluster: &Cluster) -> Reservation {
     let n_nodes = cluster.nodes.len();
@@ -15,6 +16,7 @@ pub(super) fn reservation(line: &Line<'_>, cluster: &Cluster) -> Reservation {
         created: i64::MIN,
         windows: Vec::new(),
         nodes: NodeSet::full(n_nodes),
+        licenses: Vec::new(),
         partition: None,
         users: Vec::new(),
         users_denied: false,
@@ -31,6 +33,10 @@ pub(super) fn reservation(line: &Line<'_>, cluster: &Cluster) -> Reservation {
             "created" => reservation.created = T0 + line.number::<i64>(value),
             "daily" => days = line.number(value),
             "nodes" => reservation.nodes = NodeSet::from_nodes(n_nodes, nodes_named(cluster, value)),
+            "licenses" => {
+                reservation.nodes = NodeSet::empty(n_nodes);
+                reservation.licenses = vec![license(line, cluster, value)];
+            }
             "p" => reservation.partition = cluster.partition_named(value),
             "users" => (reservation.users, reservation.users_denied) = (names(value), value.starts_with('-')),
             "accounts" => (reservation.accounts, reservation.accounts_denied) = (names(value), value.starts_with('-')),

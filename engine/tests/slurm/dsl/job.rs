@@ -152,9 +152,7 @@ pub(super) fn add(
             "resv" => request.reservation = Some(value.to_owned()),
             "contiguous" => request.contiguous = true,
             "L" => {
-                let (name, count) = value.split_once(':').unwrap();
-                let license = cluster.licenses.iter().position(|(other, _)| other == name).expect("a known licence");
-                request.licenses.push((LicenseId::new(license), line.number(count)));
+                request.licenses.push(license(line, cluster, value));
             }
             "time_min" => extra.time_min = Some(line.number(value)),
             "deadline" => extra.deadline = Some(T0 + line.number::<i64>(value)),
@@ -189,4 +187,11 @@ pub(super) fn add(
             .jobs
             .extend(tasks.map(|task| Job { name: JobName { part: JobPart::Task(task), ..job.name }, ..job.clone() })),
     }
+}
+
+/// `matlab:2`.
+pub(super) fn license(line: &Line<'_>, cluster: &Cluster, value: &str) -> (LicenseId, u32) {
+    let (name, count) = value.split_once(':').unwrap();
+    let license = cluster.licenses.iter().position(|(other, _)| other == name).expect("a known licence");
+    (LicenseId::new(license), line.number(count))
 }
