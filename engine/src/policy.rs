@@ -492,7 +492,7 @@ impl Default for BackfillPolicy {
 impl PriorityPolicy {
     /// Whether the CPUs of a job have a part in its priority.
     pub fn counts_sizes(&self) -> bool {
-        self.multifactor && (self.weight_job_size > 0 || !self.weight_tres.is_empty())
+        self.multifactor && self.weight_job_size > 0
     }
 }
 

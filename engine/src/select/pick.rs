@@ -191,8 +191,7 @@ fn attempt(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickScra
         || match shape.strategy {
             strategy if strategy != Strategy::Spread && !scratch.idle_last.is_empty() => {
                 let idle = std::mem::take(&mut scratch.idle_last);
-                let rank = |offer: &Offer| i64::from(idle[offer.node.index()]);
-                let done = ordered(shape, offers, &mut rest, scratch, chosen, rank, false);
+                let done = busy_first(shape, offers, &mut rest, scratch, chosen, &idle);
                 scratch.idle_last = idle;
                 done
             }
@@ -431,6 +430,40 @@ fn fill_from_run(
         }
         take(shape, offers, position, rest, scratch, chosen);
     }
+}
+
+/// `bf_busy_nodes`: weight by weight nodes in use, then idle ones. As observed, what ends the search among the nodes in use does
+/// not keep it from the idle ones of that weight: one of them is taken more than is needed, or more than are allowed.
+fn busy_first(
+    shape: &Shape,
+    offers: &[Offer],
+    rest: &mut Remaining,
+    scratch: &mut PickScratch,
+    chosen: &mut Vec<Offer>,
+    idle: &[bool],
+) -> bool {
+    let mut order: Vec<usize> = (0..offers.len()).collect();
+    order.sort_by_key(|&position| (offers[position].weight, idle[offers[position].node.index()]));
+    let mut satisfied = false;
+    for of_weight in order.chunk_by(|&one, &other| offers[one].weight == offers[other].weight) {
+        let mut ends = false;
+        for alike in
+            of_weight.chunk_by(|&one, &other| idle[offers[one].node.index()] == idle[offers[other].node.index()])
+        {
+            for &position in alike {
+                take(shape, offers, position, rest, scratch, chosen);
+                satisfied |= rest.satisfied();
+                if rest.satisfied() || rest.max_nodes == 0 {
+                    ends = true;
+                    break;
+                }
+            }
+        }
+        if ends {
+            break;
+        }
+    }
+    satisfied || (rest.cpus <= 0 && rest.least_nodes <= 0)
 }
 
 /// Takes nodes by weight and then by `rank`; `as_many` goes on until no more nodes are allowed.

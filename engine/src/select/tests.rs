@@ -49,21 +49,49 @@ fn shape(cores: &[u32], tasks: u32, nodes: Option<(u32, u32)>) -> Shape {
     Shape::new(&cluster(cores), &select, PartitionId(0), &request)
 }
 
-/// Free CPUs a node, and what is asked for; the nodes chosen with their CPUs.
-fn picked(free: &[u32], tasks: u32, nodes: Option<(u32, u32)>) -> String {
-    let offers: Vec<Offer> = free
-        .iter()
+fn offers(free: &[u32]) -> Vec<Offer> {
+    free.iter()
         .enumerate()
         .filter(|&(_, &cpus)| cpus > 0)
         .map(|(index, &cpus)| Offer { node: NodeId::new(index), cpus, weight: 1, total_cpus: cpus, kept: 1 })
-        .collect();
+        .collect()
+}
+
+/// Free CPUs a node, and what is asked for; the nodes chosen with their CPUs.
+fn picked(free: &[u32], tasks: u32, nodes: Option<(u32, u32)>) -> String {
+    let offers = offers(free);
+    picked_with(&mut PickScratch::default(), free, &offers, tasks, nodes)
+}
+
+fn picked_with(
+    scratch: &mut PickScratch,
+    free: &[u32],
+    offers: &[Offer],
+    tasks: u32,
+    nodes: Option<(u32, u32)>,
+) -> String {
     let mut chosen = Vec::new();
-    let found = choose(&shape(free, tasks, nodes), &offers, false, &mut PickScratch::default(), &mut chosen);
+    let found = choose(&shape(free, tasks, nodes), offers, false, scratch, &mut chosen);
     if !found {
         return "none".to_owned();
     }
     let text: Vec<String> = chosen.iter().map(|offer| format!("n{}:{}", offer.node.0 + 1, offer.cpus)).collect();
     text.join(" ")
+}
+
+/// `bf_busy_nodes`; y-sock/a1, 300 and 360 s.
+#[test]
+fn nodes_in_use_come_first_and_an_idle_one_more_than_is_needed() {
+    let picked = |free: &[u32], idle: &[bool], tasks, nodes| {
+        let offers = offers(free);
+        let mut scratch = PickScratch::default();
+        scratch.idle_last = idle.to_vec();
+        picked_with(&mut scratch, free, &offers, tasks, nodes)
+    };
+    assert_eq!(picked(&[4, 4, 4], &[true, false, false], 6, Some((2, 2))), "n1:1 n2:4 n3:2");
+    assert_eq!(picked(&[4, 4, 4], &[true, false, true], 6, Some((2, 2))), "n1:2 n2:4");
+    // The last node may be too small: the smallest are left out then.
+    assert_eq!(picked(&[4, 8, 8, 16], &[false; 4], 24, Some((3, 3))), "n2:8 n3:8 n4:8");
 }
 
 #[test]

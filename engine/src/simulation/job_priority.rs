@@ -3,8 +3,9 @@
 use super::lifecycle::YEAR_MINUTES;
 use super::reservations::RESERVED_TIER;
 use super::{Controller, seconds};
-use crate::cluster::Tres;
+use crate::cluster::{MemoryDefault, Tres};
 use crate::ids::{AssociationId, JobId, PartitionId, QosId, RequestId};
+use crate::job::{Memory, Request};
 use crate::priority::multifactor::JobFactors;
 
 /// What of a job, live or not, enters its priority.
@@ -44,6 +45,20 @@ impl Controller<'_> {
         }
     }
 
+    /// The memory that a request counts with: what it asks for, or the default of its first partition or of the cluster. O(1).
+    fn memory_asked(&self, request: &Request) -> Option<MemoryDefault> {
+        match request.memory {
+            Memory::PerNode(mb) => Some(MemoryDefault::PerNode(mb)),
+            Memory::PerCpu(mb) => Some(MemoryDefault::PerCpu(mb)),
+            Memory::Default => {
+                let partition = request.partitions.first().map(|id| &self.scenario.cluster.partitions[id.index()]);
+                let default = partition.and_then(|partition| partition.default_memory);
+                default.or(self.scenario.policy.select.default_memory)
+            }
+            Memory::PerGpu(_) | Memory::WholeNode => None,
+        }
+    }
+
     /// As [`Self::tier_and_priority`], with what [`Self::standing`] found.
     pub(crate) fn tier_and_priority_of(&self, id: JobId, partition: PartitionId, standing: Standing) -> (u32, u32) {
         let mut tier = self.scenario.cluster.partitions[partition.index()].priority_tier;
@@ -58,16 +73,18 @@ impl Controller<'_> {
         let request = &self.scenario.workload.requests[standing.request.index()];
         let nodes = request.min_nodes.max(1);
         let cpus = standing.charged_cpus.unwrap_or(request.min_cpus).max(1);
+        // What TRES count with is what was asked for, whatever a plan would charge.
+        let asked_cpus = f64::from(request.min_cpus.max(1));
         let tres: Vec<f64> = policy
             .weight_tres
             .iter()
             .map(|&(tres, _)| match tres {
-                Tres::Cpu | Tres::Billing => f64::from(cpus),
+                Tres::Cpu | Tres::Billing => asked_cpus,
                 Tres::Node => f64::from(nodes),
-                Tres::Memory => match request.memory {
-                    crate::job::Memory::PerNode(mb) => mb as f64 * f64::from(nodes),
-                    crate::job::Memory::PerCpu(mb) => mb as f64 * f64::from(cpus),
-                    _ => 0.0,
+                Tres::Memory => match self.memory_asked(request) {
+                    Some(MemoryDefault::PerNode(mb)) => mb as f64 * f64::from(nodes),
+                    Some(MemoryDefault::PerCpu(mb)) => mb as f64 * asked_cpus,
+                    None => 0.0,
                 },
                 Tres::Gres(gres) => {
                     let wanted = request.gres.iter().find(|wanted| wanted.gres == gres);

@@ -334,6 +334,8 @@ fn set(line: &Line<'_>, policy: &mut Policy) {
             "bf_max_job_array_resv" => backfill.max_job_array_resv = line.number(value),
             "multifactor" => priority.multifactor = true,
             "weight_age" => priority.weight_age = line.number(value),
+            "weight_tres_mem" => priority.weight_tres = vec![(Tres::Memory, line.number(value))],
+            "weight_tres_cpu" => priority.weight_tres = vec![(Tres::Cpu, line.number(value))],
             "weight_fairshare" => priority.weight_fairshare = line.number(value),
             "weight_job_size" => priority.weight_job_size = line.number(value),
             "weight_partition" => priority.weight_partition = line.number(value),

@@ -285,3 +285,33 @@ fn with_max_tres_gres_generic_resources_are_added_to_the_greatest() {
     expect(&scenario("max_tres"), &expected("4.end+0..4", "900..908"));
     expect(&scenario("max_tres_gres"), &expected("900..908", "3.end+0..4"));
 }
+
+/// Job 3 asks for four times the memory of job 2, since both take the default for each CPU.
+#[test]
+fn default_memory_counts_among_weighted_tres() {
+    expect(
+        "node n1 cores=4 memory=8000
+         set multifactor weight_tres_mem=8000 memory mem_per_cpu=1000
+         job 1 n=4 run=600 t=10
+         job 2 at=10 n=1 run=100 t=10
+         job 3 at=10 n=4 run=100 t=10",
+        "1  0   0..4         +600  COMPLETED  n1  *
+         2  10  3.end+0..4   +100  COMPLETED  n1  *
+         3  10  1.end+0..4   +100  COMPLETED  n1  *",
+    );
+}
+
+/// Job 2 would be charged the eight CPUs of a socket, and asks for one: job 3 asks for two.
+#[test]
+fn weighted_tres_are_those_asked_for_not_those_a_plan_would_charge() {
+    expect(
+        "node n1 cores=8 sockets=1
+         set select=socket multifactor weight_tres_cpu=8000
+         job 1 n=8 run=900 t=15
+         job 2 at=10 n=1 run=100 t=10
+         job 3 at=20 n=2 run=100 t=10",
+        "1  0   0..4         +900  COMPLETED  n1  *
+         2  10  3.end+0..4   +100  COMPLETED  n1  *
+         3  20  1.end+0..4   +100  COMPLETED  n1  *",
+    );
+}
