@@ -38,7 +38,7 @@ impl Controller<'_> {
 
     /// What a waiting job would hold by its last successful test; before that, what it asks for.
     pub(crate) fn last_known_counts(&self, id: JobId) -> Held {
-        self.counts_with(id, self.live.get(id).and_then(|live| live.charged_cpus))
+        self.counts_with(id, self.charged_cpus(id))
     }
 
     /// What a waiting job would at least hold.

@@ -8,7 +8,7 @@ use crate::node_set::{NodeSet, nodes_of};
 use crate::policy::ConsumableUnit;
 use crate::select::Selector;
 use crate::select::free::{ANY_USER, Free};
-use crate::select::pick::{Offer, Remaining};
+use crate::select::pick::{Offer, Remaining, spread_tasks};
 use crate::select::shape::{Shape, Strategy};
 
 /// A maximal sequence of consecutive usable nodes of one weight.
@@ -141,7 +141,9 @@ impl Selector {
             return Some(if cpus.all(|cpus| cpus == first) { Alike::Same(first) } else { Alike::AllTheirs });
         }
         let most = shape.tasks_per_node?.saturating_mul(shape.cpus_per_task);
-        (most == shape.min_cpus_per_node).then_some(Alike::Same(most))
+        let (cpus, per_core) = (&self.geometry.cpus, &self.geometry.cpus_per_core);
+        let has_no_more = |node: NodeId| cpus[node.index()] < most.saturating_add(per_core[node.index()]);
+        (most == shape.min_cpus_per_node && shape.eligible.iter().all(has_no_more)).then_some(Alike::Same(most))
     }
 
     /// Whether a node serves the shape if, and only if, it is eligible and idle, where nobody shares cores: it takes whole nodes,
@@ -200,6 +202,7 @@ impl Selector {
         let enough = may_suffice && self.attempt_by_runs(shape, &mut runs);
         if enough {
             runs.put_in_order(&mut self.chosen);
+            spread_tasks(shape, &mut self.chosen);
         }
         self.by_runs = runs;
         if !enough {
@@ -367,7 +370,7 @@ mod tests {
             request.max_nodes = (round % 5 > 0).then_some(request.min_nodes + draw(3) as u32);
             request.tasks = request.min_nodes * 4 + draw(9) as u32;
             request.min_cpus = request.tasks;
-            request.ntasks_per_node = Some([4, 4, 8][round % 3]);
+            request.ntasks_per_node = Some(4);
             let select = SelectPolicy::default();
             let mut shape = Shape::new(&cluster, &select, PartitionId(0), &request);
             shape.min_cpus_per_node = 4;

@@ -74,8 +74,8 @@ impl Remaining {
     /// All that a shape asks for.
     pub(super) fn of(shape: &Shape) -> Self {
         Self {
-            nodes: i64::from(shape.wanted_nodes.max(shape.min_nodes)),
-            least_nodes: i64::from(shape.min_nodes),
+            nodes: i64::from(shape.wanted_nodes.max(shape.spread)),
+            least_nodes: i64::from(shape.spread),
             cpus: i64::from(shape.min_cpus),
             max_nodes: i64::from(shape.max_nodes),
         }
@@ -87,7 +87,7 @@ impl Remaining {
 
     /// Whether so many nodes cover what is still needed, down to the least the job accepts.
     pub(super) fn suffice(&self, shape: &Shape, nodes: i64) -> bool {
-        let slack = i64::from(shape.wanted_nodes) - i64::from(shape.min_nodes);
+        let slack = i64::from(shape.wanted_nodes) - i64::from(shape.spread);
         nodes >= self.nodes - slack.max(0)
     }
 
@@ -222,8 +222,18 @@ fn attempt(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickScra
     let enough = satisfied || rest.is_enough(shape);
     if enough {
         chosen.sort_unstable_by_key(|offer| offer.node);
+        spread_tasks(shape, chosen);
     }
     enough
+}
+
+/// `--ntasks-per-node`: nodes are chosen by all that they offer, and get CPUs for so many tasks.
+pub(super) fn spread_tasks(shape: &Shape, chosen: &mut [Offer]) {
+    let Some(tasks) = shape.tasks_per_node.filter(|_| !shape.whole_nodes) else { return };
+    let mut rest = Remaining::of(shape);
+    for offer in chosen {
+        *offer = rest.take(shape, Offer { cpus: tasks.saturating_mul(shape.cpus_per_task), ..*offer });
+    }
 }
 
 /// Takes one offer, if it was not taken before.

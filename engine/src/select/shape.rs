@@ -64,6 +64,8 @@ pub(crate) struct Shape {
     pub(crate) exclusive_user: bool,
     /// `MaxCPUsPerNode` of the partition, with the partition's position among the capped ones.
     pub(crate) max_cpus_per_node: Option<(u32, u32)>,
+    /// Nodes over which `--ntasks-per-node` spreads its tasks, at least.
+    pub(crate) spread: u32,
     /// Nodes it must get.
     pub(crate) required: Vec<NodeId>,
     /// One run of consecutive nodes only.
@@ -247,6 +249,7 @@ impl Shape {
                 let before = cluster.partitions[..partition_id.index()].iter();
                 (before.filter(|other| other.max_cpus_per_node.is_some()).count() as u32, most)
             }),
+            spread,
             required: request.required_nodes.clone(),
             contiguous: request.contiguous,
             strategy,

@@ -37,7 +37,7 @@ impl Controller<'_> {
         Standing {
             accrue: live.map_or(job.submit, |live| live.accrue),
             limit_seconds: live.map_or(60 * i64::from(YEAR_MINUTES), |live| live.limit_seconds),
-            charged_cpus: live.and_then(|live| live.charged_cpus),
+            charged_cpus: if self.sizes_vary { self.charged_cpus(id) } else { live.and_then(|live| live.charged_cpus) },
             nice: job.nice,
             request: job.request,
             association: job.association,

@@ -100,8 +100,11 @@ impl Controller<'_> {
             self.enqueue(id, seconds(now));
             self.timers.request_main(now);
         }
-        // Its first priority knows of no test yet; the next step does.
-        self.size_becomes(id, charged);
+        // Its first priority knows of no test yet, nor those of tasks that come with it; the next step does.
+        if let Some(live) = self.live.get_mut(id).filter(|_| charged.is_some()) {
+            live.charged_cpus = charged;
+            self.sizes_version += 1;
+        }
     }
 
     /// The job is known from now on.
@@ -212,10 +215,26 @@ impl Controller<'_> {
     /// A test of when and where would have charged the waiting job so many CPUs: its size factor uses them from the next
     /// step on. Source: docs/FIDELITY.md, facts.
     pub(crate) fn size_becomes(&mut self, id: JobId, charged: Option<u32>) {
-        if let (Some(live), Some(cpus)) = (self.live.get_mut(id), charged) {
-            self.sizes_version += u64::from(live.charged_cpus != Some(cpus));
+        let Some(cpus) = charged else { return };
+        self.sizes_version += u64::from(self.charged_cpus(id) != Some(cpus));
+        if let Some(live) = self.live.get_mut(id) {
             live.charged_cpus = Some(cpus);
         }
+        if let Some(array) = self.array_of_varying_size(id) {
+            self.array_sizes.insert(array, cpus);
+        }
+    }
+
+    /// As how many CPUs a job counts; `None` as many as it asked for. O(log arrays).
+    pub(crate) fn charged_cpus(&self, id: JobId) -> Option<u32> {
+        let of_array = self.array_of_varying_size(id).and_then(|array| self.array_sizes.get(&array).copied());
+        of_array.or_else(|| self.live.get(id)?.charged_cpus)
+    }
+
+    /// The array of a task whose size may vary.
+    fn array_of_varying_size(&self, id: JobId) -> Option<u64> {
+        let name = self.job(id).name;
+        (self.sizes_vary && matches!(name.part, JobPart::Task(_))).then_some(name.id)
     }
 
     /// Whether failing tests of the main scheduler tell how large a job is: with select/linear, where sizes vary.
@@ -228,6 +247,11 @@ impl Controller<'_> {
         let (id, partition) = (record.job, record.partition);
         if let Some(live) = self.live.get_mut(id) {
             live.priority = record.priority();
+        }
+        if let Some(array) = self.array_of_varying_size(id) {
+            // What stays of the record counts as what has left it.
+            self.array_sizes.insert(array, allocation.cpus());
+            self.sizes_version += 1;
         }
         self.settle_limit(id, by);
         self.run_since(id, partition, allocation, seconds(self.now));

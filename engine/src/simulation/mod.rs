@@ -129,6 +129,8 @@ pub(crate) struct Controller<'a> {
     pub(crate) version: u64,
     /// Counts changes of the sizes that tests give to waiting jobs.
     pub(crate) sizes_version: u64,
+    /// CPUs that the waiting tasks of an array count as, by its id: slurmctld keeps them in one record. Empty where sizes do not vary.
+    array_sizes: BTreeMap<u64, u32>,
     /// Go through cycles that provably repeat the one before.
     pub(crate) every_cycle: bool,
     /// Whether the nodes that a plan names decide how large a waiting job is.
@@ -224,6 +226,7 @@ impl<'a> Controller<'a> {
             finished: 0,
             version: 0,
             sizes_version: 0,
+            array_sizes: BTreeMap::new(),
             every_cycle: every_cycle || needs_every_cycle(scenario),
             timers,
             scenario,
