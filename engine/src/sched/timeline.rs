@@ -67,7 +67,10 @@ impl Timeline {
         let Some(first) = self.slots.first() else { return };
         let begin = begin.max(first.begin);
         let end = end.max(begin + self.resolution);
-        let Some(mut at) = self.slots.iter().position(|slot| slot.end > begin) else { return };
+        let mut at = self.slots.partition_point(|slot| slot.end <= begin);
+        if at == self.slots.len() {
+            return;
+        }
         if self.slots[at].begin < begin {
             self.split(at, begin);
             at += 1;
@@ -150,9 +153,8 @@ impl Timeline {
         }
     }
 
-    /// By how much both times could grow without touching other slots. O(log slots).
-    pub(crate) fn slack(&self, begin: i64, end: i64) -> i64 {
-        let touched = self.touched(begin, end);
+    /// By how much both times could grow without touching other slots than these. O(1).
+    pub(crate) fn slack(&self, touched: &std::ops::Range<usize>, begin: i64, end: i64) -> i64 {
         let until_first_ends = self.slots.get(touched.start).map_or(i64::MAX, |slot| slot.end - begin);
         let until_next_begins = self.slots.get(touched.end).map_or(i64::MAX, |slot| slot.begin - end);
         until_first_ends.min(until_next_begins)

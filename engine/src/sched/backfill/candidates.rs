@@ -344,7 +344,8 @@ fn could_start(controller: &mut Controller<'_>, backfill: &mut Backfill, record:
     let candidates = &mut backfill.candidates;
     if !could {
         let now = seconds(controller.now);
-        let slack = backfill.timeline.slack(candidates.latest, now + limit);
+        let touched = backfill.timeline.touched(candidates.latest, now + limit);
+        let slack = backfill.timeline.slack(&touched, candidates.latest, now + limit);
         backfill.valid_until = backfill.valid_until.min(now.saturating_add(slack));
         let known = &mut candidates.requests[record.request.index()];
         (known.refused_in, known.refused_limit, known.refused_place) = (candidates.era, limit, record.place);

@@ -109,7 +109,7 @@ fn find_place(
         let later = backfill.timeline.later(slots.start, slots.end, &backfill.base);
         let later = later.into_iter().chain(reservation_ends).min();
         if try_from == now {
-            let slack = backfill.timeline.slack(try_from, end);
+            let slack = backfill.timeline.slack(&slots, try_from, end);
             backfill.valid_until = backfill.valid_until.min(now.saturating_add(slack));
         }
         if let (Some(demand), Some(later)) = (demand, later.filter(|_| may_pass && !test_only)) {
