@@ -300,6 +300,11 @@ impl Shape {
         shape
     }
 
+    /// `--ntasks-per-node`, where a node counts with no more than that: for jobs that share cores (slurm-semantics 6.5).
+    pub(crate) fn tasks_a_node_counts(&self) -> Option<u32> {
+        self.tasks_per_node.filter(|_| self.shared_by > 1)
+    }
+
     /// What one node's answer depends on.
     pub(crate) fn node_need(&self) -> NodeNeed {
         NodeNeed {
@@ -310,7 +315,7 @@ impl Shape {
             exclusive_user: self.exclusive_user,
             tasks: (!self.whole_nodes).then_some(TaskNeed {
                 cpus_per_task: self.cpus_per_task,
-                per_node: self.tasks_per_node,
+                per_node: self.tasks_a_node_counts(),
                 per_socket: self.tasks_per_socket,
                 per_core: self.tasks_per_core,
                 threads_per_core: self.threads_per_core,

@@ -67,6 +67,9 @@ pub(crate) fn usable_cpus(
         MemoryNeed::Whole => cpus,
         MemoryNeed::PerCpu(mb) => limited_by_memory(cpus, mb, free.memory[index], usable_threads, cpus_per_core),
     };
+    if let Some(tasks) = shape.tasks_a_node_counts() {
+        cpus = cpus.min(tasks.saturating_mul(shape.cpus_per_task));
+    }
     // A division costs as much as the rest of the test.
     let for_tasks = if shape.cpus_per_task == 1 { cpus } else { cpus - cpus % shape.cpus_per_task };
     if for_tasks < shape.min_cpus_per_node {
