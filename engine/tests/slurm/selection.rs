@@ -112,16 +112,17 @@ fn cpus_are_kept_for_the_least_nodes_of_a_range_only() {
     assert_eq!(found, ["n3", "n1,n2"]);
 }
 
-/// Nodes are compared by all that they have free, however few tasks go to each.
+/// Nodes are compared by all that they have free, however few tasks go to each; tasks spread over whole nodes, too.
 #[test]
 fn with_tasks_per_node_the_tighter_node_wins_all_the_same() {
     let found = nodes(
         "node n[1-2] cores=8
          job 1 n=4 w=n2 run=300
          job 2 at=10 N=1 n=2 per_node=2 run=50
-         job 3 at=100 n=4 per_node=2 run=50",
+         job 3 at=100 n=4 per_node=2 run=50
+         job 4 at=400 n=8 per_node=4 exclusive run=50",
     );
-    assert_eq!(found, ["n2", "n2", "n1,n2"]);
+    assert_eq!(found, ["n2", "n2", "n1,n2", "n1,n2"]);
 }
 
 #[test]
