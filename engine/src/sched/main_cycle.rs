@@ -219,7 +219,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
             }
             if countable && scratch.unseen.open == 0 {
                 // So are those of the records left, which only make the cycle deeper.
-                depth += (controller.queue.len() - waiting_behind) as u64;
+                depth += controller.queue.len().saturating_sub(waiting_behind) as u64;
                 if !full {
                     depth = depth.min(u64::from(policy.default_queue_depth) + 2);
                 }

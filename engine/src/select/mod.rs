@@ -2,6 +2,7 @@
 //! Reading order: [`shape`] (the request), [`free`] (what is there), [`usable`] (one node), [`pick`] (which nodes),
 //! [`layout`] (which cores), [`will_run`] (when).
 
+mod busy;
 mod by_leaves;
 pub(crate) mod by_runs;
 pub(crate) mod free;

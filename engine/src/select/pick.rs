@@ -2,6 +2,7 @@
 //! Source: slurm-semantics 6.7 (observed on 22.05.8).
 
 use crate::ids::NodeId;
+use crate::select::busy::busy_first;
 use crate::select::by_leaves::by_leaves;
 use crate::select::shape::{Shape, Strategy};
 use crate::select::tree::Tree;
@@ -52,7 +53,7 @@ pub(super) struct Remaining {
     /// Nodes wanted: the most of a range.
     pub(super) nodes: i64,
     /// Nodes without which the job cannot run: the least of a range.
-    least_nodes: i64,
+    pub(super) least_nodes: i64,
     pub(super) cpus: i64,
     pub(super) max_nodes: i64,
 }
@@ -440,40 +441,6 @@ fn fill_from_run(
         }
         take(shape, offers, position, rest, scratch, chosen);
     }
-}
-
-/// `bf_busy_nodes`: weight by weight nodes in use, then idle ones. As observed, what ends the search among the nodes in use does
-/// not keep it from the idle ones of that weight: one of them is taken more than is needed, or more than are allowed.
-fn busy_first(
-    shape: &Shape,
-    offers: &[Offer],
-    rest: &mut Remaining,
-    scratch: &mut PickScratch,
-    chosen: &mut Vec<Offer>,
-    idle: &[bool],
-) -> bool {
-    let mut order: Vec<usize> = (0..offers.len()).collect();
-    order.sort_by_key(|&position| (offers[position].weight, idle[offers[position].node.index()]));
-    let mut satisfied = false;
-    for of_weight in order.chunk_by(|&one, &other| offers[one].weight == offers[other].weight) {
-        let mut ends = false;
-        for alike in
-            of_weight.chunk_by(|&one, &other| idle[offers[one].node.index()] == idle[offers[other].node.index()])
-        {
-            for &position in alike {
-                take(shape, offers, position, rest, scratch, chosen);
-                satisfied |= rest.satisfied();
-                if rest.satisfied() || rest.max_nodes == 0 {
-                    ends = true;
-                    break;
-                }
-            }
-        }
-        if ends {
-            break;
-        }
-    }
-    satisfied || (rest.cpus <= 0 && rest.least_nodes <= 0)
 }
 
 /// Takes nodes by weight and then by `rank`; `as_many` goes on until no more nodes are allowed.

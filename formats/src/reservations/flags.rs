@@ -17,6 +17,8 @@ pub(crate) enum FlagEffect {
     LeftOut(&'static str),
     /// With it, the reservation as a whole is left out.
     LeavesOut(&'static str),
+    /// The same, unless the reservation names licences.
+    OfLicenses(&'static str),
 }
 
 const FLAGS: &[(&str, FlagEffect)] = &[
@@ -47,8 +49,8 @@ const FLAGS: &[(&str, FlagEffect)] = &[
     ("REPLACE_DOWN", FlagEffect::LeftOut("nodes that are down are not replaced by others")),
     ("PURGE_COMP", FlagEffect::LeftOut("it lasts until its end, also when idle")),
     ("TIME_FLOAT", FlagEffect::LeavesOut("a start that moves with time is not simulated")),
-    ("ANY_NODES", FlagEffect::Silent),
-    ("LICENSE_ONLY", FlagEffect::Silent),
+    ("ANY_NODES", FlagEffect::OfLicenses("it names no licence, and burst buffers are not simulated")),
+    ("LICENSE_ONLY", FlagEffect::OfLicenses("it names no licence")),
 ];
 
 /// What a flag does, by its name in any case; an argument (`PURGE_COMP=00:05:00`) is ignored.

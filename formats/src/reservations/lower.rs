@@ -60,7 +60,7 @@ fn reservation(
     let of_partition = partition.and_then(|id| cluster.partitions.get(id.index()));
     let licenses = licenses(fact, cluster, diagnostics);
     let nodes = match (fact.nodes.as_str(), of_partition) {
-        ("", _) if !licenses.is_empty() => NodeSet::empty(cluster.nodes.len()),
+        ("", _) if !fact.licenses.is_empty() => NodeSet::empty(cluster.nodes.len()),
         ("", Some(partition)) => {
             flags.part_nodes = true;
             partition.nodes.clone()

@@ -119,10 +119,11 @@ impl Reader<'_> {
                 Some(FlagEffect::Sets(set)) => set(&mut fact.flags),
                 Some(FlagEffect::Repeats(repeat)) => fact.repeat = Some(repeat),
                 Some(FlagEffect::Silent) => {}
+                Some(FlagEffect::OfLicenses(_)) if !fact.licenses.is_empty() => {}
                 Some(FlagEffect::LeftOut(reason)) => {
                     self.left_out(&place, "Flags", format!("{word} of {name}: {reason}"))
                 }
-                Some(FlagEffect::LeavesOut(reason)) => {
+                Some(FlagEffect::LeavesOut(reason) | FlagEffect::OfLicenses(reason)) => {
                     self.left_out(&place, "Flags", format!("{name} is left out: {reason} ({word})"));
                     return None;
                 }

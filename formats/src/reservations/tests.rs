@@ -140,6 +140,22 @@ fn licences_are_reserved_with_nodes_or_alone() {
 }
 
 #[test]
+fn reservations_of_no_node_and_no_known_licence_are_left_out() {
+    let (facts, found) = facts(&one("Nodes=(null) PartitionName=m Flags=ANY_NODES BurstBuffer=big:2"));
+    assert!(facts.is_empty());
+    assert_eq!(
+        found,
+        "resv:1: not modelled: Flags: r is left out: it names no licence, and burst buffers are not simulated (ANY_NODES)\n"
+    );
+    // Nor does it close the partition.
+    let unknown = one("Nodes=(null) PartitionName=m Flags=LICENSE_ONLY Licenses=ansys:1");
+    let (reservations, found) = lowered(&unknown, (0, 0));
+    assert!(reservations.is_empty());
+    assert!(found.contains("'ansys:1' of reservation r is no licence of slurm.conf"), "{found}");
+    assert!(found.contains("reservation r has no node of slurm.conf: left out"), "{found}");
+}
+
+#[test]
 fn recurring_ones_recur_by_the_local_clock_from_before_the_trace_to_a_month_after() {
     let day = 86_400;
     // 2024-03-28 to 2024-04-02, over the change of clocks in Berlin on Sunday 2024-03-31.

@@ -82,7 +82,7 @@ pub(super) fn faults(here: &str, change: &ReservationChange) -> Vec<Fault> {
     for (index, word) in added.flags.iter().enumerate() {
         let field = format!("add/flags/{index}");
         match flag(word) {
-            Some(FlagEffect::LeftOut(reason) | FlagEffect::LeavesOut(reason)) => {
+            Some(FlagEffect::LeftOut(reason) | FlagEffect::LeavesOut(reason) | FlagEffect::OfLicenses(reason)) => {
                 push(&field, format!("the flag '{word}' is not modelled: {reason}"), "leave it out");
             }
             Some(FlagEffect::Repeats(repeat)) => repeats.push(repeat),

@@ -304,7 +304,7 @@ scenarios:
 fn a_reservation_that_cannot_be_is_refused_with_all_that_is_wrong() {
     let found = faults(&format!(
         "{LEAST}scenarios:
-  - {{name: a, changes: [{{reservation: {{add: {{name: '', start: 2026-01-01, flags: [MANT, REPLACE, DAILY, WEEKLY]}}}}}}]}}
+  - {{name: a, changes: [{{reservation: {{add: {{name: '', start: 2026-01-01, flags: [MANT, REPLACE, DAILY, WEEKLY, LICENSE_ONLY]}}}}}}]}}
   - {{name: b, changes: [{{reservation: {{add: {{name: r, nodes: n1, start: 2026-01-01, end: 2026-01-02, duration: 1h}}}}}}]}}
   - {{name: c, changes: [{{reservation: {{add: {{name: r, nodes: n1, start: 2026-01-01, duration: 0}}}}}}, {{reservation: {{remove: ''}}}}]}}
 "
@@ -315,6 +315,7 @@ fn a_reservation_that_cannot_be_is_refused_with_all_that_is_wrong() {
         "/scenarios/0/changes/0/reservation/add: the reservation has no end",
         "/scenarios/0/changes/0/reservation/add/flags/0: there is no flag 'MANT'; did you mean 'MAINT'?",
         "/scenarios/0/changes/0/reservation/add/flags/1: the flag 'REPLACE' is not modelled",
+        "/scenarios/0/changes/0/reservation/add/flags/4: the flag 'LICENSE_ONLY' is not modelled",
         "/scenarios/0/changes/0/reservation/add/flags: the reservation recurs in several ways",
         "/scenarios/1/changes/0/reservation/add: an end and a duration are given",
         "/scenarios/2/changes/0/reservation/add/duration: the reservation lasts no time",
