@@ -461,8 +461,17 @@ fn consider(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mu
     }
     let planned = backfill.counts.planned_tasks(array);
     let next = look_at(controller, backfill, cycle, record);
-    if controller.live.is_pending(id) && backfill.counts.planned_tasks(array) == planned {
-        backfill.counts.reject_array(array, record.partition);
+    if !controller.live.is_pending(id) {
+        // The records of other partitions are now of the task that started, not of those still waiting.
+        for &partition in controller.partitions(id).iter().filter(|&&partition| partition != record.partition) {
+            backfill.counts.close_array(array, partition);
+        }
+        return next;
+    }
+    let was_planned = backfill.counts.planned_tasks(array) > planned;
+    let behind = backfill.counts.tasks_behind_needed(scenario.policy.backfill.max_job_array_resv);
+    if !was_planned || behind.is_none_or(|behind| behind > 1 && !controller.has_pending_tasks_behind(id, behind)) {
+        backfill.counts.close_array(array, record.partition);
     }
     next
 }

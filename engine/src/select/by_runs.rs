@@ -155,7 +155,7 @@ impl Selector {
             let index = node.index();
             let without_a_core = geometry.cores[index].saturating_sub(1) * geometry.cpus_per_core[index];
             self.usable_cpus(empty, shape, ANY_USER, node) > 0
-                && (shape.whole_nodes || (takes_cores && shape.min_cpus_per_node > without_a_core))
+                && (shape.whole_nodes || (takes_cores && shape.room_per_node > without_a_core))
         })
     }
 
@@ -373,7 +373,6 @@ mod tests {
             request.ntasks_per_node = Some(4);
             let select = SelectPolicy::default();
             let mut shape = Shape::new(&cluster, &select, PartitionId(0), &request);
-            shape.min_cpus_per_node = 4;
             let whole = round % 6 == 5;
             shape.whole_nodes = whole;
             let nodes = (0..NODES as usize).filter(|_| draw(dense + 1) < dense).map(NodeId::new);

@@ -76,10 +76,19 @@ pub(crate) fn lay_out(
     allocation
 }
 
+/// CPUs of all tasks on so many nodes: no node has fewer than its least, nor fewer tasks than `--ntasks-per-node`.
+fn cpus_wanted(shape: &Shape, nodes: u32) -> u32 {
+    let per_node = shape.min_cpus_per_node.max(shape.tasks_per_node.unwrap_or(1));
+    match shape.tasks_per_node {
+        Some(tasks) if shape.cpus_per_task > 1 => tasks.saturating_mul(nodes).saturating_mul(shape.cpus_per_task),
+        _ => shape.min_cpus.max(per_node.saturating_mul(nodes)),
+    }
+}
+
 /// CPUs of each node: a task on every node first, then round and round until all are placed.
 fn tasks_over_nodes(shape: &Shape, chosen: &[Offer]) -> Vec<u32> {
     let offered: u32 = chosen.iter().map(|offer| offer.cpus).sum();
-    let wanted = shape.min_cpus.max(shape.cpus_per_task.saturating_mul(chosen.len() as u32));
+    let wanted = cpus_wanted(shape, chosen.len() as u32);
     if offered <= wanted {
         return chosen.iter().map(|offer| offer.cpus).collect();
     }
@@ -154,9 +163,9 @@ fn cores_over_sockets(
         }
     }
     if unit == ConsumableUnit::Socket {
-        // Every socket with a task on it is charged whole.
+        // Every socket with a task on it is charged whole, also where its cores beside a GRES would do.
         for (held, socket) in held.iter_mut().zip(sockets.clone()).filter(|(held, _)| **held > 0) {
-            *held = usable(socket);
+            *held = usable_cores(geometry, unit, free, shape, socket);
         }
     }
     out[begin..].iter().copied().sum()

@@ -52,8 +52,10 @@ pub(crate) struct Shape {
     pub(crate) cores_per_socket: u32,
     /// `--sockets-per-node`.
     pub(crate) sockets_per_node: u32,
-    /// Fewest CPUs a node must offer.
+    /// Fewest CPUs that each node gives it.
     pub(crate) min_cpus_per_node: u32,
+    /// Fewest CPUs that a node must offer: these, and room for all tasks of `--ntasks-per-node` though it may have fewer.
+    pub(crate) room_per_node: u32,
     /// Memory.
     pub(crate) memory: MemoryNeed,
     /// GRES needed on every node.
@@ -106,7 +108,7 @@ pub(crate) struct Shape {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct NodeNeed {
     eligible: NodeSet,
-    min_cpus_per_node: u32,
+    room_per_node: u32,
     memory: MemoryNeed,
     gres: Vec<(GresId, u32)>,
     exclusive_user: bool,
@@ -170,7 +172,10 @@ impl Shape {
         let mut spread = min_nodes;
         if let Some(per_node) = request.ntasks_per_node {
             spread = spread.max(tasks.div_ceil(per_node.max(1)));
-            min_cpus_per_node = min_cpus_per_node.max(per_node.min(tasks).saturating_mul(cpus_per_task));
+            // A single task does not get the CPUs of those that are not there (observed on 22.05.8; docs/FIDELITY.md, facts 37).
+            if tasks > 1 {
+                min_cpus_per_node = min_cpus_per_node.max(per_node.saturating_mul(cpus_per_task));
+            }
         }
         let asked_max = request.max_nodes.or(partition.max_nodes).unwrap_or(500_000);
         let mut max_nodes = asked_max.min(partition.max_nodes.unwrap_or(500_000));
@@ -185,7 +190,8 @@ impl Shape {
             partition.over_subscribe == OverSubscribe::Exclusive || request.sharing == Sharing::Exclusive;
         let whole_nodes = select.linear || (asks_for_all && !is_off(Rule::Exclusive)) || is_off(Rule::Cores);
         // select/linear looks at smaller nodes too, if only to see that they differ in size.
-        let least_cpus = min_cpus_per_node;
+        let tasks_room = request.ntasks_per_node.filter(|_| !select.linear).unwrap_or(1).saturating_mul(cpus_per_task);
+        let least_cpus = min_cpus_per_node.max(tasks_room);
         if request.ntasks_per_node.is_none() && max_nodes == 1 && !select.linear {
             min_cpus_per_node = min_cpus_per_node.max(min_cpus);
         }
@@ -241,6 +247,7 @@ impl Shape {
             cores_per_socket: request.cores_per_socket.unwrap_or(0),
             sockets_per_node: request.sockets_per_node.unwrap_or(0),
             min_cpus_per_node,
+            room_per_node: min_cpus_per_node.max(tasks_room),
             memory: memory_need(memory, gpus.max(1), partition, select),
             gres,
             whole_nodes,
@@ -309,7 +316,7 @@ impl Shape {
     pub(crate) fn node_need(&self) -> NodeNeed {
         NodeNeed {
             eligible: self.eligible.clone(),
-            min_cpus_per_node: self.min_cpus_per_node,
+            room_per_node: self.room_per_node,
             memory: self.memory,
             gres: self.gres.clone(),
             exclusive_user: self.exclusive_user,

@@ -72,7 +72,7 @@ pub(crate) fn usable_cpus(
     }
     // A division costs as much as the rest of the test.
     let for_tasks = if shape.cpus_per_task == 1 { cpus } else { cpus - cpus % shape.cpus_per_task };
-    if for_tasks < shape.min_cpus_per_node {
+    if for_tasks < shape.room_per_node {
         0
     } else if shape.max_nodes == 1 {
         // What is left over counts where nodes are compared by how tight they are.
@@ -84,7 +84,7 @@ pub(crate) fn usable_cpus(
 
 /// A node for a job that takes it whole: nothing of it may be in use.
 fn whole_node(geometry: &Geometry, free: &Free, shape: &Shape, index: usize) -> u32 {
-    if free.jobs[index] > 0 || geometry.cpus[index] < shape.min_cpus_per_node {
+    if free.jobs[index] > 0 || geometry.cpus[index] < shape.room_per_node {
         return 0;
     }
     let cpus = geometry.cpus[index];

@@ -238,16 +238,24 @@ impl Controller<'_> {
         }
     }
 
-    /// How many tasks of a job's array may have planned starts: `bf_max_job_array_resv`, and from 23.11 on no more than `%N` lets
-    /// run beside those that do.
-    pub(crate) fn array_plan_cap(&self, id: JobId) -> u32 {
-        let most = self.scenario.policy.backfill.max_job_array_resv;
-        let Some((array, limit)) = limited_array(&self.scenario.workload.jobs[id.index()]) else { return most };
+    /// How many tasks of a job's array may have planned starts, from 23.11 on: no more than `%N` lets run beside those that do.
+    pub(crate) fn array_plan_cap(&self, id: JobId) -> Option<u32> {
         if self.scenario.policy.version < SlurmVersion::V23_11 {
-            return most;
+            return None;
         }
+        let (array, limit) = limited_array(&self.scenario.workload.jobs[id.index()])?;
         let running = self.waiting.running_tasks.get(&array).copied().unwrap_or(0);
-        most.min(limit.saturating_sub(running))
+        Some(limit.saturating_sub(running))
+    }
+
+    /// Whether at least so many tasks behind this one of its array wait. O(tasks), where fewer do.
+    pub(crate) fn has_pending_tasks_behind(&self, id: JobId, needed: u32) -> bool {
+        let jobs = &self.scenario.workload.jobs;
+        let of = &jobs[id.index()];
+        let behind = jobs.iter().enumerate().skip(id.index() + 1);
+        let siblings =
+            behind.take_while(|(_, job)| job.submit == of.submit).filter(|(_, job)| job.name.id == of.name.id);
+        siblings.filter(|&(index, _)| self.live.is_pending(JobId::new(index))).nth(needed as usize - 1).is_some()
     }
 
     /// Whether any array has a `%N`.

@@ -193,6 +193,59 @@ fn tasks_behind_one_without_a_place_do_not_count() {
     );
 }
 
+/// When a task starts, the array's records of other partitions are the started task's in the rest of the cycle: n2 stays idle.
+#[test]
+fn a_task_that_starts_takes_the_records_of_other_partitions_with_it() {
+    let scenario = |off: &str| {
+        format!(
+            "node n[1-2] cores=4
+             partition p nodes=n1 tier=2
+             partition q nodes=n2 tier=1
+             set {off}=off
+             job 1 p=p,q n=4 array=1-2 run=500 t=10"
+        )
+    };
+    expect(
+        &scenario("sched_interval"),
+        "1_1  0  0..31          +500  COMPLETED  n1  backfill
+         1_2  0  1_1.start+1..99  +500  COMPLETED  n2  backfill",
+    );
+    expect(
+        &scenario("bf_interval"),
+        "1_1  0  0..4            +500  COMPLETED  n1  main
+         1_2  0  1_1.start+1..99  +500  COMPLETED  n2  main",
+    );
+}
+
+/// Two tasks are planned in p, and these count in q: the cycle comes to the first task only, and job 6 is the fourth record of its
+/// user. Once another array was planned in between, the second task is the fourth.
+#[test]
+fn plans_of_other_partitions_count_against_the_number_of_tasks() {
+    let scenario = |between: &str| {
+        format!(
+            "node n[1-4] cores=4
+             partition p nodes=n1 tier=4
+             partition r nodes=n4 tier=3
+             partition q nodes=n2 tier=2
+             partition s nodes=n3 tier=1
+             set bf_max_job_user=4 sched_interval=off
+             job 1 user=h p=p n=4 run=600 t=10
+             job 2 user=h p=q n=4 run=600 t=10
+             job 3 user=h p=r n=4 run=600 t=10
+             job 4 at=100 user=a p=p,q n=4 array=1-2 run=50 t=10
+             job 5 at=100 user=b p=r n=4 {between} run=50 t=10
+             job 6 at=100 user=a p=s n=4 run=50 t=1"
+        )
+    };
+    let of = |tasks: &str, start: &str| {
+        let others =
+            "1 0 0..31 * * n1 *\n 2 0 0..31 * * n2 *\n 3 0 0..31 * * n4 *\n 4_1 100 * * * n1 *\n 4_2 100 * * * n2 *";
+        format!("{others}\n {tasks}\n 6 100 {start} +50 COMPLETED n3 backfill")
+    };
+    expect(&scenario(""), &of("5 100 * * * n4 *", "100..131"));
+    expect(&scenario("array=1-2"), &of("5_1 100 * * * n4 *\n 5_2 100 * * * n4 *", "600..700"));
+}
+
 /// Five tasks come at once, but plans of two at most are kept: the cap is on what is planned, not on what starts.
 #[test]
 fn a_cycle_starts_every_task_of_an_array_that_fits() {

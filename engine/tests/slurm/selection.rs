@@ -51,6 +51,18 @@ fn whole_sockets_go_to_tasks_in_turn() {
     assert_eq!(found, ["n1", "n2", "n2"]);
 }
 
+/// Recorded (y-sock): a job with a GPU is charged its sockets whole, too, whatever of them it needs beside the GPU: four CPUs' memory.
+#[test]
+fn whole_sockets_go_to_tasks_with_gpus() {
+    let found = nodes(
+        "node n[1-2] cores=8 sockets=2 memory=6000 gres=gpu:4
+         set select=socket memory
+         job 1 n=1 N=1 gres=gpu:1 mem_per_cpu=1000 run=300
+         job 2 at=10 n=1 mem=3000 run=300",
+    );
+    assert_eq!(found, ["n1", "n2"]);
+}
+
 #[test]
 fn a_core_with_its_threads_is_kept_for_every_node_still_needed() {
     // Job 1 takes 8 + 6 + 2 CPUs; so a job of two CPUs finds room on n2, tighter than n3.
@@ -123,6 +135,37 @@ fn with_tasks_per_node_the_tighter_node_wins_all_the_same() {
          job 4 at=400 n=8 per_node=4 exclusive run=50",
     );
     assert_eq!(found, ["n2", "n2", "n1,n2", "n1,n2"]);
+}
+
+/// A node must have room for four tasks, though the jobs have fewer: two tasks get the CPUs of four, one task its own.
+#[test]
+fn with_tasks_per_node_a_node_has_room_for_all_of_them() {
+    expect(
+        "node n1 cores=4
+         node n2 cores=8
+         job 1 n=1 w=n1 run=300 t=10
+         job 2 at=10 N=1 n=1 per_node=4 run=100 t=10
+         job 3 at=20 N=1 n=2 per_node=4 run=100 t=10
+         job 4 at=30 N=1 n=3 w=n2 run=100 t=10
+         job 5 at=40 N=1 n=1 w=n2 run=100 t=10",
+        "1  0   0..4        +300  COMPLETED  n1  *
+         2  10  10..14      +100  COMPLETED  n2  *
+         3  20  20..24      +100  COMPLETED  n2  *
+         4  30  30..34      +100  COMPLETED  n2  *
+         5  40  2.end+0..4  +100  COMPLETED  n2  *",
+    );
+}
+
+/// `--mincpus`: each node gives as many CPUs, whatever the tasks need.
+#[test]
+fn least_cpus_of_a_node_are_taken() {
+    let found = nodes(
+        "node n1 cores=4
+         node n2 cores=8
+         job 1 n=1 mincpus=4 w=n1 run=300
+         job 2 at=10 n=1 run=100",
+    );
+    assert_eq!(found, ["n1", "n2"]);
 }
 
 #[test]

@@ -15,12 +15,25 @@ pub(super) struct Counts {
     pub(super) association: Vec<u32>,
     pub(super) user_partition: Vec<u32>,
     pub(super) planned_in_partition: Vec<u32>,
-    pub(super) array: std::collections::BTreeMap<u64, u32>,
-    /// Arrays of which a task got neither a start nor a plan, with the partition: Slurm keeps the tasks in one record, and comes
-    /// to the next one only when it has found a place for the one before.
-    rejected_arrays: std::collections::BTreeSet<(u64, PartitionId)>,
+    /// Tasks planned of each array.
+    array: std::collections::BTreeMap<u64, u32>,
+    /// Tasks of the array last planned, since another one was.
+    latest_array: LatestArray,
+    /// Arrays with whose record of a partition the cycle is done: Slurm keeps the tasks in one record, and comes to the next one only
+    /// when it has found a place for the one before.
+    closed_arrays: std::collections::BTreeSet<(u64, PartitionId)>,
     /// Jobs with a planned start, under `bf_one_resv_per_job`.
     jobs: std::collections::BTreeSet<JobId>,
+}
+
+/// Plans of one array's tasks in a row.
+#[derive(Debug, Default)]
+struct LatestArray {
+    /// The array, and the partition of the latest plan.
+    of: Option<(u64, PartitionId)>,
+    planned: u32,
+    /// Those in that partition since one in another.
+    in_partition: u32,
 }
 
 impl Counts {
@@ -93,10 +106,28 @@ impl Counts {
         policy.one_resv_per_job && self.jobs.contains(&job)
     }
 
-    /// Whether the cycle comes to another task of an array in a partition: not after one that got nothing, nor once as many are
-    /// planned as `bf_max_job_array_resv` allows.
-    pub(super) fn comes_to_task(&self, array: u64, partition: PartitionId, most: u32) -> bool {
-        !self.rejected_arrays.contains(&(array, partition)) && self.planned_tasks(array) < most
+    /// Whether the cycle comes to another task of an array in a partition, where no more than `most` may be planned of it.
+    pub(super) fn comes_to_task(&self, array: u64, partition: PartitionId, most: Option<u32>) -> bool {
+        !self.closed_arrays.contains(&(array, partition)) && most.is_none_or(|most| self.planned_tasks(array) < most)
+    }
+
+    /// A task of an array got a planned start.
+    pub(super) fn note_task_plan(&mut self, array: u64, partition: PartitionId) {
+        *self.array.entry(array).or_insert(0) += 1;
+        let of = Some((array, partition));
+        let (planned, in_partition) = match self.latest_array {
+            LatestArray { of: latest, planned, in_partition } if latest == of => (planned, in_partition),
+            LatestArray { of: Some((latest, _)), planned, .. } if latest == array => (planned, 0),
+            _ => (0, 0),
+        };
+        self.latest_array = LatestArray { of, planned: planned + 1, in_partition: in_partition + 1 };
+    }
+
+    /// How many tasks behind the one just planned must wait for the cycle to come to the next: plans in other partitions count
+    /// against the number of tasks, too, until another array is planned. `None` if `most` are planned.
+    pub(super) fn tasks_behind_needed(&self, most: u32) -> Option<u32> {
+        let latest = &self.latest_array;
+        (latest.planned < most).then_some(latest.planned - latest.in_partition + 1)
     }
 
     /// Tasks of an array that have a planned start.
@@ -104,8 +135,8 @@ impl Counts {
         self.array.get(&array).copied().unwrap_or(0)
     }
 
-    /// A task of an array got neither a start nor a plan.
-    pub(super) fn reject_array(&mut self, array: u64, partition: PartitionId) {
-        self.rejected_arrays.insert((array, partition));
+    /// The cycle is done with an array in a partition.
+    pub(super) fn close_array(&mut self, array: u64, partition: PartitionId) {
+        self.closed_arrays.insert((array, partition));
     }
 }

@@ -285,7 +285,7 @@ fn find_place(
             backfill.licenses.insert(&scenario.workload.requests[record.request.index()].licenses, begin, end);
         }
         if record.kind.task {
-            *backfill.counts.array.entry(scenario.workload.jobs[id.index()].name.id).or_insert(0) += 1;
+            backfill.counts.note_task_plan(scenario.workload.jobs[id.index()].name.id, record.partition);
         }
         if is_component {
             hetjobs::plan(controller, record, start, &backfill.chosen, seconds(cycle.begin_ms));

@@ -132,6 +132,7 @@ pub(super) fn add(
                 request.max_nodes = Some(line.number(max));
             }
             "per_node" => request.ntasks_per_node = Some(line.number(value)),
+            "mincpus" => request.min_cpus_per_node = Some(line.number(value)),
             "per_socket" => request.ntasks_per_socket = Some(line.number(value)),
             "mem" if value == "0" => request.memory = Memory::WholeNode,
             "mem" => request.memory = Memory::PerNode(line.number(value)),
