@@ -39,13 +39,14 @@ pub(crate) struct Kind {
 }
 
 impl Record {
-    /// A record of a job with this tier and priority in the `place`th partition of its request.
+    /// A record of a job with this tier and priority in the `place`th partition of its request. `first` is the first task of its
+    /// array, else the job.
     pub(crate) fn new(
-        (job, request, user, kind): (JobId, RequestId, UserId, Kind),
+        (job, first, request, user, kind): (JobId, JobId, RequestId, UserId, Kind),
         (place, partition): (usize, PartitionId),
         (tier, priority): (u32, u32),
     ) -> Self {
-        let (order, turn, place) = (order(tier, priority), turn(job), place as u16);
+        let (order, turn, place) = (order(tier, priority), turn(first), place as u16);
         Self { order, turn, job, request, user, partition, place, kind }
     }
 
@@ -59,8 +60,10 @@ impl Record {
         !self.order as u32
     }
 
-    fn key(&self) -> (u64, u64, JobId, u16) {
-        (self.order, self.turn, self.job, self.place)
+    /// An array has one record a partition, its tasks in turn.
+    fn key(&self) -> (u64, u64, u16, JobId, u16) {
+        let place = if self.kind.task { self.place } else { 0 };
+        (self.order, self.turn, place, self.job, self.place)
     }
 }
 

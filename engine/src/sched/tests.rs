@@ -133,7 +133,7 @@ fn queue(records: &[(u32, u32, u32)]) -> Queue {
 const ALONE: Kind = Kind { task: false, alone: true, stays: true };
 
 fn record(job: u32, tier: u32, priority: u32) -> Record {
-    Record::new((JobId(job), RequestId(0), UserId(0), ALONE), (0, PartitionId(0)), (tier, priority))
+    Record::new((JobId(job), JobId(job), RequestId(0), UserId(0), ALONE), (0, PartitionId(0)), (tier, priority))
 }
 
 #[test]

@@ -72,8 +72,7 @@ impl Geometry {
                 .collect(),
         };
         for node in &cluster.nodes {
-            let by_cpu = select.unit == ConsumableUnit::Cpu || select.unit == ConsumableUnit::Memory;
-            let cpus_per_core = if by_cpu { 1 } else { node.cpus_per_core() };
+            let cpus_per_core = if select.unit == ConsumableUnit::Memory { 1 } else { node.cpus_per_core() };
             let units = node.cpus / cpus_per_core;
             let sockets = node.sockets.clamp(1, units.max(1));
             for socket in 0..sockets {
@@ -435,5 +434,14 @@ impl Free {
             || user == ANY_USER
             || self.user[index] == user
             || (self.exclusive_user_jobs[index] == 0 && !exclusive_user)
+    }
+
+    /// Takes out the nodes that do not admit a user's job, as far as exclusive users go. O(nodes).
+    pub(crate) fn keep_admitting(&self, nodes: &mut NodeSet, user: u32, exclusive_user: bool) {
+        for node in (0..self.jobs.len()).map(NodeId::new) {
+            if !self.admits(node, user, exclusive_user) {
+                nodes.remove(node);
+            }
+        }
     }
 }

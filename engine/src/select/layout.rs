@@ -52,7 +52,12 @@ pub(crate) fn lay_out(
             let near = cuts.then_some(near_cores.cores.as_slice());
             cores_over_sockets(geometry, unit, free, shape, (offer, near), cores, &mut allocation.socket_cores)
         };
-        let cpus = if shape.whole_nodes { geometry.cpus[index] } else { cores * cpus_per_core };
+        let cpus = match unit {
+            _ if shape.whole_nodes => geometry.cpus[index],
+            // CR_CPU hands out cores, too, but charges no more than what is asked for.
+            ConsumableUnit::Cpu => task_cpus[position].min(cores * cpus_per_core),
+            _ => cores * cpus_per_core,
+        };
         if unit == ConsumableUnit::Memory && !shape.whole_nodes {
             // CR_Memory hands out memory alone: the CPUs are charged, and stay free for others.
             let begin = allocation.socket_cores.len() - geometry.sockets(offer.node).len();
@@ -111,8 +116,8 @@ fn tasks_over_nodes(shape: &Shape, chosen: &[Offer]) -> Vec<u32> {
     cpus
 }
 
-/// Takes `wanted` cores of a node, of `threads` CPUs each: cyclically over its sockets, or socket by socket. Pushes a count a
-/// socket. Source: behaviour of dist_tasks of 22.05.8; `docs/FIDELITY.md`, facts 11.
+/// Takes `wanted` cores of a node, of `threads` CPUs each: cyclically over its sockets, or (with CR_CPU always) socket by socket, the
+/// tightest first. Pushes a count a socket. Source: behaviour of dist_tasks of 22.05.8; `docs/FIDELITY.md`, facts 11, 38.
 fn cores_over_sockets(
     geometry: &Geometry,
     unit: ConsumableUnit,
@@ -131,10 +136,15 @@ fn cores_over_sockets(
     };
     let mut left = wanted;
     let held = &mut out[begin..];
-    if shape.block_cores {
-        for (held, socket) in held.iter_mut().zip(sockets.clone()) {
-            *held = usable(socket).min(left);
-            left -= *held;
+    if shape.block_cores || unit == ConsumableUnit::Cpu {
+        while let Some(best) = tightest(sockets.clone().zip(&*held).map(|(socket, held)| usable(socket) - held), wanted)
+        {
+            let taken = (usable(sockets.start + best) - held[best]).min(left);
+            held[best] += taken;
+            left -= taken;
+            if left == 0 {
+                break;
+            }
         }
     } else {
         let mut avoided = vec![false; sockets.len()];
@@ -169,6 +179,12 @@ fn cores_over_sockets(
         }
     }
     out[begin..].iter().copied().sum()
+}
+
+/// The socket with the fewest free cores that are enough, else the one with the most; the first of several. `None` if all are full.
+fn tightest(free: impl Iterator<Item = u32>, wanted: u32) -> Option<usize> {
+    let of = |free: u32| if free >= wanted { (0, free) } else { (1, u32::MAX - free) };
+    free.enumerate().filter(|&(_, free)| free > 0).min_by_key(|&(_, free)| of(free)).map(|(socket, _)| socket)
 }
 
 /// `--ntasks-per-socket`: leaves out the first sockets that are not needed, once those with more than `most` CPUs are counted with

@@ -65,7 +65,10 @@ pub(crate) fn usable_cpus(
         MemoryNeed::PerNode(_) => cpus,
         MemoryNeed::Whole if free.memory[index] < geometry.memory[index] => 0,
         MemoryNeed::Whole => cpus,
-        MemoryNeed::PerCpu(mb) => limited_by_memory(cpus, mb, free.memory[index], usable_threads, cpus_per_core),
+        MemoryNeed::PerCpu(mb) => {
+            let charged = if unit == ConsumableUnit::Cpu { usable_threads } else { cpus_per_core };
+            limited_by_memory(cpus, mb, free.memory[index], usable_threads, charged)
+        }
     };
     if let Some(tasks) = shape.tasks_a_node_counts() {
         cpus = cpus.min(tasks.saturating_mul(shape.cpus_per_task));

@@ -197,9 +197,17 @@ impl Controller<'_> {
             }
             let (request, user) = (self.job(id).request, self.job(id).user);
             let kind = self.kind(id);
-            self.queue.push(Record::new((id, request, user, kind), (position, partition), (tier, priority)));
+            let first = if kind.task { self.first_task(id) } else { id };
+            self.queue.push(Record::new((id, first, request, user, kind), (position, partition), (tier, priority)));
         }
         self.touch();
+    }
+
+    /// The first task of a task's array. O(log jobs): jobs stand in order of submission and name.
+    fn first_task(&self, id: JobId) -> JobId {
+        let (jobs, task) = (&self.scenario.workload.jobs, self.job(id));
+        let first = jobs[..id.index()].partition_point(|job| (job.submit, job.name.id) < (task.submit, task.name.id));
+        JobId::new(first)
     }
 
     /// What its records say about a job. O(1).

@@ -232,11 +232,53 @@ pub(crate) fn cores_are_shared_out_and_used_once() {
     share_a_node("node n1 cores=4\njob 1 n=2 run=100 t=10\njob 2 n=3 run=100 t=10", false);
 }
 
+/// Recorded (z-cpu): with CR_CPU, too, no two jobs share a core; but each counts as many CPUs as it asks for.
 #[test]
-fn a_core_goes_out_with_all_its_threads_a_cpu_alone() {
+fn a_core_goes_out_with_all_its_threads() {
     let jobs = "job 1 n=1 run=100 t=10\njob 2 n=1 run=100 t=10";
-    share_a_node(&format!("node n1 cores=1 threads=2\nset select=core\n{jobs}"), false);
-    share_a_node(&format!("node n1 cores=1 threads=2\nset select=cpu\n{jobs}"), true);
+    for unit in ["core", "cpu"] {
+        share_a_node(&format!("node n1 cores=1 threads=2\nset select={unit}\n{jobs}"), false);
+        share_a_node(&format!("node n1 cores=2 threads=2\nset select={unit}\n{jobs}"), true);
+        let limited = "set enforce=limits\nqos normal grp_cpu=3";
+        let scenario = format!("node n1 cores=2 threads=2\nset select={unit}\n{limited}\n{jobs}");
+        share_a_node(&scenario, unit == "cpu");
+    }
+}
+
+/// With CR_CPU a node's sockets are filled one after the other, the tightest that suffices first: after job 2 only one of n1 has cores.
+#[test]
+fn with_cr_cpu_the_tightest_socket_is_filled_first() {
+    let scenario = |unit: &str| {
+        format!(
+            "node n[1-2] cores=8 sockets=2
+             set select={unit}
+             job 1 w=n1 run=300
+             job 2 at=10 n=3 w=n1 run=300
+             job 3 at=20 n=2 N=1 per_socket=1 run=300"
+        )
+    };
+    assert_eq!(nodes(&scenario("core")), ["n1", "n1", "n1"]);
+    assert_eq!(nodes(&scenario("cpu")), ["n1", "n1", "n2"]);
+}
+
+/// Recorded (y-cpu): a node that another user holds for himself now is out of every plan, whenever it comes free. Job 3 would be
+/// planned on n1 at 600 s, and leave n2 to job 4; so it is planned on n2.
+#[test]
+fn nodes_of_exclusive_users_are_not_planned() {
+    let scenario = |whose: &str| {
+        format!(
+            "node n[1-2] cores=4
+             set sched_interval=off
+             job 1 user=alice {whose} n=1 w=n1 run=590 t=10
+             job 2 user=bob n=1 w=n2 run=1190 t=20
+             job 3 at=100 user=bob n=4 run=100 t=10
+             job 4 at=100 user=bob n=1 w=n2 run=1000 t=30"
+        )
+    };
+    let of =
+        |start: &str| format!("1 0 0..31 * * n1 *\n 2 0 0..31 * * n2 *\n 3 100 * * * * *\n 4 100 {start} * * n2 *");
+    expect(&scenario(""), &of("100..131"));
+    expect(&scenario("exclusive=user"), &of("600..2500"));
 }
 
 #[test]

@@ -76,6 +76,11 @@ fn find_place(
     let window_end = seconds(cycle.resumed_ms) + window_seconds(policy);
     backfill.base.copy_from(&partition.nodes);
     backfill.base.intersect(&controller.up);
+    // Nodes that other users hold for themselves now are out of every plan, whenever they come free.
+    let by_user = shape.exclusive_user || !controller.node_jobs.none_refuses();
+    if by_user {
+        controller.free.keep_admitting(&mut backfill.base, user, shape.exclusive_user);
+    }
     // A component waits for the latest plan among its siblings, and is started with them after the queue.
     let is_component = controller.hetjobs.is_some() && crate::sched::main_cycle::is_component(controller, id);
     let others = if is_component { hetjobs::latest_of_others(controller, id) } else { None };
@@ -86,6 +91,7 @@ fn find_place(
     let mut tested = false;
     let mut passed = false;
     let may_pass = may_pass
+        && !by_user
         && !is_by_definition(controller, shape)
         && !controller.reservations.any()
         && backfill.licenses.len() == 0;
@@ -152,7 +158,7 @@ fn find_place(
         tested = true;
         let bound = bound(controller, backfill, record, shape);
         demand = demand.or_else(|| Demand::of(&controller.ready, record, shape, limit));
-        if let Some(demand) = demand {
+        if let Some(demand) = demand.filter(|_| !by_user) {
             backfill.bounds.note(demand, try_from, bound);
         }
         let asks_all = shape.size_varies && (is_by_definition(controller, shape) || controller.reservations.any());
