@@ -103,6 +103,17 @@ pub struct GresRequest {
     pub scope: GresScope,
 }
 
+impl GresRequest {
+    /// How many of the whole job, on so many nodes and with so many tasks. A socket counts as a node.
+    pub fn of_job(&self, nodes: u32, tasks: u32) -> u32 {
+        match self.scope {
+            GresScope::PerNode | GresScope::PerSocket => self.count.saturating_mul(nodes),
+            GresScope::PerJob => self.count,
+            GresScope::PerTask => self.count.saturating_mul(tasks),
+        }
+    }
+}
+
 /// Everything that decides where a job fits, its time limit apart. Interned: equal requests share one id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Request {
@@ -118,7 +129,7 @@ pub struct Request {
     pub cpus_per_task: u32,
     /// Least CPUs of the whole job.
     pub min_cpus: u32,
-    /// `--cpus-per-gpu`.
+    /// `--cpus-per-gpu`; 0 where `-c` was given, so that no default applies.
     pub cpus_per_gpu: Option<u32>,
     /// `--ntasks-per-node`.
     pub ntasks_per_node: Option<u32>,

@@ -62,7 +62,8 @@ impl Controller<'_> {
             _ => 0,
         };
         for wanted in &request.gres {
-            counts[index.of(Tres::Gres(wanted.gres))] = u64::from(wanted.count) * nodes;
+            counts[index.of(Tres::Gres(wanted.gres))] =
+                u64::from(wanted.of_job(request.min_nodes.max(1), request.tasks));
         }
         for &(license, count) in &request.licenses {
             counts[index.of(Tres::License(license))] = u64::from(count);

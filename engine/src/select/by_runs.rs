@@ -118,6 +118,7 @@ impl Shape {
             && !self.contiguous
             && !self.exclusive_user
             && self.required.is_empty()
+            && self.gres_of_job.is_empty()
             && self.alternatives.is_empty()
             && self.counted.is_empty()
     }
@@ -281,7 +282,7 @@ impl Selector {
         let node = NodeId(node);
         let (weight, total_cpus) = (self.weights.of(node), self.geometry.cpus[node.index()]);
         let kept = self.geometry.kept(self.unit, node);
-        self.chosen.push(rest.take(shape, Offer { node, cpus, weight, total_cpus, kept }));
+        self.chosen.push(rest.take(shape, Offer { node, cpus, weight, total_cpus, kept, gres: 0 }));
     }
 }
 
@@ -384,6 +385,7 @@ mod tests {
                 weight: selector.weights.of(node),
                 total_cpus: selector.geometry.cpus[node.index()],
                 kept: selector.geometry.kept(selector.unit, node),
+                gres: 0,
             });
             let (offers, mut chosen) = (offers.collect::<Vec<_>>(), Vec::new());
             let done = choose(&shape, &offers, false, &mut PickScratch::default(), &mut chosen);

@@ -103,9 +103,9 @@ impl Geometry {
 
     /// CPUs that a node still needed is sure to get: a core's, with CR_Socket a socket's. Source: slurm-semantics 6.7.
     #[inline]
-    pub(crate) fn kept(&self, unit: ConsumableUnit, node: NodeId) -> u32 {
+    pub(crate) fn kept(&self, unit: ConsumableUnit, node: NodeId) -> u16 {
         let cores = if unit == ConsumableUnit::Socket { self.socket_cores[self.sockets(node).start] } else { 1 };
-        cores * self.cpus_per_core[node.index()]
+        (cores * self.cpus_per_core[node.index()]).min(u32::from(u16::MAX)) as u16
     }
 
     /// The sockets of a node, as positions in the per-socket arrays.

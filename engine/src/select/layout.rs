@@ -1,11 +1,12 @@
 //! From chosen nodes to an allocation: tasks over nodes, cores over sockets, memory and GRES.
 //! Source: slurm-semantics 6.5 (last paragraph), 6.4, 6.9.
 
+use crate::ids::GresId;
 use crate::policy::ConsumableUnit;
 use crate::select::free::{ANY_USER, Allocation, Free, Geometry, Share};
 use crate::select::near::{NearCores, take_near, usable_cores};
 use crate::select::pick::Offer;
-use crate::select::shape::{MemoryNeed, Shape};
+use crate::select::shape::{GresOfJob, MemoryNeed, Shape};
 use crate::select::usable::usable_cpus;
 
 /// Lays a job out on its chosen nodes. O(nodes of the job × sockets).
@@ -28,6 +29,12 @@ pub(crate) fn lay_out(
         shares_cores: false,
     };
     let task_cpus = if shape.whole_nodes { Vec::new() } else { tasks_over_nodes(shape, chosen) };
+    let over_nodes: Vec<Vec<u32>> = shape
+        .gres_of_job
+        .iter()
+        .map(|wanted| units_over_nodes((geometry, free), shape, wanted, (chosen, &task_cpus)))
+        .collect();
+    let mut of_node = shape.gres.clone();
     let needs_gres = !shape.gres.is_empty() || (shape.whole_nodes && geometry.n_gres > 0);
     let cuts = geometry.cuts_for(shape);
     let mut near_cores = NearCores::default();
@@ -71,11 +78,17 @@ pub(crate) fn lay_out(
         };
         allocation.shares.push(Share { node: offer.node, cpus, memory });
         if needs_gres {
-            take_gres(geometry, free, shape, index, &mut allocation.gres);
+            for (wanted, units) in shape.gres_of_job.iter().zip(&over_nodes) {
+                of_node
+                    .iter_mut()
+                    .filter(|(gres, _)| *gres == wanted.gres)
+                    .for_each(|(_, count)| *count = units[position]);
+            }
+            take_gres((geometry, free), shape, &of_node, index, &mut allocation.gres);
         }
         if needs_gres && !geometry.near.is_empty() {
             let cores = &allocation.socket_cores[first_socket..];
-            take_near(geometry, free, shape, offer.node, cores, &mut allocation.near);
+            take_near((geometry, free), shape, &of_node, (offer.node, cores), &mut allocation.near);
         }
     }
     allocation
@@ -206,8 +219,37 @@ fn avoid_sockets(avoided: &mut [bool], cpus: impl Iterator<Item = u32>, most: u3
     }
 }
 
+/// How many units each node gives of a GRES that is counted for the whole job: with tasks as many as they need; else the fewest
+/// everywhere, and the rest from the first nodes that have them.
+fn units_over_nodes(
+    (geometry, free): (&Geometry, &Free),
+    shape: &Shape,
+    wanted: &GresOfJob,
+    (chosen, task_cpus): (&[Offer], &[u32]),
+) -> Vec<u32> {
+    let has = |offer: &Offer| free.gres[offer.node.index() * geometry.n_gres + wanted.gres.index()];
+    if let Some(per_task) = wanted.per_task.filter(|_| !task_cpus.is_empty()) {
+        let of = |(offer, cpus): (&Offer, &u32)| (cpus / shape.cpus_per_task.max(1) * per_task).min(has(offer));
+        return chosen.iter().zip(task_cpus).map(of).collect();
+    }
+    let mut units: Vec<u32> = chosen.iter().map(|offer| wanted.least.min(has(offer))).collect();
+    let mut left = wanted.count.saturating_sub(units.iter().sum());
+    for (units, offer) in units.iter_mut().zip(chosen) {
+        let more = (has(offer) - *units).min(left);
+        *units += more;
+        left -= more;
+    }
+    units
+}
+
 /// Appends what the job takes of a node's GRES, a count a type.
-fn take_gres(geometry: &Geometry, free: &Free, shape: &Shape, index: usize, out: &mut Vec<u32>) {
+fn take_gres(
+    (geometry, free): (&Geometry, &Free),
+    shape: &Shape,
+    wanted: &[(GresId, u32)],
+    index: usize,
+    out: &mut Vec<u32>,
+) {
     let begin = out.len();
     let of_node = index * geometry.n_gres..(index + 1) * geometry.n_gres;
     if shape.whole_nodes {
@@ -215,7 +257,7 @@ fn take_gres(geometry: &Geometry, free: &Free, shape: &Shape, index: usize, out:
         return;
     }
     out.resize(begin + geometry.n_gres, 0);
-    for &(gres, count) in &shape.gres {
+    for &(gres, count) in wanted {
         out[begin + gres.index()] = out[begin + gres.index()].max(count);
     }
     // A typed unit is also one of its name's total; an untyped request takes the first types that are free.

@@ -158,7 +158,7 @@ impl Selector {
         for node in candidates.iter_common(&free.open) {
             let cpus = usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node);
             if cpus > 0 {
-                self.offer(node, cpus);
+                self.offer(free, shape, node, cpus);
                 if favours {
                     self.favour(free, shape, node);
                 }
@@ -189,12 +189,20 @@ impl Selector {
         fits
     }
 
-    /// Adds a node to what is on offer.
-    fn offer(&mut self, node: NodeId, cpus: u32) {
+    /// Adds a node to what is on offer: its CPUs, and of the first of the GRES that are counted for the whole job what is free.
+    fn offer(&mut self, free: &Free, shape: &Shape, node: NodeId, mut cpus: u32) {
         let index = node.index();
+        let mut gres = 0;
+        if let Some(wanted) = shape.gres_of_job.first() {
+            let units = free.gres[index * self.geometry.n_gres + wanted.gres.index()];
+            if let Some(per_task) = wanted.per_task {
+                cpus = cpus.min((units / per_task.max(1)).saturating_mul(shape.cpus_per_task));
+            }
+            gres = units.min(u32::from(u16::MAX)) as u16;
+        }
         let (weight, total_cpus) = (self.weights.of(node), self.geometry.cpus[index]);
         let kept = self.geometry.kept(self.unit, node);
-        self.offers.push(Offer { node, cpus, weight, total_cpus, kept });
+        self.offers.push(Offer { node, cpus, weight, total_cpus, kept, gres });
     }
 
     /// Whether tests of the request prefer nodes by their GPUs.
@@ -254,7 +262,7 @@ impl Selector {
         if self.near.len() == self.offers.len() && !self.near.is_empty() {
             self.part.clear();
             let near = self.offers.iter().zip(&self.near).filter(|(_, cpus)| **cpus > 0);
-            self.part.extend(near.map(|(offer, &cpus)| Offer { cpus, ..*offer }));
+            self.part.extend(near.map(|(offer, &cpus)| Offer { cpus: cpus.min(offer.cpus), ..*offer }));
             if pick::choose_at_once(shape, &self.part, &mut self.scratch, &mut self.chosen) {
                 self.chosen_near = true;
                 return true;

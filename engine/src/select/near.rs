@@ -181,11 +181,10 @@ pub(crate) fn near_gpus(geometry: &Geometry, unit: ConsumableUnit, free: &Free, 
 /// Appends where the units of a node come from that a job with these cores gets, socket by socket, a count a type: one of
 /// each socket that the job has cores of, then more of these, then others.
 pub(crate) fn take_near(
-    geometry: &Geometry,
-    free: &Free,
+    (geometry, free): (&Geometry, &Free),
     shape: &Shape,
-    node: NodeId,
-    cores: &[u32],
+    wanted: &[(GresId, u32)],
+    (node, cores): (NodeId, &[u32]),
     out: &mut Vec<u32>,
 ) {
     let (begin, n_gres) = (out.len(), geometry.n_gres);
@@ -195,7 +194,7 @@ pub(crate) fn take_near(
         return;
     }
     out.resize(begin + sockets.len() * n_gres, 0);
-    for &(gres, count) in &shape.gres {
+    for &(gres, count) in wanted {
         if !geometry.binds(node, gres) {
             continue;
         }

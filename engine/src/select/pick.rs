@@ -19,7 +19,9 @@ pub(crate) struct Offer {
     /// CPUs free of all CPUs, for least-loaded selection.
     pub(crate) total_cpus: u32,
     /// CPUs kept for it while other nodes are taken: a core's, with CR_Socket a socket's.
-    pub(crate) kept: u32,
+    pub(crate) kept: u16,
+    /// Free units of the GRES that is counted for the whole job.
+    pub(crate) gres: u16,
 }
 
 /// A maximal sequence of consecutive usable nodes of one weight.
@@ -28,9 +30,19 @@ struct Run {
     begin: usize,
     end: usize,
     cpus: u32,
+    gres: u32,
     nodes: u32,
     weight: u64,
     first_required: Option<usize>,
+}
+
+impl Run {
+    /// Whether its nodes cover what is still needed.
+    fn suffices(&self, shape: &Shape, rest: &Remaining) -> bool {
+        i64::from(self.cpus) >= rest.cpus
+            && i64::from(self.gres) >= rest.gres
+            && rest.suffice(shape, i64::from(self.nodes))
+    }
 }
 
 /// Working memory of [`choose`], kept between calls.
@@ -55,6 +67,8 @@ pub(super) struct Remaining {
     /// Nodes without which the job cannot run: the least of a range.
     pub(super) least_nodes: i64,
     pub(super) cpus: i64,
+    /// Units of the GRES that is counted for the whole job.
+    pub(super) gres: i64,
     pub(super) max_nodes: i64,
 }
 
@@ -75,15 +89,21 @@ impl Remaining {
     /// All that a shape asks for.
     pub(super) fn of(shape: &Shape) -> Self {
         Self {
-            nodes: i64::from(shape.wanted_nodes.max(shape.spread)),
+            // Where GRES are counted for the whole job, the least nodes that will do (src 22.05).
+            nodes: i64::from(if shape.gres_of_job.is_empty() {
+                shape.wanted_nodes.max(shape.spread)
+            } else {
+                shape.spread
+            }),
             least_nodes: i64::from(shape.spread),
             cpus: i64::from(shape.min_cpus),
+            gres: shape.gres_of_job.first().map_or(0, |wanted| i64::from(wanted.count)),
             max_nodes: i64::from(shape.max_nodes),
         }
     }
 
     pub(super) fn satisfied(&self) -> bool {
-        self.nodes <= 0 && self.cpus <= 0
+        self.nodes <= 0 && self.cpus <= 0 && self.gres <= 0
     }
 
     /// Whether so many nodes cover what is still needed, down to the least the job accepts.
@@ -94,18 +114,19 @@ impl Remaining {
 
     /// Whether what was taken will do.
     pub(super) fn is_enough(&self, shape: &Shape) -> bool {
-        self.cpus <= 0 && self.suffice(shape, 0)
+        self.cpus <= 0 && self.gres <= 0 && self.suffice(shape, 0)
     }
 
     /// Takes an offer: as many CPUs as it may, leaving a core's or socket's, or a task's, for each node that the job cannot do
     /// without.
     pub(super) fn take(&mut self, shape: &Shape, mut offer: Offer) -> Offer {
         if !shape.whole_nodes {
-            let reserved = (self.least_nodes - 1).max(0) * i64::from(shape.cpus_per_task.max(offer.kept));
+            let reserved = (self.least_nodes - 1).max(0) * i64::from(shape.cpus_per_task.max(u32::from(offer.kept)));
             let allowed = (self.cpus - reserved).max(i64::from(shape.min_cpus_per_node));
             offer.cpus = i64::from(offer.cpus).min(allowed) as u32;
         }
         self.cpus -= i64::from(offer.cpus);
+        self.gres -= i64::from(offer.gres);
         self.nodes -= 1;
         self.least_nodes -= 1;
         self.max_nodes -= 1;
@@ -271,7 +292,7 @@ fn consecutive(
         let run = scratch.runs[best];
         // A run without nodes is passed over from now on.
         scratch.runs[best].nodes = 0;
-        let sufficient = i64::from(run.cpus) >= rest.cpus && rest.suffice(shape, i64::from(run.nodes));
+        let sufficient = run.suffices(shape, rest);
         if shape.contiguous && !sufficient {
             return false;
         }
@@ -328,7 +349,7 @@ fn take_largest(
 ) -> bool {
     let plain = |run: &Run| run.first_required.is_none() && run.weight == scratch.runs[0].weight;
     let largest = scratch.runs.iter().map(|run| i64::from(run.cpus)).max().unwrap_or(0);
-    if largest >= rest.cpus || !scratch.runs.iter().all(plain) {
+    if largest >= rest.cpus || rest.gres > 0 || !scratch.runs.iter().all(plain) {
         return false;
     }
     let mut order = std::mem::take(&mut scratch.order);
@@ -359,7 +380,15 @@ fn find_runs(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickSc
             run.end == position && offers[position - 1].node.0 + 1 == offer.node.0 && run.weight == weight
         });
         if !continues {
-            scratch.runs.push(Run { begin: position, end: position, cpus: 0, nodes: 0, weight, first_required: None });
+            scratch.runs.push(Run {
+                begin: position,
+                end: position,
+                cpus: 0,
+                gres: 0,
+                nodes: 0,
+                weight,
+                first_required: None,
+            });
         }
         if let Some(run) = scratch.runs.last_mut() {
             run.end = position + 1;
@@ -367,6 +396,7 @@ fn find_runs(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickSc
                 run.first_required = run.first_required.or(Some(position));
             } else {
                 run.cpus += offer.cpus;
+                run.gres += u32::from(offer.gres);
                 run.nodes += 1;
             }
         }
@@ -380,7 +410,7 @@ fn best_run(shape: &Shape, scratch: &PickScratch, rest: &Remaining) -> Option<us
         if run.nodes == 0 {
             continue;
         }
-        let sufficient = i64::from(run.cpus) >= rest.cpus && rest.suffice(shape, i64::from(run.nodes));
+        let sufficient = run.suffices(shape, rest);
         let better = match &best {
             None => true,
             Some((_, best, best_sufficient)) => {
@@ -417,7 +447,7 @@ fn fill_from_run(
         let mut tightest: Option<usize> = None;
         for position in run.begin..run.end {
             let cpus = i64::from(offers[position].cpus);
-            if scratch.taken[position] || cpus < rest.cpus {
+            if scratch.taken[position] || cpus < rest.cpus || i64::from(offers[position].gres) < rest.gres {
                 continue;
             }
             if tightest.is_none_or(|best| offers[position].cpus < offers[best].cpus) {

@@ -120,7 +120,8 @@ impl Selector {
         let cuts = self.geometry.cuts_for(shape);
         let favours = self.favours(shape);
         for node in ripe.iter() {
-            let anyone = !(shape.exclusive_user || cuts || favours) && free.exclusive_user_jobs[node.index()] == 0;
+            let by_what_is_free = cuts || favours || !shape.gres_of_job.is_empty();
+            let anyone = !(shape.exclusive_user || by_what_is_free) && free.exclusive_user_jobs[node.index()] == 0;
             let cpus = if anyone {
                 ready.cpus(self, jobs, (free, future), (shape, node), last, allocation)
             } else {
@@ -129,7 +130,7 @@ impl Selector {
                 usable::usable_cpus(&self.geometry, self.unit, future, shape, user, node)
             };
             if cpus > 0 {
-                self.offer(node, cpus);
+                self.offer(future, shape, node, cpus);
                 if favours {
                     self.favour(future, shape, node);
                 }

@@ -60,6 +60,8 @@ pub(crate) struct Shape {
     pub(crate) memory: MemoryNeed,
     /// GRES needed on every node.
     pub(crate) gres: Vec<(GresId, u32)>,
+    /// GRES of the whole job, where its nodes may have unlike shares.
+    pub(crate) gres_of_job: Vec<GresOfJob>,
     /// The job gets whole nodes.
     pub(crate) whole_nodes: bool,
     /// Nodes used by other users' jobs are unusable.
@@ -127,6 +129,19 @@ struct TaskNeed {
     cores_per_socket: u32,
     sockets_per_node: u32,
     max_cpus_per_node: Option<(u32, u32)>,
+}
+
+/// GRES counted for the whole job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GresOfJob {
+    /// Which.
+    pub(crate) gres: GresId,
+    /// Of all nodes together.
+    pub(crate) count: u32,
+    /// Fewest on a node.
+    pub(crate) least: u32,
+    /// They come with tasks, so many with each: then a node has as many tasks as it has units for.
+    pub(crate) per_task: Option<u32>,
 }
 
 /// How nodes are chosen among those that can serve.
@@ -211,12 +226,13 @@ impl Shape {
         } else {
             Strategy::Consecutive
         };
-        let mut gres = per_node_gres(request, tasks, spread);
+        let over_nodes = max_nodes > 1 && !select.linear;
+        let mut gres = per_node_gres(request, tasks, spread, over_nodes);
         gres.retain(|_| !is_off(Rule::Gres));
         let gpus = gpus_per_node(cluster, &gres);
         if let Some(cpus) = cpus_per_gpu(request, partition, select) {
             min_cpus_per_node = min_cpus_per_node.max(cpus.saturating_mul(gpus));
-            min_cpus = min_cpus.max(cpus.saturating_mul(gpus_of_job(cluster, request, gpus, spread)));
+            min_cpus = min_cpus.max(cpus.saturating_mul(gpus_of_job(cluster, request, gpus, (spread, tasks))));
         }
         if memory == Memory::Default
             && gpus > 0
@@ -250,6 +266,7 @@ impl Shape {
             room_per_node: min_cpus_per_node.max(tasks_room),
             memory: memory_need(memory, gpus.max(1), partition, select),
             gres,
+            gres_of_job: if over_nodes { gres_of_job(request, tasks) } else { Vec::new() },
             whole_nodes,
             exclusive_user: partition.exclusive_user || request.sharing == Sharing::ExclusiveUser,
             max_cpus_per_node: partition.max_cpus_per_node.map(|most| {
@@ -361,14 +378,16 @@ fn could_have(expr: &FeatureExpr, node: &Node) -> bool {
     }
 }
 
-/// GRES needed on each node; counts per job, task and socket are spread over the fewest nodes.
-fn per_node_gres(request: &Request, tasks: u32, min_nodes: u32) -> Vec<(GresId, u32)> {
+/// GRES needed on each node; counts per job and task may go `over_nodes` as they come, else they are spread over the fewest nodes.
+fn per_node_gres(request: &Request, tasks: u32, min_nodes: u32, over_nodes: bool) -> Vec<(GresId, u32)> {
     request
         .gres
         .iter()
         .map(|wanted| {
             let count = match wanted.scope {
                 GresScope::PerNode => wanted.count,
+                GresScope::PerJob if over_nodes => wanted.count.min(1),
+                GresScope::PerTask if over_nodes => wanted.count,
                 GresScope::PerJob => wanted.count.div_ceil(min_nodes),
                 GresScope::PerTask => wanted.count.saturating_mul(tasks).div_ceil(min_nodes),
                 GresScope::PerSocket => wanted.count.saturating_mul(request.sockets_per_node.unwrap_or(1)),
@@ -377,6 +396,20 @@ fn per_node_gres(request: &Request, tasks: u32, min_nodes: u32) -> Vec<(GresId, 
         })
         .filter(|&(_, count)| count > 0)
         .collect()
+}
+
+/// GRES that go over the job's nodes as they come.
+fn gres_of_job(request: &Request, tasks: u32) -> Vec<GresOfJob> {
+    let of = |wanted: &GresRequest| {
+        let (least, per_task) = match wanted.scope {
+            GresScope::PerJob => (1, None),
+            GresScope::PerTask => (wanted.count, Some(wanted.count)),
+            GresScope::PerNode | GresScope::PerSocket => return None,
+        };
+        Some(GresOfJob { gres: wanted.gres, count: wanted.of_job(1, tasks), least, per_task })
+    };
+    let counted = request.gres.iter().filter(|wanted| wanted.count > 0 && !is_off(Rule::Gres));
+    counted.filter_map(of).collect()
 }
 
 /// How long a request for one leaf switch waits for it [s]. As slurmctld does, more switches than one are not waited for.
@@ -395,10 +428,11 @@ fn cpus_per_gpu(request: &Request, partition: &Partition, select: &SelectPolicy)
 }
 
 /// GPUs of the whole job, given those of each of its nodes.
-fn gpus_of_job(cluster: &Cluster, request: &Request, on_node: u32, nodes: u32) -> u32 {
+fn gpus_of_job(cluster: &Cluster, request: &Request, on_node: u32, (nodes, tasks): (u32, u32)) -> u32 {
     let is_gpu = |gres: &GresRequest| cluster.gres.get(gres.gres.index()).is_some_and(|kind| kind.name == "gpu");
-    let of_job = request.gres.iter().find(|gres| is_gpu(gres) && gres.scope == GresScope::PerJob);
-    of_job.map_or(on_node.saturating_mul(nodes), |gres| gres.count)
+    let of_job = |gres: &&GresRequest| matches!(gres.scope, GresScope::PerJob | GresScope::PerTask);
+    let of_job = request.gres.iter().filter(|gres| is_gpu(gres)).find(of_job);
+    of_job.map_or(on_node.saturating_mul(nodes), |gres| gres.of_job(nodes, tasks))
 }
 
 /// GPUs needed on a node: a request names their total, their types, or both.

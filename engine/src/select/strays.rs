@@ -79,12 +79,12 @@ impl Selector {
         for node in usable.iter_common(&free.open) {
             let cpus = usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node);
             if cpus > 0 {
-                self.offer(node, cpus);
+                self.offer(free, shape, node, cpus);
             }
         }
         let fresh = self.offers.len();
         for &node in strays {
-            self.offer(node, self.geometry.cpus[node.index()]);
+            self.offer(free, shape, node, self.geometry.cpus[node.index()]);
         }
         self.offers.sort_unstable_by_key(|offer| offer.node);
         fresh

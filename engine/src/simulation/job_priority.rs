@@ -88,7 +88,7 @@ impl Controller<'_> {
                 },
                 Tres::Gres(gres) => {
                     let wanted = request.gres.iter().find(|wanted| wanted.gres == gres);
-                    wanted.map_or(0.0, |wanted| f64::from(wanted.count) * f64::from(nodes))
+                    wanted.map_or(0.0, |wanted| f64::from(wanted.of_job(nodes, request.tasks)))
                 }
                 Tres::License(license) => {
                     let wanted = request.licenses.iter().find(|(id, _)| *id == license);

@@ -176,3 +176,41 @@ fn nodes_without_the_gpus_count_in_the_test_of_when_but_not_those_too_small() {
     expect(&scenario(4000), &expected("85..117", "backfill"));
     expect(&scenario(1000), &expected("3.end+0..4", "*"));
 }
+
+/// Recorded (y-gpu, job 12): GPUs of tasks come from as many nodes as it takes, the lighter first: one of h1, two of g1, one of g2.
+#[test]
+fn gpus_of_tasks_come_from_several_nodes() {
+    expect(
+        "node h1 cores=4 weight=1 gres=gpu:2
+         node g[1-2] cores=8 weight=2 gres=gpu:4
+         job 1 gres=gpu:1 w=h1 run=500 t=10
+         job 2 gres=gpu:2 w=g1 run=500 t=10
+         job 3 gres=gpu:2 w=g2 run=500 t=10
+         job 4 at=10 n=4 gpus_per_task=1 run=100 t=10
+         job 5 at=20 gres=gpu:1 w=g2 run=100 t=10
+         job 6 at=30 gres=gpu:1 w=g1 run=100 t=10",
+        "1  0   0..4        *     *          h1        *
+         2  0   0..4        *     *          g1        *
+         3  0   0..4        *     *          g2        *
+         4  10  10..14      +100  COMPLETED  h1,g1,g2  *
+         5  20  20..24      +100  COMPLETED  g2        *
+         6  30  4.end+0..4  +100  COMPLETED  g1        *",
+    );
+}
+
+/// `--gpus`: two of the first node and one of the second; a limit counts three, not three a node.
+#[test]
+fn gpus_of_a_job_come_from_several_nodes() {
+    let scenario = |limit: &str| {
+        format!(
+            "node n[1-2] cores=4 gres=gpu:2
+             set enforce=limits
+             qos normal {limit}
+             job 1 N=2 n=2 gpus=3 run=100 t=10
+             job 2 at=10 gres=gpu:1 run=50 t=1"
+        )
+    };
+    let of = |start: &str| format!("1 0 0..4 +100 COMPLETED n1,n2 *\n 2 10 {start} +50 COMPLETED n2 *");
+    expect(&scenario(""), &of("10..14"));
+    expect(&scenario("grp_gpu=4"), &of("10..14"));
+}

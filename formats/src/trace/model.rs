@@ -156,7 +156,7 @@ pub struct TraceRequest {
     pub cpus_per_task: u32,
     /// Least CPUs of the whole job.
     pub min_cpus: u32,
-    /// `--cpus-per-gpu`.
+    /// `--cpus-per-gpu`; 0 where `-c` was given, so that no default applies.
     pub cpus_per_gpu: Option<u32>,
     /// `--ntasks-per-node`.
     pub ntasks_per_node: Option<u32>,

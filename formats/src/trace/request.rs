@@ -63,7 +63,8 @@ impl RequestBuilder<'_> {
             tasks: shape.tasks,
             cpus_per_task: shape.cpus_per_task,
             min_cpus: shape.min_cpus,
-            cpus_per_gpu: options.cpus_per_gpu,
+            // Who says how many CPUs a task has gets no default for his GPUs.
+            cpus_per_gpu: options.cpus_per_gpu.or(options.cpus_per_task.map(|_| 0)),
             ntasks_per_node: options.ntasks_per_node,
             ntasks_per_socket: options.ntasks_per_socket,
             ntasks_per_core: options.ntasks_per_core,

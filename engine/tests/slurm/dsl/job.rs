@@ -145,6 +145,11 @@ pub(super) fn add(
                 let count = line.number(count);
                 request.gres.push(GresRequest { gres: GresId::new(gres), count, scope: GresScope::PerNode });
             }
+            "gpus" | "gpus_per_task" => {
+                let gres = cluster.gres.iter().position(|gres| gres.name == "gpu").expect("GPUs");
+                let scope = if key == "gpus" { GresScope::PerJob } else { GresScope::PerTask };
+                request.gres.push(GresRequest { gres: GresId::new(gres), count: line.number(value), scope });
+            }
             "exclusive" if value == "user" => request.sharing = Sharing::ExclusiveUser,
             "oversubscribe" => request.sharing = Sharing::OverSubscribe,
             "exclusive" => request.sharing = Sharing::Exclusive,

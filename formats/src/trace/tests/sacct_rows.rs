@@ -169,6 +169,15 @@ fn eligible_is_the_release_time_only_where_nothing_better_is_known() {
     assert_eq!(release("sbatch -n 48 -d expand:4 j.sh", "1"), (600, None, None, None));
 }
 
+/// Recorded (y-gpu): `DefCpuPerGPU` does not apply to jobs with `-c 1`.
+#[test]
+fn who_says_how_many_cpus_a_task_has_gets_no_default_of_gpus() {
+    let cpus = |line: &str| request(&trace(&with(&[("SubmitLine", line)])), 0).cpus_per_gpu;
+    assert_eq!(cpus("sbatch -N 4 -n 48 --gpus-per-node=1 j.sh"), None);
+    assert_eq!(cpus("sbatch -N 4 -n 48 -c 1 --gpus-per-node=1 j.sh"), Some(0));
+    assert_eq!(cpus("sbatch -N 4 -n 48 -c 1 --gpus-per-node=1 --cpus-per-gpu=3 j.sh"), Some(3));
+}
+
 #[test]
 fn without_a_command_line_the_recorded_totals_count() {
     let trace = trace(&with(&[
