@@ -440,7 +440,7 @@ fn waits_for_jobs(controller: &mut Controller<'_>, scratch: &MainScratch, shape:
     }
     let would_fit = controller.selector.fits(&controller.empty, shape, user, &scratch.possible);
     let preempts = controller.preempt.is_some();
-    let mut nodes = scratch.possible.iter();
+    let mut nodes = scratch.available.iter_common(&shape.tested);
     would_fit
         || nodes.any(|node| {
             let jobs = controller.free.jobs[node.index()];

@@ -244,3 +244,25 @@ fn who_waits_for_nodes_and_not_for_jobs_blocks_nobody() {
          4  61  2.end+0..64  +100  COMPLETED  n1     main",
     );
 }
+
+/// Recorded (y-gpu): job 3 waits for GPUs, in `all` for nodes that are not left to it. It blocks `all` where a node is held by a job that
+/// shares nothing, though that has no GPU.
+#[test]
+fn a_node_held_whole_makes_who_lacks_nodes_block() {
+    let scenario = |whole: &str| {
+        format!(
+            "node c[1-2] cores=4
+             node g1 cores=4 gres=gpu:2
+             partition gpu nodes=g1 tier=2
+             partition all tier=1
+             set bf_interval=off
+             job 1 p=gpu gres=gpu:2 run=500 t=10
+             job 2 p=all w=c1 {whole} run=500 t=10
+             job 3 at=10 p=gpu,all gres=gpu:2 run=50 t=10
+             job 4 at=20 p=all w=c2 run=50 t=10"
+        )
+    };
+    let of = |start: &str| format!("1 0 * * * g1 *\n 2 0 * * * c1 *\n 3 10 * * * g1 *\n 4 20 {start} * * c2 *");
+    expect(&scenario(""), &of("20..24"));
+    expect(&scenario("exclusive"), &of("500..510"));
+}
