@@ -27,7 +27,9 @@ pub(crate) struct MainScratch {
     /// Nodes the cycle may still use.
     available: NodeSet,
     /// Those of them that reservations leave to the job and that could serve it, busy or not; and those that do not complete.
+    /// Nodes left to a record that have what it asks for, and those that only lack its GRES, too.
     possible: NodeSet,
+    left: NodeSet,
     candidates: NodeSet,
     walk: Walk,
     blocked: Vec<PartitionId>,
@@ -63,6 +65,7 @@ impl MainScratch {
         Self {
             available: NodeSet::empty(n_nodes),
             possible: NodeSet::empty(n_nodes),
+            left: NodeSet::empty(n_nodes),
             candidates: NodeSet::empty(n_nodes),
             walk: Walk::default(),
             blocked: Vec::new(),
@@ -355,18 +358,20 @@ fn consider(
     } else if scratch.available.intersection_len(&partition.nodes) < shape.min_nodes as usize {
         Tried::Blocks
     } else {
-        scratch.possible.copy_from(&scratch.available);
-        scratch.possible.intersect(&shape.eligible);
+        scratch.left.copy_from(&scratch.available);
+        scratch.left.intersect(&shape.tested);
         let opening = if controller.reservations.any() {
             let now = seconds(controller.now);
             let end = now + controller.live.get(id).map_or(0, |live| live.limit_seconds);
             let licenses = &controller.scenario.workload.requests[request.index()].licenses;
             let (partition, required) = (record.partition, &shape.required);
             let candidate = Candidate { own: reservation, partition, required, licenses, begin: now, end };
-            controller.narrow_to_reservations(candidate, &mut scratch.possible, &mut scratch.turns_at)
+            controller.narrow_to_reservations(candidate, &mut scratch.left, &mut scratch.turns_at)
         } else {
             Opening::Open { overlaps: false }
         };
+        scratch.possible.copy_from(&scratch.left);
+        scratch.possible.intersect(&shape.eligible);
         scratch.candidates.copy_from(&scratch.possible);
         scratch.candidates.subtract(&controller.completing);
         controller.weigh_nodes(id, record.partition, shape, None);
@@ -440,7 +445,7 @@ fn waits_for_jobs(controller: &mut Controller<'_>, scratch: &MainScratch, shape:
     }
     let would_fit = controller.selector.fits(&controller.empty, shape, user, &scratch.possible);
     let preempts = controller.preempt.is_some();
-    let mut nodes = scratch.available.iter_common(&shape.tested);
+    let mut nodes = scratch.left.iter();
     would_fit
         || nodes.any(|node| {
             let jobs = controller.free.jobs[node.index()];

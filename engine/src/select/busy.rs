@@ -35,5 +35,5 @@ pub(super) fn busy_first(
             break;
         }
     }
-    satisfied || (rest.cpus <= 0 && rest.least_nodes <= 0)
+    satisfied || (rest.cpus <= 0 && rest.gres <= 0 && rest.least_nodes <= 0)
 }

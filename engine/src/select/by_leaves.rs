@@ -135,8 +135,10 @@ fn heaviest_needed(offers: &[Offer], taken: &[bool], rest: &Remaining, reachable
     weights.dedup();
     let suffices = |heaviest: u64| {
         let usable = free().filter(|offer| offer.weight <= heaviest);
-        let (nodes, cpus) = usable.fold((0, 0), |(nodes, cpus), offer| (nodes + 1, cpus + i64::from(offer.cpus)));
-        nodes >= rest.nodes && cpus >= rest.cpus
+        let (nodes, cpus, gres) = usable.fold((0, 0, 0), |(nodes, cpus, gres), offer| {
+            (nodes + 1, cpus + i64::from(offer.cpus), gres + i64::from(offer.gres))
+        });
+        nodes >= rest.nodes && cpus >= rest.cpus && gres >= rest.gres
     };
     let last = weights.last().copied().unwrap_or(0);
     weights.into_iter().find(|&heaviest| suffices(heaviest)).unwrap_or(last)

@@ -11,7 +11,7 @@ use crate::select::seats::{Seat, Shared};
 pub(crate) struct Geometry {
     /// First socket of each node in [`Free::cores`]; one more entry than nodes.
     pub(crate) socket_begin: Vec<u32>,
-    /// Units (cores, or CPUs under CR_CPU) of each socket.
+    /// Units (cores, or CPUs under CR_Memory) of each socket.
     pub(crate) socket_cores: Vec<u32>,
     /// Logical CPUs that a unit counts for.
     pub(crate) cpus_per_core: Vec<u32>,
@@ -436,12 +436,21 @@ impl Free {
             || (self.exclusive_user_jobs[index] == 0 && !exclusive_user)
     }
 
-    /// Takes out the nodes that do not admit a user's job, as far as exclusive users go. O(nodes).
-    pub(crate) fn keep_admitting(&self, nodes: &mut NodeSet, user: u32, exclusive_user: bool) {
-        for node in (0..self.jobs.len()).map(NodeId::new) {
-            if !self.admits(node, user, exclusive_user) {
-                nodes.remove(node);
+    /// Takes out the nodes that do not admit a user's job, as far as exclusive users go, and says whether there were any.
+    /// O(words + nodes in use).
+    pub(crate) fn keep_admitting(&self, nodes: &mut NodeSet, user: u32, exclusive_user: bool) -> bool {
+        let mut any = false;
+        for word in 0..nodes.n_words() {
+            let mut busy = nodes.word(word) & !self.idle.word(word);
+            while busy != 0 {
+                let node = NodeId::new(word * 64 + busy.trailing_zeros() as usize);
+                busy &= busy - 1;
+                if !self.admits(node, user, exclusive_user) {
+                    nodes.remove(node);
+                    any = true;
+                }
             }
         }
+        any
     }
 }

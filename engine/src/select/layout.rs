@@ -32,7 +32,7 @@ pub(crate) fn lay_out(
     let over_nodes: Vec<Vec<u32>> = shape
         .gres_of_job
         .iter()
-        .map(|wanted| units_over_nodes((geometry, free), shape, wanted, (chosen, &task_cpus)))
+        .map(|wanted| units_over_nodes((geometry, free), wanted, (chosen, &task_cpus)))
         .collect();
     let mut of_node = shape.gres.clone();
     let needs_gres = !shape.gres.is_empty() || (shape.whole_nodes && geometry.n_gres > 0);
@@ -223,21 +223,21 @@ fn avoid_sockets(avoided: &mut [bool], cpus: impl Iterator<Item = u32>, most: u3
 /// everywhere, and the rest from the first nodes that have them.
 fn units_over_nodes(
     (geometry, free): (&Geometry, &Free),
-    shape: &Shape,
     wanted: &GresOfJob,
     (chosen, task_cpus): (&[Offer], &[u32]),
 ) -> Vec<u32> {
-    let has = |offer: &Offer| free.gres[offer.node.index() * geometry.n_gres + wanted.gres.index()];
-    if let Some(per_task) = wanted.per_task.filter(|_| !task_cpus.is_empty()) {
-        let of = |(offer, cpus): (&Offer, &u32)| (cpus / shape.cpus_per_task.max(1) * per_task).min(has(offer));
-        return chosen.iter().zip(task_cpus).map(of).collect();
-    }
-    let mut units: Vec<u32> = chosen.iter().map(|offer| wanted.least.min(has(offer))).collect();
-    let mut left = wanted.count.saturating_sub(units.iter().sum());
-    for (units, offer) in units.iter_mut().zip(chosen) {
-        let more = (has(offer) - *units).min(left);
-        *units += more;
-        left -= more;
+    let mut left = wanted.count;
+    let mut units = Vec::with_capacity(chosen.len());
+    for (position, offer) in chosen.iter().enumerate() {
+        let has = free.gres[offer.node.index() * geometry.n_gres + wanted.gres.index()];
+        let of_tasks = wanted
+            .per_task
+            .zip(task_cpus.get(position))
+            .map_or(u32::MAX, |(per_task, cpus)| (cpus / wanted.task_cpus.max(1)).saturating_mul(per_task));
+        let others = wanted.least.saturating_mul((chosen.len() - 1 - position) as u32);
+        let taken = left.saturating_sub(others).min(of_tasks).max(wanted.least).min(has);
+        left = left.saturating_sub(taken);
+        units.push(taken);
     }
     units
 }

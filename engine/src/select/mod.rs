@@ -196,7 +196,7 @@ impl Selector {
         if let Some(wanted) = shape.gres_of_job.first() {
             let units = free.gres[index * self.geometry.n_gres + wanted.gres.index()];
             if let Some(per_task) = wanted.per_task {
-                cpus = cpus.min((units / per_task.max(1)).saturating_mul(shape.cpus_per_task));
+                cpus = cpus.min((units / per_task.max(1)).saturating_mul(wanted.task_cpus));
             }
             gres = units.min(u32::from(u16::MAX)) as u16;
         }

@@ -36,6 +36,13 @@ struct Run {
     first_required: Option<usize>,
 }
 
+impl Offer {
+    /// By how much it offers it is dropped where a smaller offer stands in the way.
+    fn size(&self) -> u32 {
+        self.cpus.saturating_add(u32::from(self.gres))
+    }
+}
+
 impl Run {
     /// Whether its nodes cover what is still needed.
     fn suffices(&self, shape: &Shape, rest: &Remaining) -> bool {
@@ -106,9 +113,15 @@ impl Remaining {
         self.nodes <= 0 && self.cpus <= 0 && self.gres <= 0
     }
 
+    /// Whether one node more would do, as far as CPUs and GRES go.
+    fn is_met_by(&self, offer: &Offer) -> bool {
+        i64::from(offer.cpus) >= self.cpus && i64::from(offer.gres) >= self.gres
+    }
+
     /// Whether so many nodes cover what is still needed, down to the least the job accepts.
     pub(super) fn suffice(&self, shape: &Shape, nodes: i64) -> bool {
-        let slack = i64::from(shape.wanted_nodes) - i64::from(shape.spread);
+        let most = if shape.gres_of_job.is_empty() { shape.wanted_nodes } else { shape.spread };
+        let slack = i64::from(most) - i64::from(shape.spread);
         nodes >= self.nodes - slack.max(0)
     }
 
@@ -157,7 +170,7 @@ pub(crate) fn choose(
         return false;
     }
     // A knapsack may fail because of small nodes: drop those with few CPUs and try again.
-    let most = offers.iter().map(|offer| offer.cpus).max().unwrap_or(0);
+    let most = offers.iter().map(Offer::size).max().unwrap_or(0);
     let mut kept = std::mem::take(&mut scratch.kept);
     kept.clear();
     kept.extend_from_slice(offers);
@@ -166,7 +179,8 @@ pub(crate) fn choose(
         let before = kept.len();
         let mut left = before;
         kept.retain(|offer| {
-            let drop = offer.cpus <= count && left > shape.min_nodes as usize && !shape.required.contains(&offer.node);
+            let drop =
+                offer.size() <= count && left > shape.min_nodes as usize && !shape.required.contains(&offer.node);
             left -= usize::from(drop);
             !drop
         });
@@ -254,7 +268,8 @@ pub(super) fn spread_tasks(shape: &Shape, chosen: &mut [Offer]) {
     let Some(tasks) = shape.tasks_per_node.filter(|_| !shape.whole_nodes) else { return };
     let mut rest = Remaining::of(shape);
     for offer in chosen {
-        *offer = rest.take(shape, Offer { cpus: tasks.saturating_mul(shape.cpus_per_task), ..*offer });
+        let cpus = tasks.saturating_mul(shape.cpus_per_task).max(shape.min_cpus_per_node);
+        *offer = rest.take(shape, Offer { cpus, ..*offer });
     }
 }
 
@@ -447,7 +462,7 @@ fn fill_from_run(
         let mut tightest: Option<usize> = None;
         for position in run.begin..run.end {
             let cpus = i64::from(offers[position].cpus);
-            if scratch.taken[position] || cpus < rest.cpus || i64::from(offers[position].gres) < rest.gres {
+            if scratch.taken[position] || !rest.is_met_by(&offers[position]) {
                 continue;
             }
             if tightest.is_none_or(|best| offers[position].cpus < offers[best].cpus) {
@@ -466,7 +481,7 @@ fn fill_from_run(
         if rest.max_nodes <= 0 || rest.satisfied() {
             break;
         }
-        if scratch.taken[position] || (rest.max_nodes == 1 && i64::from(offers[position].cpus) < rest.cpus) {
+        if scratch.taken[position] || (rest.max_nodes == 1 && !rest.is_met_by(&offers[position])) {
             continue;
         }
         take(shape, offers, position, rest, scratch, chosen);
@@ -489,7 +504,7 @@ fn ordered(
         if rest.max_nodes <= 0 || (rest.satisfied() && !as_many) {
             break;
         }
-        if rest.max_nodes == 1 && i64::from(offers[position].cpus) < rest.cpus {
+        if rest.max_nodes == 1 && !rest.is_met_by(&offers[position]) {
             continue;
         }
         take(shape, offers, position, rest, scratch, chosen);

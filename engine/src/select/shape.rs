@@ -142,6 +142,8 @@ pub(crate) struct GresOfJob {
     pub(crate) least: u32,
     /// They come with tasks, so many with each: then a node has as many tasks as it has units for.
     pub(crate) per_task: Option<u32>,
+    /// CPUs of such a task, those of its GPUs included.
+    pub(crate) task_cpus: u32,
 }
 
 /// How nodes are chosen among those that can serve.
@@ -230,7 +232,9 @@ impl Shape {
         let mut gres = per_node_gres(request, tasks, spread, over_nodes);
         gres.retain(|_| !is_off(Rule::Gres));
         let gpus = gpus_per_node(cluster, &gres);
-        if let Some(cpus) = cpus_per_gpu(request, partition, select) {
+        let cpus_a_gpu = cpus_per_gpu(request, partition, select).unwrap_or(0);
+        if cpus_a_gpu > 0 {
+            let cpus = cpus_a_gpu;
             min_cpus_per_node = min_cpus_per_node.max(cpus.saturating_mul(gpus));
             min_cpus = min_cpus.max(cpus.saturating_mul(gpus_of_job(cluster, request, gpus, (spread, tasks))));
         }
@@ -266,7 +270,7 @@ impl Shape {
             room_per_node: min_cpus_per_node.max(tasks_room),
             memory: memory_need(memory, gpus.max(1), partition, select),
             gres,
-            gres_of_job: if over_nodes { gres_of_job(request, tasks) } else { Vec::new() },
+            gres_of_job: if over_nodes { gres_of_job(request, tasks, (cpus_per_task, cpus_a_gpu)) } else { Vec::new() },
             whole_nodes,
             exclusive_user: partition.exclusive_user || request.sharing == Sharing::ExclusiveUser,
             max_cpus_per_node: partition.max_cpus_per_node.map(|most| {
@@ -399,14 +403,15 @@ fn per_node_gres(request: &Request, tasks: u32, min_nodes: u32, over_nodes: bool
 }
 
 /// GRES that go over the job's nodes as they come.
-fn gres_of_job(request: &Request, tasks: u32) -> Vec<GresOfJob> {
+fn gres_of_job(request: &Request, tasks: u32, (cpus_per_task, cpus_a_gpu): (u32, u32)) -> Vec<GresOfJob> {
     let of = |wanted: &GresRequest| {
         let (least, per_task) = match wanted.scope {
             GresScope::PerJob => (1, None),
             GresScope::PerTask => (wanted.count, Some(wanted.count)),
             GresScope::PerNode | GresScope::PerSocket => return None,
         };
-        Some(GresOfJob { gres: wanted.gres, count: wanted.of_job(1, tasks), least, per_task })
+        let task_cpus = cpus_per_task.max(cpus_a_gpu.saturating_mul(least));
+        Some(GresOfJob { gres: wanted.gres, count: wanted.of_job(1, tasks), least, per_task, task_cpus })
     };
     let counted = request.gres.iter().filter(|wanted| wanted.count > 0 && !is_off(Rule::Gres));
     counted.filter_map(of).collect()

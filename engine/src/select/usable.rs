@@ -66,8 +66,9 @@ pub(crate) fn usable_cpus(
         MemoryNeed::Whole if free.memory[index] < geometry.memory[index] => 0,
         MemoryNeed::Whole => cpus,
         MemoryNeed::PerCpu(mb) => {
-            let charged = if unit == ConsumableUnit::Cpu { usable_threads } else { cpus_per_core };
-            limited_by_memory(cpus, mb, free.memory[index], usable_threads, charged)
+            // CR_CPU charges single CPUs.
+            let (threads, charged) = if unit == ConsumableUnit::Cpu { (1, 1) } else { (usable_threads, cpus_per_core) };
+            limited_by_memory(cpus, mb, free.memory[index], threads, charged)
         }
     };
     if let Some(tasks) = shape.tasks_a_node_counts() {

@@ -135,6 +135,8 @@ pub(crate) struct Controller<'a> {
     pub(crate) every_cycle: bool,
     /// Whether the nodes that a plan names decide how large a waiting job is.
     pub(crate) sizes_vary: bool,
+    /// Jobs may hold nodes for their user alone.
+    pub(crate) any_exclusive_users: bool,
 }
 
 /// Simulates Slurm's schedulers on a scenario.
@@ -212,6 +214,7 @@ impl<'a> Controller<'a> {
             free_licenses: cluster.licenses.iter().map(|&(_, total)| total).collect(),
             usage,
             sizes_vary: sizes_vary(scenario, limits.active),
+            any_exclusive_users: any_exclusive_users(scenario),
             limits,
             fair_share,
             shares_are_read: every_cycle || shares_are_read(scenario),
@@ -454,6 +457,12 @@ fn gpus_stay(scenario: &Scenario) -> bool {
     }
     shared.intersect(&reached(true));
     shared.intersects(&reached(false))
+}
+
+/// Whether jobs may hold nodes for their user alone. O(partitions + requests).
+fn any_exclusive_users(scenario: &Scenario) -> bool {
+    scenario.cluster.partitions.iter().any(|partition| partition.exclusive_user)
+        || scenario.workload.requests.iter().any(|request| request.sharing == Sharing::ExclusiveUser)
 }
 
 /// Whether jobs that take whole nodes, or sockets, are charged more on some nodes than on others, and priorities or limits heed it.

@@ -248,14 +248,14 @@ impl Controller<'_> {
         Some(limit.saturating_sub(running))
     }
 
-    /// Whether at least so many tasks behind this one of its array wait. O(tasks), where fewer do.
+    /// Whether at least so many tasks behind this one of its array wait. O(tasks behind), where fewer do.
     pub(crate) fn has_pending_tasks_behind(&self, id: JobId, needed: u32) -> bool {
         let jobs = &self.scenario.workload.jobs;
         let of = &jobs[id.index()];
         let behind = jobs.iter().enumerate().skip(id.index() + 1);
-        let siblings =
-            behind.take_while(|(_, job)| job.submit == of.submit).filter(|(_, job)| job.name.id == of.name.id);
-        siblings.filter(|&(index, _)| self.live.is_pending(JobId::new(index))).nth(needed as usize - 1).is_some()
+        let siblings = behind.take_while(|(_, job)| (job.submit, job.name.id) == (of.submit, of.name.id));
+        let pending = siblings.filter(|&(index, _)| self.live.is_pending(JobId::new(index)));
+        pending.take(needed as usize).count() == needed as usize
     }
 
     /// Whether any array has a `%N`.

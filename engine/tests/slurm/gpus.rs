@@ -214,3 +214,47 @@ fn gpus_of_a_job_come_from_several_nodes() {
     expect(&scenario(""), &of("10..14"));
     expect(&scenario("grp_gpu=4"), &of("10..14"));
 }
+
+/// Tasks bring their GPUs' CPUs, and no more GPUs come with CPUs that `--ntasks-per-node` or `--mincpus` adds: job 2 has the rest.
+#[test]
+fn as_many_gpus_come_as_there_are_tasks() {
+    let one_by_one = |job: &str, rest: &str| {
+        expect(
+            &format!(
+                "node n[1-2] cores=16 gres=gpu:4
+                 job 1 {job} run=100 t=10
+                 job 2 at=10 {rest} run=100 t=10"
+            ),
+            "1  0   0..4    +100  COMPLETED  *  *
+             2  10  10..14  +100  COMPLETED  *  *",
+        );
+    };
+    one_by_one("n=8 gpus_per_task=1 cpus_per_gpu=3", "n=1");
+    one_by_one("n=2 gpus_per_task=1 cpus_per_gpu=4 w=n1", "N=1 n=1 gres=gpu:4");
+    one_by_one("n=2 per_node=4 gpus_per_task=1 w=n1", "N=2 n=2 gres=gpu:2");
+    one_by_one("N=2 n=2 mincpus=4 gpus_per_task=1", "N=2 n=2 gres=gpu:3");
+}
+
+/// The last node must bring all that lacks; nodes with few CPUs and GPUs are left out when they stand in the way. Under `bf_busy_nodes`
+/// five of six GPUs do not do.
+#[test]
+fn the_last_node_brings_the_gpus_that_lack() {
+    expect(
+        "node a[1-2] cores=4 weight=1 gres=gpu:1
+         node h1 cores=4 weight=2 gres=gpu:4
+         job 1 n=2 gpus=4 run=100 t=10",
+        "1  0  0..4  +100  COMPLETED  *  *",
+    );
+    expect(
+        "node n[1-2] cores=4 gres=gpu:4
+         set bf_busy_nodes
+         job 1 gres=gpu:3 w=n1 run=590 t=10
+         job 2 gres=gpu:3 w=n2 run=2990 t=50
+         job 3 at=10 N=2 n=2 gpus=6 run=100 t=10
+         job 4 at=20 n=3 w=n1 run=1000 t=20",
+        "1  0   0..4    *     *          n1     *
+         2  0   0..4    *     *          n2     *
+         3  10  2.end+0..9 +100  COMPLETED  n1,n2  *
+         4  20  20..70  *     *          n1     *",
+    );
+}

@@ -266,3 +266,19 @@ fn a_node_held_whole_makes_who_lacks_nodes_block() {
     expect(&scenario(""), &of("20..24"));
     expect(&scenario("exclusive"), &of("500..510"));
 }
+
+/// n1 is held whole, but not left to job 2 by the reservation: job 2 waits for nodes, and job 3 goes on.
+#[test]
+fn a_node_held_whole_in_a_reservation_makes_nobody_block() {
+    expect(
+        "node n[1-3] cores=4
+         set bf_interval=off
+         reservation r nodes=n1 at=600 for=3600 users=bob
+         job 1 w=n1 exclusive run=500 t=9
+         job 2 at=10 N=3 n=3 run=100 t=20
+         job 3 at=20 n=4 run=50 t=5",
+        "1  0   0..4    *    *          n1  *
+         2  10  *       *    *          *   *
+         3  20  20..24  +50  COMPLETED  n2  *",
+    );
+}

@@ -245,6 +245,12 @@ fn a_core_goes_out_with_all_its_threads() {
     }
 }
 
+#[test]
+fn with_cr_cpu_memory_goes_out_for_single_cpus() {
+    let job = "job 1 n=1 mem_per_cpu=2000 run=100 t=10\njob 2 n=1 mem=1000 run=100 t=10";
+    share_a_node(&format!("node n1 cores=4 threads=2 memory=3000\nset select=cpu memory\n{job}"), true);
+}
+
 /// With CR_CPU a node's sockets are filled one after the other, the tightest that suffices first: after job 2 only one of n1 has cores.
 #[test]
 fn with_cr_cpu_the_tightest_socket_is_filled_first() {

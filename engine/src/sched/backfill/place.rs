@@ -77,10 +77,8 @@ fn find_place(
     backfill.base.copy_from(&partition.nodes);
     backfill.base.intersect(&controller.up);
     // Nodes that other users hold for themselves now are out of every plan, whenever they come free.
-    let by_user = shape.exclusive_user || !controller.node_jobs.none_refuses();
-    if by_user {
-        controller.free.keep_admitting(&mut backfill.base, user, shape.exclusive_user);
-    }
+    let asks_who = shape.exclusive_user || !controller.node_jobs.none_refuses();
+    let for_others = asks_who && controller.free.keep_admitting(&mut backfill.base, user, shape.exclusive_user);
     // A component waits for the latest plan among its siblings, and is started with them after the queue.
     let is_component = controller.hetjobs.is_some() && crate::sched::main_cycle::is_component(controller, id);
     let others = if is_component { hetjobs::latest_of_others(controller, id) } else { None };
@@ -91,7 +89,6 @@ fn find_place(
     let mut tested = false;
     let mut passed = false;
     let may_pass = may_pass
-        && !by_user
         && !is_by_definition(controller, shape)
         && !controller.reservations.any()
         && backfill.licenses.len() == 0;
@@ -158,7 +155,8 @@ fn find_place(
         tested = true;
         let bound = bound(controller, backfill, record, shape);
         demand = demand.or_else(|| Demand::of(&controller.ready, record, shape, limit));
-        if let Some(demand) = demand.filter(|_| !by_user) {
+        // With fewer nodes it says nothing of other users' jobs.
+        if let Some(demand) = demand.filter(|_| !for_others) {
             backfill.bounds.note(demand, try_from, bound);
         }
         let asks_all = shape.size_varies && (is_by_definition(controller, shape) || controller.reservations.any());

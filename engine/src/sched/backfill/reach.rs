@@ -58,8 +58,7 @@ fn is_tried(controller: &Controller<'_>, record: Record, shape: &Shape) -> bool 
         && !policy.licenses
         && !policy.caps_records()
         && shape.required.is_empty()
-        && !shape.exclusive_user
-        && controller.node_jobs.none_refuses()
+        && !controller.any_exclusive_users
         && workload.requests[record.request.index()].licenses.is_empty()
         && matches!(workload.jobs[record.job.index()].name.part, JobPart::Whole)
         && controller.partition_allows(record.job, record.partition)
