@@ -293,14 +293,17 @@ impl Selector {
                 |offer: &&Offer| nodes.contains(offer.node) && all.iter().all(|taken| taken.node != offer.node);
             self.part.extend(self.offers.iter().filter(unused));
             let mut part = left.clone();
-            (part.min_nodes, part.max_nodes, part.wanted_nodes) = (*count, *count, *count);
-            part.min_cpus = (shape.min_cpus * count).div_ceil(shape.min_nodes.max(1)).min(left.min_cpus).max(1);
+            (part.min_nodes, part.max_nodes) = (*count, *count);
+            (part.wanted_nodes, part.spread) = (*count, *count);
+            let share = shape.min_cpus.saturating_mul(*count).div_ceil(shape.min_nodes.max(1));
+            part.min_cpus = share.min(left.min_cpus).max(1);
             if !pick::choose(&part, &self.part, false, &mut self.scratch, &mut self.chosen) {
                 return false;
             }
             all.extend_from_slice(&self.chosen);
             left.min_nodes = left.min_nodes.saturating_sub(*count);
             left.wanted_nodes = left.wanted_nodes.saturating_sub(*count);
+            left.spread = left.min_nodes;
             let given: u32 = self.chosen.iter().map(|offer| offer.cpus).sum();
             left.min_cpus = left.min_cpus.saturating_sub(given);
         }

@@ -102,6 +102,20 @@ fn constraints_choose_among_features() {
     assert_eq!(found, ["n2", "n3", "n1,n2,n3,n4", "n2,n3,n4", "-"]);
 }
 
+/// Two nodes with a, one with b, and any other; with too few of one kind the job waits for them.
+#[test]
+fn counted_features_take_so_many_nodes_of_each() {
+    let found = nodes(
+        "node a[1-3] cores=4 features=a
+         node b[1-2] cores=4 features=b
+         job 1 N=4 n=4 C=a*2&b*1 run=50
+         job 2 at=100 N=5 n=5 C=a*3&b*2 run=50
+         job 3 at=200 N=4 n=16 C=a*2&b*2 run=50
+         job 4 at=300 N=4 n=4 C=a*1&b*3 run=50",
+    );
+    assert_eq!(found, ["a1,a2,a3,b1", "a1,a2,a3,b1,b2", "a1,a2,b1,b2", "-"]);
+}
+
 #[test]
 fn a_range_of_nodes_gets_as_many_as_there_are() {
     let found = nodes(

@@ -15,6 +15,12 @@ fn features(cluster: &Cluster, text: &str) -> FeatureExpr {
     let parts = |text: &str, by: char| text.split(by).map(|part| features(cluster, part)).collect();
     if let Some(inner) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
         FeatureExpr::MatchingOr(parts(inner, '|'))
+    } else if text.contains('*') {
+        let counted = |part: &str| {
+            let (feature, count) = part.split_once('*').expect("a count of each");
+            (features(cluster, feature), count.parse().expect("a count"))
+        };
+        FeatureExpr::Counted(text.split('&').map(counted).collect())
     } else if text.contains('|') {
         FeatureExpr::Or(parts(text, '|'))
     } else if text.contains('&') {
