@@ -397,6 +397,7 @@ fn finish(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycl
         Exit::StateChanged => &mut counters.backfill_exit_state_changed,
     } += cycle.weight;
     controller.timers.backfill_ended(controller.now);
+    controller.vain.backfill += 1;
 }
 
 /// Tries jobs in MAGNETIC reservations: they may start now, are never planned, and count for nothing.

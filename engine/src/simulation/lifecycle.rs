@@ -380,9 +380,7 @@ impl Controller<'_> {
     pub(crate) fn main_timer(&mut self) {
         let full = self.timers.main_ran(self.now);
         self.run_main(full);
-        if full && self.timers.backfill_off {
-            self.count_vain_cycle();
-        }
+        self.vain.main += u32::from(full);
         self.discover_eligible();
     }
 

@@ -27,6 +27,7 @@ pub(crate) mod running;
 mod spacing;
 mod time_min;
 pub(crate) mod timers;
+mod vain;
 pub(crate) mod waiting;
 
 use std::collections::BTreeMap;
@@ -62,6 +63,7 @@ use outages::Agenda;
 use reservations::Reservations;
 use running::RunningJobs;
 use timers::Timers;
+use vain::Vain;
 use waiting::Waiting;
 
 /// Milliseconds in a second.
@@ -127,6 +129,8 @@ pub(crate) struct Controller<'a> {
     pub(crate) finished: usize,
     /// Counts changes of anything a scheduler's decision depends on, time apart.
     pub(crate) version: u64,
+    /// What cycles have done in vain.
+    pub(crate) vain: Vain,
     /// Counts changes of the sizes that tests give to waiting jobs.
     pub(crate) sizes_version: u64,
     /// CPUs that the waiting tasks of an array count as, by its id: slurmctld keeps them in one record. Empty where sizes do not vary.
@@ -228,6 +232,7 @@ impl<'a> Controller<'a> {
             arriving: 0,
             finished: 0,
             version: 0,
+            vain: Vain::default(),
             sizes_version: 0,
             array_sizes: BTreeMap::new(),
             every_cycle: every_cycle || needs_every_cycle(scenario),
@@ -313,20 +318,6 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Nothing runs, nothing will arrive, and both schedulers have looked since anything changed.
-    fn is_stuck(&self) -> bool {
-        let idle = self.running.is_empty() && !self.backfill.in_progress();
-        let seen = (self.timers.full_run_since_change || self.timers.main_off())
-            && (self.timers.backfill_since_change || self.timers.backfill_off);
-        // Components that wait keep the cycles coming.
-        let seen = if self.components_wait() {
-            self.components_are_given_up()
-        } else {
-            seen || (self.queue.is_empty() && !self.anyone_held())
-        };
-        idle && seen && !self.waits_for_time() && !self.waits_for_decay()
-    }
-
     /// The shape of a request in one of its partitions; made once. O(1) after the first call.
     pub(crate) fn shape_ready(&mut self, request: RequestId) {
         if self.shapes[request.index()].is_none() {
@@ -383,6 +374,12 @@ impl<'a> Controller<'a> {
 
     /// A job or node record has changed: decisions may differ, and backfill has a reason to look.
     pub(crate) fn touch(&mut self) {
+        self.vain = Vain::default();
+        self.reorder();
+    }
+
+    /// The queue has another order.
+    pub(crate) fn reorder(&mut self) {
         self.version += 1;
         self.timers.changed(self.now);
     }

@@ -52,7 +52,7 @@ impl Controller<'_> {
             (tier, if increase_only { priority.max(record.priority()) } else { priority })
         });
         self.queue = queue;
-        self.touch();
+        self.reorder();
     }
 
     /// Charges a running job for its time since the last step.

@@ -61,6 +61,26 @@ fn a_node_that_never_returns_serves_nobody() {
     );
 }
 
+/// Each cycle of the main scheduler passes over job 2, and says so: the simulation ends all the same.
+#[test]
+fn jobs_that_wait_behind_each_other_for_a_node_that_never_returns_are_given_up() {
+    for set in ["", "set bf_interval=off", "set multifactor"] {
+        expect(
+            &format!(
+                "node n[1-2] cores=4
+                 node n3 cores=4 down
+                 {set}
+                 job 1 at=0 run=100 t=5 N=3 n=3
+                 job 2 at=5 run=100 t=5 N=3 n=3
+                 job 3 at=9 run=100 t=5 N=3 n=3"
+            ),
+            "1  *  -  -  PENDING  -  -
+             2  *  -  -  PENDING  -  -
+             3  *  -  -  PENDING  -  -",
+        );
+    }
+}
+
 #[test]
 fn a_node_that_is_down_in_slurm_conf_stays_down_after_an_outage() {
     expect(

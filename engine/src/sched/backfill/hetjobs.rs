@@ -14,10 +14,6 @@ use crate::simulation::{Controller, seconds};
 
 use super::Cycle;
 
-/// Cycles without a start or an end after which, on an idle machine, no component that waits will ever start: plans are
-/// remembered for two.
-const PATIENCE: u32 = 8;
-
 /// Where and when a component is planned.
 #[derive(Debug)]
 struct Planned {
@@ -35,8 +31,6 @@ pub(crate) struct HetJobs {
     waiting: BTreeSet<JobId>,
     /// Plans of this cycle and the one before.
     planned: BTreeMap<JobId, Planned>,
-    /// Starts and ends so far, and cycles since the last of them.
-    idle: (u64, u32),
 }
 
 impl HetJobs {
@@ -54,7 +48,6 @@ impl HetJobs {
     /// A component enters the queue.
     pub(crate) fn enters(&mut self, id: JobId) {
         self.waiting.insert(id);
-        self.idle = (u64::MAX, 0);
     }
 
     /// A component leaves the queue.
@@ -73,25 +66,6 @@ impl Controller<'_> {
     /// Whether components wait in the queue: then every cycle is gone through. O(1).
     pub(crate) fn components_wait(&self) -> bool {
         self.hetjobs.as_ref().is_some_and(|hetjobs| !hetjobs.waiting.is_empty())
-    }
-
-    /// Whether waiting components have been looked at so often in vain that, on an idle machine, they never start.
-    pub(crate) fn components_are_given_up(&self) -> bool {
-        let in_vain = |hetjobs: &HetJobs| hetjobs.idle.0 == self.starts_and_ends() && hetjobs.idle.1 >= PATIENCE;
-        self.hetjobs.as_deref().is_some_and(in_vain)
-    }
-
-    /// A cycle has ended that could have changed something for waiting components.
-    pub(crate) fn count_vain_cycle(&mut self) {
-        let so_far = self.starts_and_ends();
-        if let Some(hetjobs) = &mut self.hetjobs {
-            let times = if hetjobs.idle.0 == so_far { hetjobs.idle.1.saturating_add(1) } else { 1 };
-            hetjobs.idle = (so_far, times);
-        }
-    }
-
-    fn starts_and_ends(&self) -> u64 {
-        self.counters.main_started + self.counters.backfill_started + self.finished as u64
     }
 }
 
@@ -144,7 +118,6 @@ pub(super) fn start_whole(controller: &mut Controller<'_>, cycle: &mut Cycle) {
     for plans in ready {
         cycle.started += start_together(controller, &plans);
     }
-    controller.count_vain_cycle();
 }
 
 /// Starts the components on their planned nodes, which no two share. If one cannot start after others have, those are

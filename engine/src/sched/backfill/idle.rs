@@ -56,5 +56,6 @@ pub(super) fn repeat_idle(controller: &mut Controller<'_>, backfill: &Backfill) 
         controller.timers.changed(controller.now);
     }
     controller.timers.backfill_ended(controller.now);
+    controller.vain.backfill += 1;
     true
 }

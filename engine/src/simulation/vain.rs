@@ -1,0 +1,38 @@
+//! When waiting jobs are given up: nothing runs, nothing more will happen, and the schedulers have looked at them in vain.
+//!
+//! Looking is in vain for ever where a job asks for nodes that are down, or that its partition's `MinNodes` refuses. A scheduler that passes over
+//! jobs stamps them as changed all the same, so that its cycles never stop of themselves.
+
+use super::Controller;
+
+/// Cycles since a job started, ended or came, or the machine changed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Vain {
+    /// Of the main scheduler, over the whole queue.
+    pub(crate) main: u32,
+    /// Of backfill.
+    pub(crate) backfill: u32,
+}
+
+/// So many cycles of each scheduler are enough: priority steps come in between, plans of components are remembered for two, and what
+/// tests for GPUs leave behind is read by the next.
+const PATIENCE: u32 = 10;
+
+impl Controller<'_> {
+    /// Whether no waiting job will start, if no event is to come.
+    pub(super) fn is_stuck(&self) -> bool {
+        let idle = self.running.is_empty() && !self.backfill.in_progress();
+        idle && self.has_looked() && !self.waits_for_time() && !self.waits_for_decay()
+    }
+
+    /// Whether both schedulers have looked since anything changed, or often enough.
+    fn has_looked(&self) -> bool {
+        let (timers, vain) = (&self.timers, self.vain);
+        let in_vain =
+            (vain.main >= PATIENCE || timers.main_off()) && (vain.backfill >= PATIENCE || timers.backfill_off);
+        let since_change = (timers.full_run_since_change || timers.main_off())
+            && (timers.backfill_since_change || timers.backfill_off);
+        // Components that wait keep the cycles coming, and may start after some.
+        in_vain || !self.components_wait() && (since_change || (self.queue.is_empty() && !self.anyone_held()))
+    }
+}
