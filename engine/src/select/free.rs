@@ -220,6 +220,14 @@ impl Free {
 
     /// Becomes a copy of `other` without allocating. O(nodes).
     pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.copy_amounts_from(other);
+        if self.shared.any() {
+            self.shared.copy_from(&other.shared);
+        }
+    }
+
+    /// The same, but for who sits where if cores may be shared. O(nodes).
+    pub(crate) fn copy_amounts_from(&mut self, other: &Self) {
         self.cores.clone_from(&other.cores);
         self.node_cores.clone_from(&other.node_cores);
         self.memory.clone_from(&other.memory);
@@ -231,9 +239,6 @@ impl Free {
         self.capped_cpus.clone_from(&other.capped_cpus);
         self.open.copy_from(&other.open);
         self.idle.copy_from(&other.idle);
-        if self.shared.any() {
-            self.shared.copy_from(&other.shared);
-        }
         self.changed = NodeSet::full(self.jobs.len());
     }
 

@@ -53,6 +53,8 @@ pub(crate) struct Selector {
     rounds_up: bool,
     /// How the request last fitted: where other than on idle cores.
     way: Option<rows::Way>,
+    /// What a job that shares finds free, in [`Selector::fits_sharing`].
+    view: Option<Box<Free>>,
     /// Whether the weights that tests for GPUs leave behind may decide where jobs go that ask for none.
     pub(crate) gpus_stay: bool,
     /// Whether only nodes of one leaf switch will do: the job still waits for them (`--switches`).
@@ -95,6 +97,7 @@ impl Selector {
             linear: policy.linear,
             by_weight: false,
             way: None,
+            view: None,
             gpus_stay: false,
             one_leaf: false,
             looks_at_each: false,

@@ -118,11 +118,18 @@ impl Selector {
         if shape.shared_by < 2 {
             return false;
         }
-        let mut view = free.clone();
-        let mut fits = |selector: &mut Self, way: &Way| {
+        let mut view = self.view.take().unwrap_or_else(|| Box::new(free.clone()));
+        view.copy_amounts_from(free);
+        let fits = self.fits_beside(free, shape, |selector, way| {
             show(&selector.geometry, free, shape, way, &mut view);
             selector.fits_idle(&view, shape, user, &admitted)
-        };
+        });
+        self.view = Some(view);
+        fits
+    }
+
+    /// Whether the request fits on cores that others use, too. `fits` asks so of one way.
+    fn fits_beside(&mut self, free: &Free, shape: &Shape, mut fits: impl FnMut(&mut Self, &Way) -> bool) -> bool {
         if let Some((mut avoided, lower)) = shape.rows.filter(|_| !self.linear).and_then(|rows| tiers(free, rows))
             && fits(self, &Way::Rows(avoided.clone()))
         {

@@ -17,8 +17,12 @@ use crate::select::rows::{self, Rows};
 pub(crate) struct Cores {
     /// Sockets of the machine, in the order of its nodes.
     sockets: Vec<u32>,
-    /// Cores of each socket, [`Shared::words`] words each.
-    bits: Vec<u64>,
+    /// Those in use: where in a row's bits, and which of that word.
+    bits: Vec<(u32, u64)>,
+    /// How many.
+    count: u32,
+    /// Position of the first: node order, then core order.
+    first: (u32, u32),
 }
 
 /// Where a job sits.
@@ -35,6 +39,8 @@ pub(crate) struct Seat {
 struct Row {
     /// Cores in use, socket by socket.
     used: Vec<u64>,
+    /// How many.
+    count: u32,
     /// Who uses them, as they were seated.
     jobs: Vec<Arc<Cores>>,
 }
@@ -59,54 +65,44 @@ pub(crate) struct Shared {
 }
 
 impl Cores {
-    /// Position of the first core: node order, then core order.
-    fn first(&self, words: usize) -> (u32, u32) {
-        let at = self.bits.iter().position(|&bits| bits != 0);
-        at.map_or((u32::MAX, 0), |at| {
-            (self.sockets[at / words], (at % words) as u32 * 64 + self.bits[at].trailing_zeros())
-        })
-    }
-
-    fn count(&self) -> u32 {
-        self.bits.iter().map(|bits| bits.count_ones()).sum()
-    }
-
-    /// Its words beside those of the machine.
-    fn placed<'a>(&'a self, words: usize) -> impl Iterator<Item = (usize, u64)> + 'a {
-        let at = move |(word, &bits): (usize, &u64)| (self.sockets[word / words] as usize * words + word % words, bits);
-        self.bits.iter().enumerate().map(at)
+    /// Of sockets and the cores in use of each, so many words a socket.
+    fn new(sockets: Vec<u32>, in_use: &[u64], words: usize) -> Self {
+        let position = |at: usize| sockets[at / words] * words as u32 + (at % words) as u32;
+        let bits: Vec<_> =
+            (0..in_use.len()).filter(|&at| in_use[at] != 0).map(|at| (position(at), in_use[at])).collect();
+        let first = bits.first().map_or((u32::MAX, 0), |&(at, bits)| (at, bits.trailing_zeros()));
+        Self { count: in_use.iter().map(|bits| bits.count_ones()).sum(), first, sockets, bits }
     }
 }
 
 impl Row {
-    fn fits(&self, cores: &Cores, words: usize) -> bool {
-        cores.placed(words).all(|(at, bits)| self.used[at] & bits == 0)
+    fn fits(&self, cores: &Cores) -> bool {
+        cores.bits.iter().all(|&(at, bits)| self.used[at as usize] & bits == 0)
     }
 
-    fn add(&mut self, cores: &Arc<Cores>, words: usize) {
-        for (at, bits) in cores.placed(words) {
-            self.used[at] |= bits;
+    fn add(&mut self, cores: &Arc<Cores>) {
+        for &(at, bits) in &cores.bits {
+            self.used[at as usize] |= bits;
         }
+        self.count += cores.count;
         self.jobs.push(Arc::clone(cores));
     }
 
-    fn clear(&mut self) {
-        self.used.fill(0);
-        self.jobs.clear();
-    }
-
-    fn count(&self) -> u32 {
-        self.used.iter().map(|bits| bits.count_ones()).sum()
+    /// Empties the row; says who sat in it. O(sockets of its jobs).
+    fn clear(&mut self) -> Vec<Arc<Cores>> {
+        for &(at, _) in self.jobs.iter().flat_map(|cores| &cores.bits) {
+            self.used[at as usize] = 0;
+        }
+        self.count = 0;
+        std::mem::take(&mut self.jobs)
     }
 }
 
-/// The fullest row first. Rows change places pair by pair, which tells where equal ones end up. O(rows² + rows × sockets).
+/// The fullest row first. Rows change places pair by pair, which tells where equal ones end up. O(rows²).
 fn sort(rows: &mut [Row]) {
-    let mut counts: Vec<u32> = rows.iter().map(Row::count).collect();
     for at in 0..rows.len() {
         for later in at + 1..rows.len() {
-            if counts[later] > counts[at] {
-                counts.swap(at, later);
+            if rows[later].count > rows[at].count {
                 rows.swap(at, later);
             }
         }
@@ -123,7 +119,7 @@ impl Shared {
         Self {
             words,
             outside: vec![0; socket_cores.len()],
-            rows: vec![Row { used: bits.clone(), jobs: Vec::new() }; n_rows],
+            rows: vec![Row { used: bits.clone(), ..Row::default() }; n_rows],
             outside_bits: bits,
             own: vec![0; cluster.nodes.len()],
             of_partition: vec![0; cluster.nodes.len() * partitions.len()],
@@ -167,16 +163,16 @@ impl Shared {
     /// A partition's rows, the fullest first, each by its position among all.
     pub(crate) fn by_fullness(&self, rows: Rows) -> Vec<usize> {
         let mut order: Vec<usize> = rows.range().collect();
-        order.sort_by_key(|&row| std::cmp::Reverse(self.rows[row].count()));
+        order.sort_by_key(|&row| std::cmp::Reverse(self.rows[row].count));
         order
     }
 
     /// The cores of an allocation: of each socket the first that are free outside of `avoided` rows, or idle if there are none.
     pub(crate) fn cores_of(&self, geometry: &Geometry, allocation: &Allocation, avoided: Option<&[usize]>) -> Cores {
-        let mut cores = Cores { sockets: Vec::new(), bits: Vec::new() };
+        let (mut at_sockets, mut in_use) = (Vec::new(), Vec::new());
         let sockets = allocation.shares.iter().flat_map(|share| geometry.sockets(share.node));
         for (socket, &wanted) in sockets.zip(&allocation.socket_cores) {
-            cores.sockets.push(socket as u32);
+            at_sockets.push(socket as u32);
             let mut missing = wanted;
             for word in 0..self.words {
                 let at = socket * self.words + word;
@@ -186,11 +182,12 @@ impl Shared {
                 };
                 let left = geometry.socket_cores[socket].saturating_sub(word as u32 * 64);
                 let there = if left >= 64 { u64::MAX } else { (1 << left) - 1 };
-                cores.bits.push(first_bits(there & !used, missing));
-                missing -= cores.bits[cores.bits.len() - 1].count_ones();
+                let bits = first_bits(there & !used, missing);
+                missing -= bits.count_ones();
+                in_use.push(bits);
             }
         }
-        cores
+        Cores::new(at_sockets, &in_use, self.words)
     }
 
     /// Notes who begins to use what. O(sockets of the job × rows).
@@ -201,8 +198,8 @@ impl Shared {
             Some(rows) => {
                 let own = &mut self.rows[rows.range()];
                 sort(own);
-                if let Some(row) = own.iter_mut().find(|row| row.fits(&seat.cores, self.words)) {
-                    row.add(&seat.cores, self.words);
+                if let Some(row) = own.iter_mut().find(|row| row.fits(&seat.cores)) {
+                    row.add(&seat.cores);
                 }
             }
             None => self.move_outside(allocation, &seat.cores, true),
@@ -220,25 +217,25 @@ impl Shared {
     }
 
     fn seat_anew(&mut self, rows: Rows, gone: &Arc<Cores>) {
-        let words = self.words;
         let own = &mut self.rows[rows.range()];
-        let Some(row) = own.iter_mut().find(|row| row.jobs.iter().any(|job| Arc::ptr_eq(job, gone))) else { return };
-        let mut stay = std::mem::take(&mut row.jobs);
-        stay.retain(|job| !Arc::ptr_eq(job, gone));
-        row.clear();
-        for job in &stay {
-            row.add(job, words);
+        let is_gone = |job: &Arc<Cores>| Arc::ptr_eq(job, gone);
+        if !own.iter().any(|row| row.jobs.iter().any(is_gone)) {
+            return;
         }
-        let before = own.to_vec();
-        let mut jobs: Vec<_> = own.iter().flat_map(|row| row.jobs.iter().cloned()).collect();
-        jobs.sort_by_key(|job| (job.first(words), job.count()));
-        own.iter_mut().for_each(Row::clear);
-        for job in &jobs {
-            let Some(row) = own.iter_mut().find(|row| row.fits(job, words)) else {
-                own.clone_from_slice(&before);
+        let mut before: Vec<_> = own.iter_mut().map(|row| row.clear()).collect();
+        before.iter_mut().for_each(|jobs| jobs.retain(|job| !is_gone(job)));
+        let mut jobs: Vec<_> = before.iter().flatten().collect();
+        jobs.sort_by_key(|job| (job.first, job.count));
+        for job in jobs {
+            let Some(row) = own.iter_mut().find(|row| row.fits(job)) else {
+                // Somebody has no row: all stay where they were.
+                for (row, jobs) in own.iter_mut().zip(&before) {
+                    row.clear();
+                    jobs.iter().for_each(|job| row.add(job));
+                }
                 return;
             };
-            row.add(job, words);
+            row.add(job);
             sort(own);
         }
     }
@@ -248,7 +245,8 @@ impl Shared {
             let count = &mut self.outside[socket as usize];
             *count = if taken { *count + held } else { *count - held };
         }
-        for (at, bits) in cores.placed(self.words) {
+        for &(at, bits) in &cores.bits {
+            let at = at as usize;
             self.outside_bits[at] = if taken { self.outside_bits[at] | bits } else { self.outside_bits[at] & !bits };
         }
     }
@@ -270,7 +268,11 @@ impl Shared {
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.outside.clone_from(&other.outside);
         self.outside_bits.clone_from(&other.outside_bits);
-        self.rows.clone_from(&other.rows);
+        for (row, other) in self.rows.iter_mut().zip(&other.rows) {
+            row.used.clone_from(&other.used);
+            row.jobs.clone_from(&other.jobs);
+            row.count = other.count;
+        }
         self.own.clone_from(&other.own);
         self.of_partition.clone_from(&other.of_partition);
     }
