@@ -174,7 +174,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     started += draw(controller, &mut scratch, &mut depth);
     scratch.unseen.begin(controller, &scratch.blocked);
     // What comes after can be counted without a look at it.
-    let mut countable = !controller.every_cycle
+    let mut countable = !controller.by_definition
         && controller.preempt.is_none()
         && !controller.queue.any_tasks()
         && !controller.reservations.any_named()

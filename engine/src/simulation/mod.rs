@@ -137,6 +137,8 @@ pub(crate) struct Controller<'a> {
     array_sizes: BTreeMap<u64, u32>,
     /// Go through cycles that provably repeat the one before.
     pub(crate) every_cycle: bool,
+    /// Make every test of when and where as it is defined: with the above, and where cores are used twice.
+    pub(crate) by_definition: bool,
     /// Whether the nodes that a plan names decide how large a waiting job is.
     pub(crate) sizes_vary: bool,
     /// Jobs may hold nodes for their user alone.
@@ -236,6 +238,7 @@ impl<'a> Controller<'a> {
             sizes_version: 0,
             array_sizes: BTreeMap::new(),
             every_cycle: every_cycle || needs_every_cycle(scenario),
+            by_definition: every_cycle || needs_every_cycle(scenario) || shares_cores(cluster),
             timers,
             scenario,
         }
@@ -418,13 +421,12 @@ pub(crate) fn dispatch(
     plain::simulate(scenario, algorithm, &scenario.policy.plain, observer)
 }
 
-/// Whether the scenario has what the shorter ways know nothing of: cores used twice, waits for switches, preferred features,
-/// reservations that draw jobs.
+/// Whether the scenario has what the shorter ways know nothing of: waits for switches, preferred features, reservations that
+/// draw jobs.
 fn needs_every_cycle(scenario: &Scenario) -> bool {
     let workload = &scenario.workload;
     let prefers = |job: &Job| job.extra.as_ref().is_some_and(|extra| extra.prefer.is_some());
-    shares_cores(&scenario.cluster)
-        || (scenario.policy.select.topology_tree && workload.requests.iter().any(|request| request.switches.is_some()))
+    (scenario.policy.select.topology_tree && workload.requests.iter().any(|request| request.switches.is_some()))
         || scenario.calendar.reservations.iter().any(|reservation| reservation.flags.magnetic)
         || workload.jobs.iter().any(prefers)
 }

@@ -375,6 +375,11 @@ proptest! {
     }
 
     #[test]
+    fn sharing_cores_is_the_same_with_every_cycle(text in scenario(&["", "array=1-6%2"]), seed in 0u64..1000) {
+        crate::schedule::expect_equal_with_every_cycle(&with_sharing(&text), seed);
+    }
+
+    #[test]
     fn sharing_cores_and_preemption_hold_together(text in preempting(), seed in 0u64..1000) {
         let text = text.replace("\npartition p ", "\npartition p over=force:2 ").replace("\npartition q ", "\npartition q over=yes:3 ");
         check_sharing(&text, seed);

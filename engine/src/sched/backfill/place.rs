@@ -222,6 +222,8 @@ fn find_place(
                         start = later.unwrap_or(now + LIMITED_RETRY_SECONDS);
                     }
                     Attempt::Limited => return Next::Record,
+                    // It fits if it shares with nobody, and does share: its plan goes with the time.
+                    Attempt::Busy if shape.unshared.is_some() => backfill.valid_until = now,
                     Attempt::Busy => {}
                 }
             }
