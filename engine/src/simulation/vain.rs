@@ -1,7 +1,8 @@
 //! When waiting jobs are given up: nothing runs, nothing more will happen, and the schedulers have looked at them in vain.
 //!
-//! Looking is in vain for ever where a job asks for nodes that are down, or that its partition's `MinNodes` refuses. A scheduler that passes over
-//! jobs stamps them as changed all the same, so that its cycles never stop of themselves.
+//! Looking is in vain for ever where a job asks for more nodes than are up. A scheduler that passes over jobs stamps them as
+//! changed all the same, so its cycles never stop of themselves. Who would start only because ages or shares put him before such a
+//! job, after more than [`PATIENCE`] cycles, is given up, too.
 
 use super::Controller;
 
