@@ -38,20 +38,25 @@ impl Controller<'_> {
 
     /// What a waiting job would hold by its last successful test; before that, what it asks for.
     pub(crate) fn last_known_counts(&self, id: JobId) -> Held {
-        self.counts_with(id, self.charged_cpus(id))
+        self.counts_with(id, self.charged_cpus(id), None)
     }
 
     /// What a waiting job would at least hold.
     pub(crate) fn requested_counts(&self, id: JobId) -> Held {
-        self.counts_with(id, None)
+        self.counts_with(id, None, None)
     }
 
-    fn counts_with(&self, id: JobId, charged_cpus: Option<u32>) -> Held {
+    /// The same on so many nodes, of the CPUs that the last successful test would have charged.
+    pub(super) fn counts_on(&self, id: JobId, nodes: u64) -> Held {
+        self.counts_with(id, self.charged_cpus(id), Some(nodes))
+    }
+
+    fn counts_with(&self, id: JobId, charged_cpus: Option<u32>, nodes: Option<u64>) -> Held {
         let job = &self.scenario.workload.jobs[id.index()];
         let request = &self.scenario.workload.requests[job.request.index()];
         let index = self.limits.index;
         let mut counts = vec![0; index.len()];
-        let nodes = u64::from(request.min_nodes.max(1));
+        let nodes = nodes.unwrap_or(u64::from(request.min_nodes.max(1)));
         let cpus = u64::from(charged_cpus.unwrap_or(request.min_cpus).max(1));
         counts[index.of(Tres::Cpu)] = cpus;
         counts[index.of(Tres::Node)] = nodes;

@@ -9,4 +9,5 @@ mod partition;
 mod preferred;
 mod resources;
 mod submission;
+mod together;
 pub(crate) mod usage;

@@ -73,7 +73,7 @@ pub(crate) struct Used {
 }
 
 /// All groups that limits speak of. Empty where nothing is limited or enforced.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct LimitUsage {
     /// Whether any limit exists and is enforced.
     pub(crate) active: bool,

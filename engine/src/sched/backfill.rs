@@ -482,6 +482,10 @@ fn look_at(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut
     let scenario = controller.scenario;
     let id = record.job;
     let limit_stop = scenario.policy.main.assoc_limit_stop;
+    let window_end = seconds(cycle.resumed_ms) + window_seconds(&scenario.policy.backfill);
+    if controller.hetjobs.is_some() && !hetjobs::come_to(controller, record, window_end) {
+        return Next::Record;
+    }
     if !limit_stop && !controller.limits_allow_test(id, record.partition) {
         return Next::Record;
     }

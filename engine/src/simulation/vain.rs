@@ -29,11 +29,11 @@ impl Controller<'_> {
     /// Whether both schedulers have looked since anything changed, or often enough.
     fn has_looked(&self) -> bool {
         let (timers, vain) = (&self.timers, self.vain);
-        let in_vain =
-            (vain.main >= PATIENCE || timers.main_off()) && (vain.backfill >= PATIENCE || timers.backfill_off);
-        let since_change = (timers.full_run_since_change || timers.main_off())
-            && (timers.backfill_since_change || timers.backfill_off);
-        // Components that wait keep the cycles coming, and may start after some.
-        in_vain || !self.components_wait() && (since_change || (self.queue.is_empty() && !self.anyone_held()))
+        // Components may start after some cycles more, if such are to come.
+        let settles = !self.components_wait() || timers.priority_at == i64::MAX;
+        let main = timers.main_off() || vain.main >= PATIENCE || (settles && timers.full_run_since_change);
+        let backfill = timers.backfill_off || vain.backfill >= PATIENCE || (settles && timers.backfill_since_change);
+        let nobody_waits = self.queue.is_empty() && !self.anyone_held();
+        (main && backfill) || (settles && nobody_waits)
     }
 }

@@ -1,5 +1,5 @@
 //! Heterogeneous jobs: components are planned one by one; when all of a job's can start now, they start together.
-//! Source: slurm-semantics 3.8, 3.6 steps 2 and 9. The main scheduler never starts them (1.5 step 4).
+//! Source: slurm-semantics 3.8, 3.6 steps 2 and 9, and Slurm's backfill.c. The main scheduler never starts them (1.5 step 4).
 //! A scenario without components has none of this.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,17 +9,29 @@ use crate::job::{JobPart, Workload};
 use crate::node_set::NodeSet;
 use crate::outcome::{JobState, StartedBy};
 use crate::sched::queue::Record;
+use crate::select::free::Allocation;
 use crate::simulation::ends::RunEnded;
+use crate::simulation::reservations::{Candidate, Opening};
 use crate::simulation::{Controller, seconds};
 
 use super::Cycle;
 
-/// Where and when a component is planned.
+/// Where and when a component may start.
 #[derive(Debug)]
-struct Planned {
-    start: i64,
+struct Component {
     record: Record,
-    nodes: NodeSet,
+    /// The earliest of its plans since plans were forgotten; a year ahead until there is one [s].
+    start: i64,
+    /// How many nodes that plan has.
+    nodes: u64,
+}
+
+/// A job's components, in the order in which cycles came to them.
+#[derive(Debug, Default)]
+struct Map {
+    components: Vec<Component>,
+    /// No component is planned before [s].
+    not_before: i64,
 }
 
 /// The heterogeneous jobs of a workload and their plans.
@@ -29,9 +41,19 @@ pub(crate) struct HetJobs {
     components: BTreeMap<u64, Vec<JobId>>,
     /// Components in the queue.
     waiting: BTreeSet<JobId>,
-    /// Plans of this cycle and the one before.
-    planned: BTreeMap<JobId, Planned>,
+    /// Jobs by base id, as this cycle and perhaps the one before found them.
+    maps: BTreeMap<u64, Map>,
+    /// Their base ids, in the order in which cycles came to them.
+    order: Vec<u64>,
+    /// How often a job's components could not start together although nothing else ran.
+    in_vain: BTreeMap<u64, u32>,
 }
+
+/// After so many starts in vain beside nothing that runs, a job is given up: slurmctld would go on for ever.
+const STARTS_IN_VAIN: u32 = 10;
+
+/// As long as there is no plan, a component is as good as planned for then.
+const YEAR: i64 = 365 * 24 * 3600;
 
 impl HetJobs {
     /// The components of a workload; `None` if it has none. O(jobs).
@@ -53,7 +75,6 @@ impl HetJobs {
     /// A component leaves the queue.
     pub(crate) fn leaves(&mut self, id: JobId) {
         self.waiting.remove(&id);
-        self.planned.remove(&id);
     }
 
     /// All components of the job that one belongs to.
@@ -73,87 +94,139 @@ impl Controller<'_> {
 pub(super) fn begin(controller: &mut Controller<'_>) {
     let forgets = controller.counters.backfill_cycles.is_multiple_of(2);
     if let Some(hetjobs) = controller.hetjobs.as_mut().filter(|_| forgets) {
-        hetjobs.planned.clear();
+        hetjobs.maps.clear();
+        hetjobs.order.clear();
     }
 }
 
-/// The earliest start that a component's siblings leave it [s]: the latest of their plans.
-pub(super) fn latest_of_others(controller: &Controller<'_>, id: JobId) -> Option<i64> {
+/// The cycle comes to a record: whether a component's siblings let it be planned before `latest` [s].
+pub(super) fn come_to(controller: &mut Controller<'_>, record: Record, latest: i64) -> bool {
+    let Some(hetjobs) = controller.hetjobs.as_mut().filter(|hetjobs| hetjobs.waiting.contains(&record.job)) else {
+        return true;
+    };
+    let base = controller.scenario.workload.jobs[record.job.index()].name.id;
+    if hetjobs.in_vain.get(&base).is_some_and(|&starts| starts >= STARTS_IN_VAIN) {
+        return false;
+    }
+    let map = hetjobs.maps.entry(base).or_insert_with(|| {
+        hetjobs.order.push(base);
+        Map::default()
+    });
+    if !map.components.iter().any(|component| component.record.job == record.job) {
+        map.components.push(Component { record, start: seconds(controller.now) + YEAR, nodes: 1 });
+    }
+    map.earliest(Some(record.job)) <= latest
+}
+
+impl Map {
+    /// The latest start of all components, or of all but one [s].
+    fn earliest(&self, but: Option<JobId>) -> i64 {
+        let others = self.components.iter().filter(|component| Some(component.record.job) != but);
+        others.map(|component| component.start).max().unwrap_or(0).max(self.not_before)
+    }
+}
+
+/// The earliest start that a component's siblings leave it [s].
+pub(super) fn earliest(controller: &Controller<'_>, id: JobId) -> Option<i64> {
     let hetjobs = controller.hetjobs.as_ref()?;
-    let siblings = hetjobs.siblings(controller.scenario.workload.jobs[id.index()].name.id);
-    let plans = siblings.iter().filter(|&&other| other != id).filter_map(|other| hetjobs.planned.get(other));
-    plans.map(|planned| planned.start).max()
+    let map = hetjobs.maps.get(&controller.scenario.workload.jobs[id.index()].name.id)?;
+    Some(map.earliest(Some(id)))
 }
 
-/// Remembers a component's plan; the earlier one, if it has records in several partitions.
-pub(super) fn plan(controller: &mut Controller<'_>, record: Record, start: i64, nodes: &NodeSet, begin: i64) {
-    let Some(hetjobs) = &mut controller.hetjobs else { return };
-    if !hetjobs.waiting.contains(&record.job) {
-        return;
-    }
-    let known = hetjobs.planned.get(&record.job).is_some_and(|known| known.start >= begin && known.start <= start);
-    if !known {
-        hetjobs.planned.insert(record.job, Planned { start, record, nodes: nodes.clone() });
+/// Remembers a component's plan, if it is earlier than that of another of its partitions.
+pub(super) fn plan(controller: &mut Controller<'_>, record: Record, start: i64, nodes: &NodeSet) {
+    let base = controller.scenario.workload.jobs[record.job.index()].name.id;
+    let map = controller.hetjobs.as_mut().and_then(|hetjobs| hetjobs.maps.get_mut(&base));
+    let components = map.into_iter().flat_map(|map| &mut map.components);
+    for component in components.filter(|component| component.record.job == record.job && component.start > start) {
+        *component = Component { record, start, nodes: nodes.len() as u64 };
     }
 }
 
-/// After the queue: jobs whose components can all start now start, all or nothing. O(waiting components).
+/// After the queue: jobs whose components can all start now start, all or nothing. O(components in the maps).
 pub(super) fn start_whole(controller: &mut Controller<'_>, cycle: &mut Cycle) {
-    let Some(mut hetjobs) = controller.hetjobs.take() else { return };
-    let now = seconds(controller.now);
-    let bases: BTreeSet<u64> =
-        hetjobs.planned.keys().map(|id| controller.scenario.workload.jobs[id.index()].name.id).collect();
-    let mut ready = Vec::new();
-    for base in bases {
-        let plans: Option<Vec<Planned>> = hetjobs
-            .siblings(base)
-            .to_vec()
-            .iter()
-            .map(|id| hetjobs.planned.get(id).is_some_and(|planned| planned.start <= now).then_some(*id))
-            .collect::<Option<Vec<JobId>>>()
-            .map(|ids| ids.iter().filter_map(|id| hetjobs.planned.remove(id)).collect());
-        ready.extend(plans);
-    }
-    controller.hetjobs = Some(hetjobs);
-    for plans in ready {
-        cycle.started += start_together(controller, &plans);
-    }
-}
-
-/// Starts the components on their planned nodes, which no two share. If one cannot start after others have, those are
-/// queued again. The number started.
-fn start_together(controller: &mut Controller<'_>, plans: &[Planned]) -> u32 {
-    let mut started: Vec<JobId> = Vec::new();
-    for pass in [false, true] {
-        for planned in plans {
-            let (id, partition) = (planned.record.job, planned.record.partition);
-            let user = controller.scenario.workload.jobs[id.index()].user.0;
-            let mut nodes = planned.nodes.clone();
-            nodes.subtract(&controller.completing);
-            let shapes = controller.take_shapes(planned.record.request);
-            let shape = &shapes[planned.record.place as usize];
-            let fits = controller.licenses_free(id)
-                && controller.limits_allow_test(id, partition)
-                && controller.selector.fits(&controller.free, shape, user, &nodes);
-            let allocation = fits.then(|| controller.selector.allocate(&controller.free, shape));
-            controller.put_shapes(planned.record.request, shapes);
-            let allocation = allocation.filter(|allocation| {
-                let billing = controller.billing(partition, allocation);
-                let counts = controller.allocated_counts(id, allocation, billing);
-                controller.limits_allow_counts(id, partition, &counts)
-            });
-            let Some(allocation) = allocation else {
-                for id in started {
-                    controller.end_run(id, RunEnded::Others { state: JobState::Failed, requeue: true });
-                }
-                return 0;
-            };
-            // The first pass only looks.
-            if pass {
-                controller.start(planned.record, allocation, StartedBy::Backfill);
-                started.push(id);
-            }
+    let order = controller.hetjobs.as_ref().map(|hetjobs| hetjobs.order.clone());
+    for base in order.into_iter().flatten() {
+        let Some(mut hetjobs) = controller.hetjobs.take() else { return };
+        let ready = hetjobs.take_ready(controller, base);
+        controller.hetjobs = Some(hetjobs);
+        if let Some(components) = ready {
+            cycle.started += start_together(controller, base, &components);
         }
     }
-    started.len() as u32
+}
+
+impl HetJobs {
+    /// The components of a job that can start now. A job of which nobody knows when it can, or whose limits are too tight for all
+    /// of it, is not planned again until plans are forgotten.
+    fn take_ready(&mut self, controller: &mut Controller<'_>, base: u64) -> Option<Vec<Component>> {
+        let now = seconds(controller.now);
+        let (map, siblings) = (self.maps.get_mut(&base)?, self.components.get(&base)?);
+        let is_known = |id: &JobId| map.components.iter().any(|component| component.record.job == *id);
+        let comes = |id: &JobId| controller.live.is_running(*id) || (self.waiting.contains(id) && is_known(id));
+        map.not_before = if siblings.iter().all(comes) { map.earliest(None) } else { now + YEAR };
+        if map.not_before > now {
+            return None;
+        }
+        let sizes = map.components.iter().map(|it| (it.record.job, it.record.partition, it.nodes));
+        if !controller.limits_allow_together(sizes) {
+            map.not_before = now + YEAR;
+            return None;
+        }
+        Some(std::mem::take(&mut map.components))
+    }
+}
+
+/// Starts the components one after the other, each on nodes of its own, whoever else these are planned for. If one cannot start,
+/// those that have are queued again. The number started.
+fn start_together(controller: &mut Controller<'_>, base: u64, components: &[Component]) -> u32 {
+    let runs_alone = controller.running.is_empty();
+    let mut taken = NodeSet::empty(controller.scenario.cluster.nodes.len());
+    for (position, component) in components.iter().enumerate() {
+        let Some(allocation) = allocate(controller, component.record, &taken) else {
+            for started in &components[..position] {
+                controller.end_run(started.record.job, RunEnded::Others { state: JobState::Failed, requeue: true });
+            }
+            if let Some(hetjobs) = controller.hetjobs.as_mut().filter(|_| runs_alone) {
+                *hetjobs.in_vain.entry(base).or_default() += 1;
+            }
+            return 0;
+        };
+        for share in &allocation.shares {
+            taken.insert(share.node);
+        }
+        controller.start(component.record, allocation, StartedBy::Backfill);
+    }
+    components.len() as u32
+}
+
+/// What a component gets now outside the nodes taken.
+fn allocate(controller: &mut Controller<'_>, record: Record, taken: &NodeSet) -> Option<Allocation> {
+    let (id, partition, now) = (record.job, record.partition, seconds(controller.now));
+    if !controller.licenses_free(id) || !controller.limits_allow_test(id, partition) {
+        return None;
+    }
+    let user = controller.scenario.workload.jobs[id.index()].user.0;
+    let shapes = controller.take_shapes(record.request);
+    let shape = &shapes[record.place as usize];
+    let mut nodes = shape.eligible.clone();
+    nodes.intersect(&controller.up);
+    nodes.subtract(&controller.completing);
+    nodes.subtract(taken);
+    let own = controller.reservation_of(id);
+    let end = now + controller.live.get(id).map_or(0, |live| live.limit_seconds);
+    let licenses = &controller.scenario.workload.requests[record.request.index()].licenses;
+    let candidate = Candidate { own, partition, required: &shape.required, licenses, begin: now, end };
+    let mut turns_at = i64::MAX;
+    let is_open = !controller.reservations.any()
+        || matches!(controller.narrow_to_reservations(candidate, &mut nodes, &mut turns_at), Opening::Open { .. });
+    controller.weigh_nodes(id, partition, shape, Some(&nodes));
+    let fits = is_open && controller.fits_in_reservation(own, shape, user, &nodes);
+    let allocation = fits.then(|| controller.selector.allocate(&controller.free, shape));
+    controller.put_shapes(record.request, shapes);
+    allocation.filter(|allocation| {
+        let billing = controller.billing(partition, allocation);
+        let counts = controller.allocated_counts(id, allocation, billing);
+        controller.limits_allow_counts(id, partition, &counts)
+    })
 }

@@ -81,10 +81,7 @@ fn find_place(
     let for_others = asks_who && controller.free.keep_admitting(&mut backfill.base, user, shape.exclusive_user);
     // A component waits for the latest plan among its siblings, and is started with them after the queue.
     let is_component = controller.hetjobs.is_some() && crate::sched::main_cycle::is_component(controller, id);
-    let others = if is_component { hetjobs::latest_of_others(controller, id) } else { None };
-    if others.is_some_and(|latest| latest > window_end) {
-        return Next::Record;
-    }
+    let others = if is_component { hetjobs::earliest(controller, id) } else { None };
     let mut try_from = others.map_or(now, |latest| latest.max(now));
     let mut tested = false;
     let mut passed = false;
@@ -294,7 +291,7 @@ fn find_place(
             backfill.counts.note_task_plan(scenario.workload.jobs[id.index()].name.id, record.partition);
         }
         if is_component {
-            hetjobs::plan(controller, record, start, &backfill.chosen, seconds(cycle.begin_ms));
+            hetjobs::plan(controller, record, start, &backfill.chosen);
         }
         if is_off(Rule::Plans) || (is_off(Rule::ConservativePlans) && !backfill.planned.is_empty()) {
             return Next::Record;
