@@ -64,6 +64,54 @@ impl StartedBy {
     }
 }
 
+/// Why a job never started, in the words of squeue(1) where it has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PendingReason {
+    /// No partition of the job has the nodes it asks for, were they all idle: sbatch refuses it.
+    BadConstraints,
+    /// All partitions of the job are down or inactive.
+    PartitionDown,
+    /// A time, a number of nodes, an account or a QOS that no partition of the job allows.
+    PartitionLimit,
+    /// A limit of its association or of a QOS.
+    Limit,
+    /// Licences are taken, or there are not as many.
+    Licenses,
+    /// Its reservation is over, not for it, or yet to come.
+    Reservation,
+    /// What it depends on has not happened.
+    Dependency,
+    /// What it depends on can never happen.
+    DependencyNeverSatisfied,
+    /// Its begin time has not come.
+    BeginTime,
+    /// Of the nodes that it could run on, too few are up.
+    ReqNodeNotAvail,
+    /// Resources are taken, or others go first.
+    Resources,
+}
+
+impl PendingReason {
+    /// The word, and what it says.
+    pub const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::BadConstraints => ("BadConstraints", "no partition of theirs has the nodes they ask for"),
+            Self::PartitionDown => ("PartitionDown", "their partitions are down or inactive"),
+            Self::PartitionLimit => {
+                ("PartitionLimit", "their partitions do not allow the time, number of nodes, account or QOS")
+            }
+            Self::Limit => ("Limit", "at or above a limit of their association or QOS"),
+            Self::Licenses => ("Licenses", "licences are taken, or there are fewer"),
+            Self::Reservation => ("Reservation", "their reservation is over, not for them, or yet to come"),
+            Self::Dependency => ("Dependency", "what they depend on has not happened"),
+            Self::DependencyNeverSatisfied => ("DependencyNeverSatisfied", "what they depend on can never happen"),
+            Self::BeginTime => ("BeginTime", "their begin time has not come"),
+            Self::ReqNodeNotAvail => ("ReqNodeNotAvail", "too few of the nodes they could run on are up"),
+            Self::Resources => ("Resources", "resources are taken, or others go first"),
+        }
+    }
+}
+
 /// What happened to one job. Times are Unix seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobRecord {
@@ -152,6 +200,8 @@ pub struct Outcome {
     pub counters: SchedulerCounters,
     /// Simulated seconds, from the controller's start to the last event.
     pub simulated_seconds: i64,
+    /// Jobs that never started and were not cancelled, by id, and why.
+    pub pending: Vec<(JobId, PendingReason)>,
 }
 
 impl Outcome {

@@ -1,6 +1,8 @@
 //! The summary file: one replication in figures, as JSON.
 
-use foresite_engine::outcome::SchedulerCounters;
+use std::collections::BTreeMap;
+
+use foresite_engine::outcome::{PendingReason, SchedulerCounters};
 use foresite_engine::policy::{CostModel, Policy};
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +19,9 @@ pub struct Summary {
     pub jobs: u64,
     /// Those of them that started.
     pub jobs_started: u64,
+    /// Those of them that never did, nor were cancelled, by reason (squeue(1)'s words).
+    #[serde(default)]
+    pub jobs_pending: BTreeMap<String, u64>,
     /// Start less eligible time, of the jobs that started.
     pub wait_seconds: WaitFigures,
     /// Response time over run time, bounded at 10 s.
@@ -191,6 +196,7 @@ impl Summary {
         Self {
             jobs: counted().count() as u64,
             jobs_started: counted().filter(|row| row.start.is_some()).count() as u64,
+            jobs_pending: BTreeMap::new(),
             wait_seconds: WaitFigures {
                 mean: rounded(mean(&waits).unwrap_or_default(), 3),
                 median: rounded(percentile(&waits, 50).unwrap_or_default(), 3),
@@ -216,6 +222,20 @@ impl Summary {
     pub fn under(mut self, policy: &Policy) -> Self {
         if !policy.scheduler.is_plain() && policy.cost == CostModel::default() {
             self.caveats.push(IDEAL.to_owned());
+        }
+        self
+    }
+
+    /// Counts why jobs never started, and says so.
+    #[must_use]
+    pub fn pending_for(mut self, reasons: impl Iterator<Item = PendingReason>) -> Self {
+        let mut counts: BTreeMap<PendingReason, u64> = BTreeMap::new();
+        reasons.for_each(|reason| *counts.entry(reason).or_default() += 1);
+        for (reason, count) in counts {
+            let (word, meaning) = reason.words();
+            let jobs = if count == 1 { "job" } else { "jobs" };
+            self.caveats.push(format!("{count} {jobs} never started, {word}: {meaning}"));
+            self.jobs_pending.insert(word.to_owned(), count);
         }
         self
     }

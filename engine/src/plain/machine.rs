@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::cluster::Cluster;
-use crate::outcome::{JobRecord, Outcome, SchedulerCounters, StartedBy};
+use crate::ids::JobId;
+use crate::outcome::{JobRecord, JobState, Outcome, PendingReason, SchedulerCounters, StartedBy};
 
 use super::jobs::{Jobs, PlainJob, Rank};
 use super::processors::Processors;
@@ -183,11 +184,16 @@ impl Machine {
     /// What happened.
     pub(super) fn into_outcome(self) -> Outcome {
         let begin = self.jobs.first().map_or(self.now, |job| job.release);
+        // Nobody waits for ever but who is larger than the machine.
+        let waits = |record: &JobRecord| record.state == JobState::Pending && record.start.is_none();
+        let pending = self.records.iter().enumerate().filter(|(_, record)| waits(record));
+        let pending = pending.map(|(index, _)| (JobId::new(index), PendingReason::BadConstraints)).collect();
         Outcome {
             records: self.records,
             node_ranges: self.node_ranges,
             counters: self.counters,
             simulated_seconds: self.now - begin,
+            pending,
         }
     }
 }

@@ -21,6 +21,7 @@ pub(crate) mod opening;
 pub(crate) mod outages;
 pub(crate) mod preference;
 mod priority_step;
+mod reasons;
 pub(crate) mod requeue;
 pub(crate) mod reservations;
 pub(crate) mod running;
@@ -287,7 +288,9 @@ impl<'a> Controller<'a> {
             return Err(Interrupted);
         }
         let simulated_seconds = seconds(last_event - boot);
-        Ok(Outcome { records: self.records, node_ranges: self.node_ranges, counters: self.counters, simulated_seconds })
+        let pending = self.pending_reasons();
+        let Self { records, node_ranges, counters, .. } = self;
+        Ok(Outcome { records, node_ranges, counters, simulated_seconds, pending })
     }
 
     fn arrival_time(&self) -> i64 {

@@ -225,17 +225,18 @@ impl Controller<'_> {
 
     /// `kill_invalid_depend`: jobs whose dependency cannot be fulfilled any more are cancelled.
     fn cancel_never_satisfied(&mut self) {
-        let never = |id: &JobId| {
-            let extra = self.scenario.workload.jobs[id.index()].extra.as_ref();
-            let Some(dependencies) = extra.and_then(|extra| extra.dependencies.as_ref()) else { return false };
-            let mut failed =
-                dependencies.on.iter().map(|&(kind, target)| self.dependency(*id, kind, target) == Met::Never);
-            if dependencies.any { failed.all(|failed| failed) } else { failed.any(|failed| failed) }
-        };
-        let lost: Vec<JobId> = self.waiting.held.iter().copied().filter(never).collect();
+        let lost: Vec<JobId> = self.waiting.held.iter().copied().filter(|&id| self.never_satisfied(id)).collect();
         for id in lost {
             self.cancel_pending(id);
         }
+    }
+
+    /// Whether a job's dependencies cannot be fulfilled any more.
+    pub(super) fn never_satisfied(&self, id: JobId) -> bool {
+        let extra = self.scenario.workload.jobs[id.index()].extra.as_ref();
+        let Some(dependencies) = extra.and_then(|extra| extra.dependencies.as_ref()) else { return false };
+        let mut failed = dependencies.on.iter().map(|&(kind, target)| self.dependency(id, kind, target) == Met::Never);
+        if dependencies.any { failed.all(|failed| failed) } else { failed.any(|failed| failed) }
     }
 
     /// How many tasks of a job's array may have planned starts, from 23.11 on: no more than `%N` lets run beside those that do.

@@ -23,6 +23,7 @@ mod outages;
 mod pins;
 mod preemption;
 mod priority;
+mod reasons;
 mod requeue;
 mod reservations;
 mod schedule;

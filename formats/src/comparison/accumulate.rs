@@ -124,7 +124,8 @@ fn unpaired(scenario: &ComparedScenario) -> Option<Caveat> {
         scenario: Some(scenario.name.clone()),
         text: format!(
             "Waits, slowdowns and response times are of the {} jobs (over all replications) that started in both; left out are {} \
-             that started in the baseline only, {} in the scenario only and {} in neither.",
+             that started in the baseline only, {} in the scenario only and {} in neither \
+             (`foresite simulate` says why jobs never start).",
             started.both, started.baseline_only, started.scenario_only, started.neither
         ),
     })

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use foresite_engine::ids::JobId;
+use foresite_engine::job::Workload;
 use foresite_engine::moments::Moments;
 use foresite_engine::observer::{Interrupted, Observer};
-use foresite_engine::outcome::{JobRecord, JobState, Outcome, SchedulerCounters};
+use foresite_engine::outcome::{JobRecord, JobState, Outcome, PendingReason, SchedulerCounters};
 use foresite_engine::scenario::Scenario;
 use foresite_engine::{Draws, simulate, simulate_at};
 
@@ -102,7 +103,9 @@ impl Study {
             }
         };
         let summary = Summary::of(&run.schedule, prepared.horizon, &run.counters, run.simulated_seconds);
-        Ok(Replicated { schedule: run.schedule, summary: summary.under(&prepared.site.policy) })
+        let pending = run.pending.iter().filter(|(submit, _)| prepared.horizon.counts(*submit));
+        let summary = summary.under(&prepared.site.policy).pending_for(pending.map(|&(_, reason)| reason));
+        Ok(Replicated { schedule: run.schedule, summary })
     }
 }
 
@@ -110,6 +113,8 @@ struct Run {
     schedule: Schedule,
     counters: SchedulerCounters,
     simulated_seconds: i64,
+    /// Why jobs of these submit times never started.
+    pending: Vec<(i64, PendingReason)>,
 }
 
 /// `site` is the scenario's, its jobs those of this replication.
@@ -126,7 +131,8 @@ fn run(
             None => simulate(site, draws, observer)?,
         };
         let schedule = schedule(site, |job| Some((&outcome, &prepared.names, job)));
-        return Ok(Run { schedule, simulated_seconds: outcome.simulated_seconds, counters: outcome.counters });
+        let pending = reasons(&outcome, &site.workload).collect();
+        return Ok(Run { schedule, simulated_seconds: outcome.simulated_seconds, counters: outcome.counters, pending });
     };
     let assigned = assign(split, &site.workload, draws.seed);
     let total = site.workload.jobs.len();
@@ -146,7 +152,13 @@ fn run(
     });
     let counters = outcomes.iter().fold(SchedulerCounters::default(), |sum, outcome| add(sum, &outcome.counters));
     let simulated_seconds = outcomes.iter().map(|outcome| outcome.simulated_seconds).sum();
-    Ok(Run { schedule, counters, simulated_seconds })
+    let parts = outcomes.iter().zip(&assigned.workloads);
+    let pending = parts.flat_map(|(outcome, workload)| reasons(outcome, workload)).collect();
+    Ok(Run { schedule, counters, simulated_seconds, pending })
+}
+
+fn reasons<'a>(outcome: &'a Outcome, workload: &'a Workload) -> impl Iterator<Item = (i64, PendingReason)> + 'a {
+    outcome.pending.iter().filter_map(|&(id, reason)| Some((workload.jobs.get(id.index())?.submit, reason)))
 }
 
 /// The rows of all jobs in the trace's order; `found` tells whose outcome holds a job and under which id.

@@ -1,7 +1,7 @@
 //! Summaries of small schedules.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use foresite_engine::outcome::SchedulerCounters;
+use foresite_engine::outcome::{PendingReason, SchedulerCounters};
 
 use super::{Horizon, Summary};
 use crate::schedule_file::{COLUMNS, read};
@@ -91,4 +91,21 @@ fn victims_and_returns_are_counted_and_an_ideal_controller_is_named() {
     assert_eq!(caveats(Policy::default()), 1);
     assert_eq!(caveats(Policy { cost: CostModel::PUBLISHED, ..Policy::default() }), 0);
     assert_eq!(caveats(Policy { scheduler: Scheduler::Easy, ..Policy::default() }), 0);
+}
+
+#[test]
+fn who_never_starts_is_counted_by_reason_and_told() {
+    let reasons = [PendingReason::Limit, PendingReason::BadConstraints, PendingReason::Limit];
+    let summary = summary(ROWS, None).pending_for(reasons.into_iter());
+    assert_eq!(
+        summary.jobs_pending.into_iter().collect::<Vec<_>>(),
+        [("BadConstraints".to_owned(), 1), ("Limit".to_owned(), 2)]
+    );
+    assert_eq!(
+        summary.caveats,
+        [
+            "1 job never started, BadConstraints: no partition of theirs has the nodes they ask for",
+            "2 jobs never started, Limit: at or above a limit of their association or QOS",
+        ]
+    );
 }

@@ -1,0 +1,80 @@
+//! Why jobs never started, in the words of squeue(1), as far as the state at the simulation's end tells.
+
+use super::{Controller, seconds};
+use crate::cluster::PartitionState;
+use crate::ids::{JobId, PartitionId};
+use crate::outcome::{JobState, PendingReason};
+
+impl Controller<'_> {
+    /// The jobs that still wait, or were refused, with the first reason that applies in all of their partitions.
+    /// O(jobs + waiting jobs × partitions × selection), once.
+    pub(super) fn pending_reasons(&mut self) -> Vec<(JobId, PendingReason)> {
+        let waits = |(index, record): (usize, &crate::outcome::JobRecord)| {
+            (record.state == JobState::Pending && record.start.is_none()).then(|| JobId::new(index))
+        };
+        let waiting: Vec<JobId> = self.records.iter().enumerate().filter_map(waits).collect();
+        waiting.into_iter().map(|id| (id, self.pending_reason(id))).collect()
+    }
+
+    fn pending_reason(&mut self, id: JobId) -> PendingReason {
+        let request = self.scenario.workload.jobs[id.index()].request;
+        let user = self.scenario.workload.jobs[id.index()].user.0;
+        let shapes = self.take_shapes(request);
+        let feasible = shapes.iter().any(|shape| shape.feasible);
+        let fits_up = feasible
+            && shapes.iter().any(|shape| {
+                let mut nodes = shape.eligible.clone();
+                nodes.intersect(&self.up);
+                shape.feasible && self.selector.fits_in_plan(&self.empty, shape, user, &nodes)
+            });
+        self.put_shapes(request, shapes);
+        if !feasible {
+            return PendingReason::BadConstraints;
+        }
+        if !self.reservation_admits(id) || self.awaits_reservation(id) {
+            return PendingReason::Reservation;
+        }
+        let partitions = self.partitions(id);
+        let none = |allows: &dyn Fn(PartitionId) -> bool| !partitions.iter().any(|&partition| allows(partition));
+        if none(&|partition| self.partition_limits_allow(id, partition)) {
+            return PendingReason::PartitionLimit;
+        }
+        if self.live.get(id).is_none() {
+            return PendingReason::Limit;
+        }
+        if self.is_held(id) {
+            return self.reason_of_held(id);
+        }
+        let is_up = |partition: PartitionId| {
+            let state = self.scenario.cluster.partitions[partition.index()].state;
+            matches!(state, PartitionState::Up | PartitionState::Drain)
+        };
+        let held = self.last_known_counts(id);
+        let allows = |partition| {
+            let by_counts = !self.limits.active || self.limits_allow_counts(id, partition, &held);
+            by_counts && self.limits_allow_test(id, partition) && self.partition_allows(id, partition)
+        };
+        if none(&is_up) {
+            PendingReason::PartitionDown
+        } else if none(&allows) {
+            PendingReason::Limit
+        } else if !self.licenses_free(id) {
+            PendingReason::Licenses
+        } else if !fits_up {
+            PendingReason::ReqNodeNotAvail
+        } else {
+            PendingReason::Resources
+        }
+    }
+
+    fn reason_of_held(&self, id: JobId) -> PendingReason {
+        let extra = self.scenario.workload.jobs[id.index()].extra.as_ref();
+        if self.never_satisfied(id) {
+            PendingReason::DependencyNeverSatisfied
+        } else if extra.and_then(|extra| extra.begin).is_some_and(|begin| begin > seconds(self.now)) {
+            PendingReason::BeginTime
+        } else {
+            PendingReason::Dependency
+        }
+    }
+}
