@@ -7,6 +7,7 @@ mod edit;
 mod keys;
 mod left_out;
 mod limits;
+mod loops;
 mod lower;
 mod table;
 

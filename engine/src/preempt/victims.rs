@@ -6,6 +6,10 @@ use crate::policy::{PreemptKind, PreemptMode};
 use crate::simulation::jobs::{LiveJob, Phase};
 use crate::simulation::{Controller, seconds};
 
+/// Who has started so often is not preempted again: room that is made in vain, or lists that change, must not keep jobs from
+/// ever ending. slurmctld has no such bound.
+const STARTS_MAX: u16 = 1000;
+
 impl Controller<'_> {
     /// What happens to a preempted job: its partition's or QOS's mode, else the cluster's.
     pub(super) fn preempt_mode(&self, victim: &LiveJob) -> PreemptMode {
@@ -68,6 +72,7 @@ impl Controller<'_> {
         let now = seconds(self.now);
         let may_go = |victim: &&LiveJob| {
             victim.phase == Phase::Running
+                && victim.starts < STARTS_MAX
                 && self.outranks((id, partition, priority), (victim.job, victim.partition, victim.priority))
                 && matches!(self.preempt_mode(victim), PreemptMode::Cancel | PreemptMode::Requeue)
                 && now - victim.start >= self.exempt_time(victim)

@@ -264,6 +264,9 @@ impl<'a> Controller<'a> {
             if next == i64::MAX && self.is_stuck() {
                 break;
             }
+            if self.is_long_stuck() {
+                self.timers.pass_over(next);
+            }
             let timer = self.timers.next();
             if next == i64::MAX && timer == i64::MAX {
                 break;
@@ -380,7 +383,7 @@ impl<'a> Controller<'a> {
 
     /// A job or node record has changed: decisions may differ, and backfill has a reason to look.
     pub(crate) fn touch(&mut self) {
-        self.vain = Vain::default();
+        self.vain = Vain { since: self.now, ..Vain::default() };
         self.reorder();
     }
 

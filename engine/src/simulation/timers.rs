@@ -183,6 +183,20 @@ impl Timers {
         self.main_at.min(self.priority_at).min(self.backfill_at)
     }
 
+    /// Nothing comes of what would be done before an instant: timers go on in their beat after it. O(1).
+    pub(crate) fn pass_over(&mut self, until: i64) {
+        let beat = |at: i64, period: i64| at + ((until - at + period - 1).div_euclid(period) * period).max(0);
+        if let Some(interval) = self.full_interval {
+            self.main_at = beat(self.main_at, interval.max(1) * SECOND);
+        }
+        if self.backfill_at < until {
+            self.backfill_at = beat(self.backfill_at, self.backfill_interval);
+        }
+        if self.priority_at < until {
+            self.priority_at = beat(self.priority_at, self.calc_period);
+        }
+    }
+
     /// Whether `sched_interval=-1` turned the main scheduler off.
     pub(crate) fn main_off(&self) -> bool {
         self.full_interval.is_none()

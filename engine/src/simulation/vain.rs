@@ -4,7 +4,7 @@
 //! changed all the same, so its cycles never stop of themselves. Who would start only because ages or shares put him before such a
 //! job, after more than [`PATIENCE`] cycles, is given up, too.
 
-use super::Controller;
+use super::{Controller, SECOND};
 
 /// Cycles since a job started, ended or came, or the machine changed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,13 +13,28 @@ pub(crate) struct Vain {
     pub(crate) main: u32,
     /// Of backfill.
     pub(crate) backfill: u32,
+    /// When that was [ms].
+    pub(crate) since: i64,
 }
 
 /// So many cycles of each scheduler are enough: priority steps come in between, plans of components are remembered for two, and what
 /// tests for GPUs leave behind is read by the next.
 const PATIENCE: u32 = 10;
 
+/// After so long no age grows any more by default (`PriorityMaxAge`) [s].
+const LONG: i64 = 7 * 24 * 3600;
+
 impl Controller<'_> {
+    /// Whether cycles before the next event may be left out: no waiting job will start before it, and none has for so long that
+    /// neither ages nor cycles make a difference. A reservation that ends in a year would be a million of them.
+    pub(super) fn is_long_stuck(&self) -> bool {
+        let long = LONG.max(i64::from(self.scenario.policy.priority.max_age));
+        self.now - self.vain.since > long * SECOND
+            && !self.queue.is_empty()
+            && !self.timers.main_is_imposed()
+            && self.is_stuck()
+    }
+
     /// Whether no waiting job will start, if no event is to come.
     pub(super) fn is_stuck(&self) -> bool {
         let idle = self.running.is_empty() && !self.backfill.in_progress();

@@ -1,6 +1,8 @@
 //! Preemption by tiers of partitions and by QOS (slurm-semantics 7.1, 2.2, 3.4; slurm.conf(5)).
 
-use crate::schedule::{expect, expect_equal_with_every_cycle};
+use foresite_engine::outcome::JobState;
+
+use crate::schedule::{expect, expect_equal_with_every_cycle, run};
 
 /// Two partitions over the same nodes; the higher tier preempts.
 const TIERS: &str = "node n[1-2] cores=4
@@ -386,4 +388,20 @@ fn with_calculate_running_a_running_job_ages_too() {
         &scenario("calculate_running"),
         "1  0  0..4  +2000  COMPLETED  n1  *\n 2  10  1.end+0..4  +100  COMPLETED  n1  *",
     );
+}
+
+/// In a circle nobody would ever end: after a thousand starts a job is left alone.
+#[test]
+fn jobs_that_preempt_each_other_end_all_the_same() {
+    let (_, outcome) = run(
+        "node n1 cores=4
+         qos b preempt=normal
+         qos normal preempt=b
+         set preempt=qos preempt_mode=requeue
+         job 1 n=4 run=7200 t=300
+         job 2 at=60 qos=b n=4 run=7200 t=300",
+        0,
+    );
+    assert!(outcome.records.iter().all(|record| record.state == JobState::Completed), "{:?}", outcome.records);
+    assert!(outcome.counters.preempted < 2000, "{}", outcome.counters.preempted);
 }

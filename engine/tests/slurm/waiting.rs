@@ -1,6 +1,6 @@
 //! What keeps a job from being eligible, and how jobs end (slurm-semantics 2.4, 2.5, 7.4; oracle FACTS).
 
-use crate::schedule::expect;
+use crate::schedule::{expect, expect_equal_with_every_cycle, run};
 
 #[test]
 pub(crate) fn the_time_limit_is_enforced_by_a_scan_every_thirty_seconds() {
@@ -211,4 +211,25 @@ pub(crate) fn a_successor_starts_when_a_job_ends_early() {
         "1  0  0..4        +100  COMPLETED  n1  *
          2  0  1.end+0..4  +50   COMPLETED  n1  *",
     );
+}
+
+/// A year's reservation is not a million cycles: who cannot start for a week is not asked again before it ends.
+#[test]
+fn who_waits_for_a_year_is_not_looked_at_all_the_time() {
+    let scenario = "node n[1-2] cores=4
+        reservation class at=0 for=31536000 users=teacher nodes=n2
+        qos small max_cpu_per_job=2
+        set enforce=limits multifactor weight_age=1000
+        job 1 n=8 N=2 user=a run=100
+        job 2 at=5 n=4 qos=small user=b run=100
+        job 3 at=10 n=4 user=b run=100";
+    expect(
+        scenario,
+        "1  0  31536000..31536200  +100  COMPLETED  n1,n2  *
+         2  5  -  -  PENDING  -  -
+         3  10 10..70  +100  COMPLETED  n1  *",
+    );
+    let (_, outcome) = run(scenario, 0);
+    assert!(outcome.counters.main_cycles < 11_000, "{}", outcome.counters.main_cycles);
+    expect_equal_with_every_cycle(scenario, 0);
 }

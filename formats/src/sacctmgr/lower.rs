@@ -8,6 +8,7 @@ use foresite_engine::policy::PreemptMode;
 
 use super::left_out::flags_left_out;
 use super::limits::Reader;
+use super::loops::preemption_loops;
 use super::{Change, Fields, QosRow, Row, Sacctmgr};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::slurm_conf::tres::TresNames;
@@ -29,13 +30,19 @@ impl Sacctmgr {
         let names = self.all_qos_names(&mut lowering.diagnostics);
         lowering.ids = names.iter().enumerate().map(|(index, name)| (name.clone(), QosId::new(index))).collect();
         let described: BTreeMap<&str, &QosRow> = self.qos.iter().map(|row| (row.name.as_str(), row)).collect();
-        let qos = names
+        let qos: Vec<Qos> = names
             .iter()
             .map(|name| match described.get(name.as_str()) {
                 Some(row) => lowering.qos(row),
                 None => Qos { name: name.clone(), ..Qos::default() },
             })
             .collect();
+        for circle in preemption_loops(&qos) {
+            let field = circle.first().and_then(|name| described.get(name)).and_then(|row| row.fields.get("Preempt"));
+            let message = format!("QOS preempt each other in a circle: {}", circle.join(" → "));
+            let fault = field.map(|field| field.place.error("Preempt", message));
+            lowering.diagnostics.extend(fault.map(|it| it.cure("take one out of a list: slurmdbd refuses circles")));
+        }
         let tree = self.tree(&mut lowering);
         (tree, qos, lowering.diagnostics)
     }

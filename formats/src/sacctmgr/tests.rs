@@ -336,3 +336,20 @@ proptest! {
         let _ = read_and_lower(&lines.join("\n"));
     }
 }
+
+#[test]
+fn qos_that_preempt_each_other_in_a_circle_are_refused() {
+    let said = |lists: &[(&str, &str)]| {
+        let line = |(name, preempt): &(&str, &str)| format!("add qos {name} preempt={preempt}\n");
+        read_and_lower(&lists.iter().map(line).collect::<String>()).2
+    };
+    assert_eq!(said(&[("a", "b,c"), ("b", "c"), ("c", "")]), "");
+    let fault = "QOS preempt each other in a circle:";
+    let cure = "take one out of a list: slurmdbd refuses circles";
+    assert_eq!(said(&[("a", "b"), ("b", "a")]), format!("dump:1: error: Preempt: {fault} a → b → a; {cure}"));
+    assert_eq!(
+        said(&[("low", ""), ("a", "low,b"), ("b", "c"), ("c", "low,a")]),
+        format!("dump:2: error: Preempt: {fault} a → b → c → a; {cure}")
+    );
+    assert_eq!(said(&[("a", "a")]), format!("dump:1: error: Preempt: {fault} a → a; {cure}"));
+}
