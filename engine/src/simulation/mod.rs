@@ -383,7 +383,13 @@ impl<'a> Controller<'a> {
 
     /// A job or node record has changed: decisions may differ, and backfill has a reason to look.
     pub(crate) fn touch(&mut self) {
-        self.vain = Vain { since: self.now, ..Vain::default() };
+        self.vain.since = self.now;
+        self.reserve_anew();
+    }
+
+    /// Reservations have changed. Those that recur would change for as long as anybody waits.
+    pub(crate) fn reserve_anew(&mut self) {
+        (self.vain.main, self.vain.backfill) = (0, 0);
         self.reorder();
     }
 

@@ -290,12 +290,12 @@ impl Controller<'_> {
         let occurrence = Occurrence { reservation: index, start, end };
         let at = self.reservations.existing.partition_point(|it| it.reservation < index);
         self.reservations.existing.insert(at, occurrence);
-        self.touch();
+        self.reserve_anew();
     }
 
     /// The sweep has seen that one has begun: its jobs may run, and the main scheduler is asked for.
     pub(super) fn reservation_seen(&mut self) {
-        self.touch();
+        self.reserve_anew();
         self.timers.request_main(self.now);
     }
 

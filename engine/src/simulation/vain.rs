@@ -13,7 +13,7 @@ pub(crate) struct Vain {
     pub(crate) main: u32,
     /// Of backfill.
     pub(crate) backfill: u32,
-    /// When that was [ms].
+    /// When that was, reservations left aside [ms].
     pub(crate) since: i64,
 }
 

@@ -233,3 +233,24 @@ fn who_waits_for_a_year_is_not_looked_at_all_the_time() {
     assert!(outcome.counters.main_cycles < 11_000, "{}", outcome.counters.main_cycles);
     expect_equal_with_every_cycle(scenario, 0);
 }
+
+/// Nor do reservations that recur keep anybody busy who cannot start beside them.
+#[test]
+fn reservations_that_recur_do_not_keep_cycles_coming_for_ever() {
+    let scenario = "node n[1-2] cores=4
+        reservation lunch at=3600 for=3600 daily=60 users=teacher nodes=n2
+        qos small max_cpu_per_job=2
+        set enforce=limits
+        job 1 at=5 n=4 qos=small user=b run=100
+        job 2 at=10 n=8 N=2 user=a run=100 t=1440
+        job 3 at=10 n=8 N=2 user=a run=100 t=1300";
+    expect(
+        scenario,
+        "1  5   -  -  PENDING  -  -
+         2  10  5104800..5104900  +100  COMPLETED  n1,n2  *
+         3  10  7200..7300  +100  COMPLETED  n1,n2  *",
+    );
+    let (_, outcome) = run(scenario, 0);
+    assert!(outcome.counters.main_cycles < 13_000, "{}", outcome.counters.main_cycles);
+    expect_equal_with_every_cycle(scenario, 0);
+}
