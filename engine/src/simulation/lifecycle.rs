@@ -200,7 +200,10 @@ impl Controller<'_> {
             let first = if kind.task { self.first_task(id) } else { id };
             self.queue.push(Record::new((id, first, request, user, kind), (position, partition), (tier, priority)));
         }
-        self.touch();
+        match self.reservation_of(id) {
+            Some(_) => self.reserve_anew(),
+            None => self.touch(),
+        }
     }
 
     /// The first task of a task's array. O(log jobs): jobs stand in order of submission and name.

@@ -387,7 +387,7 @@ impl<'a> Controller<'a> {
         self.reserve_anew();
     }
 
-    /// Reservations have changed. Those that recur would change for as long as anybody waits.
+    /// Reservations have changed, or who may run in them. Those that recur would change for as long as anybody waits.
     pub(crate) fn reserve_anew(&mut self) {
         (self.vain.main, self.vain.backfill) = (0, 0);
         self.reorder();
