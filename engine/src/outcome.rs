@@ -64,7 +64,7 @@ impl StartedBy {
     }
 }
 
-/// Why a job never started, in the words of squeue(1) where it has one.
+/// Why a job is left PENDING, in the words of squeue(1) where it has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PendingReason {
     /// No partition of the job has the nodes it asks for, were they all idle: sbatch refuses it.
@@ -200,7 +200,7 @@ pub struct Outcome {
     pub counters: SchedulerCounters,
     /// Simulated seconds, from the controller's start to the last event.
     pub simulated_seconds: i64,
-    /// Jobs that never started and were not cancelled, by id, and why.
+    /// Jobs left PENDING, those that were refused included, by id, and why.
     pub pending: Vec<(JobId, PendingReason)>,
 }
 

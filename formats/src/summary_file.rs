@@ -19,7 +19,7 @@ pub struct Summary {
     pub jobs: u64,
     /// Those of them that started.
     pub jobs_started: u64,
-    /// Those of them that never did, nor were cancelled, by reason (squeue(1)'s words).
+    /// Those of them that are left PENDING at the end, or were refused, by reason (squeue(1)'s words).
     #[serde(default)]
     pub jobs_pending: BTreeMap<String, u64>,
     /// Start less eligible time, of the jobs that started.
@@ -226,7 +226,7 @@ impl Summary {
         self
     }
 
-    /// Counts why jobs never started, and says so.
+    /// Counts why jobs are left PENDING, and says so.
     #[must_use]
     pub fn pending_for(mut self, reasons: impl Iterator<Item = PendingReason>) -> Self {
         let mut counts: BTreeMap<PendingReason, u64> = BTreeMap::new();
@@ -234,7 +234,7 @@ impl Summary {
         for (reason, count) in counts {
             let (word, meaning) = reason.words();
             let jobs = if count == 1 { "job" } else { "jobs" };
-            self.caveats.push(format!("{count} {jobs} never started, {word}: {meaning}"));
+            self.caveats.push(format!("{count} {jobs} left PENDING, {word}: {meaning}"));
             self.jobs_pending.insert(word.to_owned(), count);
         }
         self

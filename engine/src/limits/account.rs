@@ -68,7 +68,7 @@ impl Controller<'_> {
         };
         for wanted in &request.gres {
             counts[index.of(Tres::Gres(wanted.gres))] =
-                u64::from(wanted.of_job(request.min_nodes.max(1), request.tasks));
+                u64::from(wanted.of_job(u32::try_from(nodes).unwrap_or(u32::MAX), request.tasks));
         }
         for &(license, count) in &request.licenses {
             counts[index.of(Tres::License(license))] = u64::from(count);

@@ -2,22 +2,26 @@
 //! Source: slurm-semantics 5.2, 5.3, columns submit.
 
 use crate::ids::{JobId, PartitionId};
+use crate::outcome::PendingReason;
 use crate::policy::EnforcePartLimits;
 use crate::simulation::Controller;
 
 use super::resources::Beside;
 
 impl Controller<'_> {
-    /// Whether sbatch would refuse the job: by `EnforcePartLimits`, by a limit on submitted jobs, or by a QOS with
+    /// Why sbatch would refuse the job, if it would: by `EnforcePartLimits`, by a limit on submitted jobs, or by a QOS with
     /// `DenyOnLimit`. O(partitions of the job + depth of the tree).
-    pub(crate) fn refused_at_submission(&self, id: JobId) -> bool {
+    pub(crate) fn refused_at_submission(&self, id: JobId) -> Option<PendingReason> {
         let accepts = |&partition: &PartitionId| self.partition_limits_allow(id, partition);
         let refused_by_partitions = match self.scenario.policy.enforce.partition_limits {
             EnforcePartLimits::No => false,
             EnforcePartLimits::Any => !self.partitions(id).iter().any(accepts),
             EnforcePartLimits::All => !self.partitions(id).iter().all(accepts),
         };
-        refused_by_partitions || self.too_many_submitted(id) || self.denied_on_limit(id)
+        if refused_by_partitions {
+            return Some(PendingReason::PartitionLimit);
+        }
+        (self.too_many_submitted(id) || self.denied_on_limit(id)).then_some(PendingReason::Limit)
     }
 
     /// The partition whose QOS counts a job from its submission on.

@@ -5,7 +5,7 @@ use crate::ids::{JobId, PartitionId};
 use crate::simulation::Controller;
 
 impl Controller<'_> {
-    /// Whether all of these jobs may run at once, each on so many nodes. O(groups that limits speak of).
+    /// Whether all of these jobs may run at once, each on so many nodes. O(groups that limits speak of + live jobs).
     pub(crate) fn limits_allow_together(&mut self, jobs: impl Iterator<Item = (JobId, PartitionId, u64)>) -> bool {
         if !self.limits.active {
             return true;

@@ -8,7 +8,7 @@ use crate::ablation::{Rule, is_off};
 use crate::cluster::Tres;
 use crate::ids::{JobId, NodeId, PartitionId};
 use crate::job::{Job, JobPart, TimeLimit};
-use crate::outcome::{JobState, StartedBy};
+use crate::outcome::{JobState, PendingReason, StartedBy};
 use crate::sched::queue::{Kind, Record};
 use crate::select::free::Allocation;
 use crate::select::shape::Shape;
@@ -62,6 +62,8 @@ impl Controller<'_> {
         let now = self.now;
         let job = self.job(id);
         let (release, cancelled_at, request) = (job.release, job.cancelled_at, job.request);
+        self.vain.since = now;
+        self.look_again();
         self.comes_alive(id);
         self.settle_share(id);
         // Who took it from the queue did so after its earlier runs.
@@ -69,7 +71,7 @@ impl Controller<'_> {
             self.events.push((cancelled_at * SECOND).max(now), Event::Cancelled { job: id });
         }
         let shapes = self.take_shapes(request);
-        let feasible = shapes.iter().any(|shape| shape.feasible) && self.reservation_admits(id);
+        let feasible = shapes.iter().any(|shape| shape.feasible);
         let mut charged = shapes.iter().rev().find_map(|shape| shape.charged_alone);
         if let Some((place, shape)) = shapes.iter().enumerate().find(|(_, shape)| shape.feasible) {
             let partition = self.partitions(id)[place];
@@ -84,8 +86,14 @@ impl Controller<'_> {
             }
         }
         self.put_shapes(request, shapes);
-        if !feasible || self.refused_at_submission(id) {
+        let refused = match (feasible, self.reservation_admits(id)) {
+            (false, _) => Some(PendingReason::BadConstraints),
+            (true, false) => Some(PendingReason::Reservation),
+            (true, true) => self.refused_at_submission(id),
+        };
+        if let Some(reason) = refused {
             // sbatch would refuse it: it never enters the queue. It stays PENDING in the outcome.
+            self.refused.insert(id, reason);
             self.live.remove(id);
             self.finished += usize::from(cancelled_at == i64::MAX);
             return;

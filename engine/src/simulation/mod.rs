@@ -41,7 +41,7 @@ use crate::limits::usage::LimitUsage;
 use crate::moments::Moments;
 use crate::node_set::NodeSet;
 use crate::observer::{Interrupted, Observer};
-use crate::outcome::{JobRecord, JobState, Outcome, SchedulerCounters};
+use crate::outcome::{JobRecord, JobState, Outcome, PendingReason, SchedulerCounters};
 use crate::policy::{ConsumableUnit, Scheduler, UsageReset};
 use crate::preempt::Preemption;
 use crate::priority::fair_share::FairShare;
@@ -130,6 +130,8 @@ pub(crate) struct Controller<'a> {
     pub(crate) finished: usize,
     /// Counts changes of anything a scheduler's decision depends on, time apart.
     pub(crate) version: u64,
+    /// Jobs that sbatch would refuse, and why.
+    refused: BTreeMap<JobId, PendingReason>,
     /// What cycles have done in vain.
     pub(crate) vain: Vain,
     /// Counts changes of the sizes that tests give to waiting jobs.
@@ -235,7 +237,8 @@ impl<'a> Controller<'a> {
             arriving: 0,
             finished: 0,
             version: 0,
-            vain: Vain::default(),
+            refused: BTreeMap::new(),
+            vain: Vain { since: timers.boot, ..Vain::default() },
             sizes_version: 0,
             array_sizes: BTreeMap::new(),
             every_cycle: every_cycle || needs_every_cycle(scenario),
@@ -322,7 +325,7 @@ impl<'a> Controller<'a> {
             Event::DeadlineMissed { job } => self.miss_deadline(job),
             Event::Released { job } => self.release(job),
             Event::MainRequested => self.main_immediate(),
-            Event::LeafWaitOver => self.timers.look_again(),
+            Event::LeafWaitOver => self.look_again(),
             Event::Calendar { index } => self.change_machine(index),
         }
     }

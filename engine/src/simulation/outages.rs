@@ -49,6 +49,9 @@ impl Controller<'_> {
 
     /// A change of the machine.
     pub(super) fn change_machine(&mut self, index: u32) {
+        if let Some(hetjobs) = &mut self.hetjobs {
+            hetjobs.machine_changes();
+        }
         match self.agenda.changes[index as usize] {
             Change::Created(reservation, window) => self.reservation_created(reservation, window),
             Change::Seen => self.reservation_seen(),

@@ -1,4 +1,4 @@
-//! Why jobs never started, in the words of squeue(1), as far as the state at the simulation's end tells.
+//! Why jobs are left PENDING, in the words of squeue(1), as far as the state at the simulation's end tells.
 
 use super::{Controller, seconds};
 use crate::cluster::PartitionState;
@@ -9,6 +9,7 @@ impl Controller<'_> {
     /// The jobs that still wait, or were refused, with the first reason that applies in all of their partitions.
     /// O(jobs + waiting jobs × partitions × selection), once.
     pub(super) fn pending_reasons(&mut self) -> Vec<(JobId, PendingReason)> {
+        self.selector.one_leaf = false;
         let waits = |(index, record): (usize, &crate::outcome::JobRecord)| {
             (record.state == JobState::Pending && record.start.is_none()).then(|| JobId::new(index))
         };
@@ -17,20 +18,18 @@ impl Controller<'_> {
     }
 
     fn pending_reason(&mut self, id: JobId) -> PendingReason {
+        if let Some(&reason) = self.refused.get(&id) {
+            return reason;
+        }
         let request = self.scenario.workload.jobs[id.index()].request;
         let user = self.scenario.workload.jobs[id.index()].user.0;
         let shapes = self.take_shapes(request);
-        let feasible = shapes.iter().any(|shape| shape.feasible);
-        let fits_up = feasible
-            && shapes.iter().any(|shape| {
-                let mut nodes = shape.eligible.clone();
-                nodes.intersect(&self.up);
-                shape.feasible && self.selector.fits_in_plan(&self.empty, shape, user, &nodes)
-            });
+        let fits_up = shapes.iter().any(|shape| {
+            let mut nodes = shape.eligible.clone();
+            nodes.intersect(&self.up);
+            shape.feasible && self.selector.fits_in_plan(&self.empty, shape, user, &nodes)
+        });
         self.put_shapes(request, shapes);
-        if !feasible {
-            return PendingReason::BadConstraints;
-        }
         if !self.reservation_admits(id) || self.awaits_reservation(id) {
             return PendingReason::Reservation;
         }
@@ -38,9 +37,6 @@ impl Controller<'_> {
         let none = |allows: &dyn Fn(PartitionId) -> bool| !partitions.iter().any(|&partition| allows(partition));
         if none(&|partition| self.partition_limits_allow(id, partition)) {
             return PendingReason::PartitionLimit;
-        }
-        if self.live.get(id).is_none() {
-            return PendingReason::Limit;
         }
         if self.is_held(id) {
             return self.reason_of_held(id);

@@ -303,6 +303,7 @@ impl Controller<'_> {
     pub(super) fn reservation_ended(&mut self, index: usize, window: usize) {
         self.reservations.existing.retain(|it| it.reservation != index);
         self.version += 1;
+        self.look_again();
         if window + 1 < self.reservation(index).windows.len() {
             self.return_to_waiting(index);
             return;

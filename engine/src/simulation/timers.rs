@@ -187,19 +187,33 @@ impl Timers {
     pub(crate) fn pass_over(&mut self, until: i64) {
         let beat = |at: i64, period: i64| at + ((until - at + period - 1).div_euclid(period) * period).max(0);
         if let Some(interval) = self.full_interval {
-            self.main_at = beat(self.main_at, interval.max(1) * SECOND);
+            self.main_at = self.tick_at(beat(self.main_at, interval.max(1) * SECOND));
         }
         if self.backfill_at < until {
             self.backfill_at = beat(self.backfill_at, self.backfill_interval);
         }
+        // The last step before it, so that usage has decayed by then.
         if self.priority_at < until {
-            self.priority_at = beat(self.priority_at, self.calc_period);
+            self.priority_at += (until - 1 - self.priority_at).div_euclid(self.calc_period) * self.calc_period;
         }
     }
 
-    /// Whether `sched_interval=-1` turned the main scheduler off.
-    pub(crate) fn main_off(&self) -> bool {
-        self.full_interval.is_none()
+    /// Whether the main scheduler's timers will not run it again: `sched_interval=-1`, or no recorded run is left.
+    pub(crate) fn main_is_over(&self) -> bool {
+        self.full_interval.is_none() || self.main_at == i64::MAX
+    }
+
+    /// Whether backfill will not run again unless something changes: there is none, no recorded cycle is left, or it polls and no
+    /// priority step is to come.
+    pub(crate) fn backfill_is_over(&self) -> bool {
+        let waits_for_change = self.priority_at == i64::MAX || !self.moments.backfill.is_empty();
+        self.backfill_off || (self.backfill_at == i64::MAX && waits_for_change)
+    }
+
+    /// Whether anything acts at recorded moments only.
+    pub(crate) fn is_imposed(&self) -> bool {
+        let Moments { main, backfill, priority, .. } = &self.moments;
+        !(main.is_empty() && backfill.is_empty() && priority.is_empty())
     }
 
     /// When the main scheduler runs next by its timers.

@@ -25,13 +25,19 @@ const PATIENCE: u32 = 10;
 const LONG: i64 = 7 * 24 * 3600;
 
 impl Controller<'_> {
+    /// Something has happened that schedulers may decide otherwise by, though no record has changed.
+    pub(super) fn look_again(&mut self) {
+        (self.vain.main, self.vain.backfill) = (0, 0);
+        self.timers.look_again();
+    }
+
     /// Whether cycles before the next event may be left out: no waiting job will start before it, and none has for so long that
     /// neither ages nor cycles make a difference. A reservation that ends in a year would be a million of them.
     pub(super) fn is_long_stuck(&self) -> bool {
         let long = LONG.max(i64::from(self.scenario.policy.priority.max_age));
         self.now - self.vain.since > long * SECOND
             && !self.queue.is_empty()
-            && !self.timers.main_is_imposed()
+            && !self.timers.is_imposed()
             && self.is_stuck()
     }
 
@@ -45,9 +51,10 @@ impl Controller<'_> {
     fn has_looked(&self) -> bool {
         let (timers, vain) = (&self.timers, self.vain);
         // Components may start after some cycles more, if such are to come.
-        let settles = !self.components_wait() || timers.priority_at == i64::MAX;
-        let main = timers.main_off() || vain.main >= PATIENCE || (settles && timers.full_run_since_change);
-        let backfill = timers.backfill_off || vain.backfill >= PATIENCE || (settles && timers.backfill_since_change);
+        let settles = !self.components_wait() || timers.backfill_is_over();
+        let main = timers.main_is_over() || vain.main >= PATIENCE || (settles && timers.full_run_since_change);
+        let backfill =
+            timers.backfill_is_over() || vain.backfill >= PATIENCE || (settles && timers.backfill_since_change);
         let nobody_waits = self.queue.is_empty() && !self.anyone_held();
         (main && backfill) || (settles && nobody_waits)
     }

@@ -1,6 +1,6 @@
 //! Heterogeneous jobs: components start together, by backfill alone (slurm-semantics 3.8, 1.5 step 4).
 
-use crate::schedule::{expect, expect_equal_with_every_cycle};
+use crate::schedule::{expect, expect_equal_with_every_cycle, run};
 
 #[test]
 fn components_start_together_in_backfill() {
@@ -168,4 +168,40 @@ fn skipped_cycles_would_have_changed_nothing() {
             seed,
         );
     }
+}
+
+/// Job 1 ends before its limit; a cycle that remembers plans leaves the components waiting, the next one starts them.
+#[test]
+fn a_cycle_that_is_to_come_is_waited_for() {
+    for run in [60, 67, 74, 81, 88, 95] {
+        expect(
+            &format!(
+                "node n1 cores=4
+                 node n2 cores=4
+                 partition a nodes=n1
+                 partition b nodes=n2
+                 job 1 p=a n=4 run={run} t=60
+                 job 2+0 at=5 p=a n=4 run=50 t=20
+                 job 2+1 at=5 p=b n=4 run=50 t=20"
+            ),
+            "1    0  0..4  *  COMPLETED  n1  *
+             2+0  5  1.end+0..95  +50  COMPLETED  n1  backfill
+             2+1  5  2+0.start+0  +50  COMPLETED  n2  backfill",
+        );
+    }
+}
+
+/// GPUs are asked for by node: those of the planned nodes count, and nothing starts in vain.
+#[test]
+fn gpus_of_all_planned_nodes_count_against_limits() {
+    let (_, outcome) = run(
+        "node n[1-4] cores=4 gres=gpu:2
+         qos normal grp_gpu=6
+         set enforce=limits multifactor
+         job 1+0 n=8 gres=gpu:2 run=50 t=30
+         job 1+1 n=8 gres=gpu:2 run=50 t=30",
+        0,
+    );
+    assert!(outcome.records.iter().all(|record| record.start.is_none()), "{:?}", outcome.records);
+    assert_eq!(outcome.counters.requeued, 0);
 }

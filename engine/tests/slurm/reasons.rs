@@ -16,6 +16,10 @@ fn every_job_that_never_starts_has_a_reason() {
         ("node n1 cores=4\n job 1 C=gpu run=100", "1 BadConstraints"),
         ("node n1 cores=4\n partition a down\n job 1 p=a run=100", "1 PartitionDown"),
         ("node n1 cores=4\n partition a max=10\n job 1 p=a run=100 t=60", "1 PartitionLimit"),
+        (
+            "node n1 cores=4\n partition a max=10\n set enforce_part_limits=all\n job 1 p=a run=100 t=60",
+            "1 PartitionLimit",
+        ),
         ("node n1 cores=4\n qos normal max_cpu_per_job=2\n set enforce=limits\n job 1 n=4 run=100", "1 Limit"),
         (
             "node n1 cores=4\n qos normal max_submit_jobs_per_user=1\n set enforce=limits\n job 1 run=9\n job 2 run=9",

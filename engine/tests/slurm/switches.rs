@@ -95,3 +95,31 @@ fn lighter_nodes_come_first_and_then_what_their_leaves_have() {
         "1  0  0..4  +50  COMPLETED  n4,m1  *",
     );
 }
+
+/// It is looked at again when its wait is over, however long that was.
+#[test]
+fn the_end_of_a_long_wait_for_a_leaf_is_seen() {
+    expect(
+        "node n[1-4] cores=4
+         switch s1 nodes=n[1-2]
+         switch s2 nodes=n[3-4]
+         switch top over=s1,s2
+         set max_switch_wait=7200 multifactor weight_age=1000
+         job 1 at=5 N=3 n=12 switches=1@7200 run=50 t=240",
+        "1  5  7205..7300  +50  COMPLETED  *  *",
+    );
+}
+
+/// With a node down it waits for ever: the simulation ends.
+#[test]
+fn a_wait_for_a_leaf_that_cannot_help_ends() {
+    expect(
+        "node n[1-4] cores=4
+         switch s1 nodes=n[1-2]
+         switch s2 nodes=n[3-4]
+         switch top over=s1,s2
+         outage n4 at=0
+         job 1 at=5 N=4 n=16 switches=1@1200 run=50 t=30",
+        "1  5  -  -  PENDING  -  -",
+    );
+}

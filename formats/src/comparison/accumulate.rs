@@ -125,7 +125,7 @@ fn unpaired(scenario: &ComparedScenario) -> Option<Caveat> {
         text: format!(
             "Waits, slowdowns and response times are of the {} jobs (over all replications) that started in both; left out are {} \
              that started in the baseline only, {} in the scenario only and {} in neither \
-             (`foresite simulate` says why jobs never start).",
+             (`foresite simulate` says why jobs are left PENDING).",
             started.both, started.baseline_only, started.scenario_only, started.neither
         ),
     })

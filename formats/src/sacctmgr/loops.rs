@@ -11,10 +11,7 @@ pub(super) fn preemption_loops(qos: &[Qos]) -> Vec<Vec<&str>> {
     let mut told: BTreeSet<QosId> = BTreeSet::new();
     let mut loops = Vec::new();
     for start in (0..qos.len()).map(QosId::new) {
-        if told.contains(&start) {
-            continue;
-        }
-        if let Some(path) = way_back(qos, start) {
+        if let Some(path) = way_back(qos, start).filter(|path| !path.iter().any(|id| told.contains(id))) {
             loops.push(path.iter().filter_map(|id| Some(qos.get(id.index())?.name.as_str())).collect());
             told.extend(path);
         }

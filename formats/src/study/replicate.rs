@@ -113,7 +113,7 @@ struct Run {
     schedule: Schedule,
     counters: SchedulerCounters,
     simulated_seconds: i64,
-    /// Why jobs of these submit times never started.
+    /// Why jobs of these submit times are left PENDING.
     pending: Vec<(i64, PendingReason)>,
 }
 

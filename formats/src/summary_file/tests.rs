@@ -94,7 +94,7 @@ fn victims_and_returns_are_counted_and_an_ideal_controller_is_named() {
 }
 
 #[test]
-fn who_never_starts_is_counted_by_reason_and_told() {
+fn who_is_left_pending_is_counted_by_reason_and_told() {
     let reasons = [PendingReason::Limit, PendingReason::BadConstraints, PendingReason::Limit];
     let summary = summary(ROWS, None).pending_for(reasons.into_iter());
     assert_eq!(
@@ -104,8 +104,8 @@ fn who_never_starts_is_counted_by_reason_and_told() {
     assert_eq!(
         summary.caveats,
         [
-            "1 job never started, BadConstraints: no partition of theirs has the nodes they ask for",
-            "2 jobs never started, Limit: at or above a limit of their association or QOS",
+            "1 job left PENDING, BadConstraints: no partition of theirs has the nodes they ask for",
+            "2 jobs left PENDING, Limit: at or above a limit of their association or QOS",
         ]
     );
 }

@@ -45,7 +45,7 @@ pub(crate) struct HetJobs {
     maps: BTreeMap<u64, Map>,
     /// Their base ids, in the order in which cycles came to them.
     order: Vec<u64>,
-    /// How often a job's components could not start together although nothing else ran.
+    /// How often a job's components could not start together, after one of them had, although nothing else ran.
     in_vain: BTreeMap<u64, u32>,
 }
 
@@ -70,6 +70,11 @@ impl HetJobs {
     /// A component enters the queue.
     pub(crate) fn enters(&mut self, id: JobId) {
         self.waiting.insert(id);
+    }
+
+    /// Nodes or reservations change: what could not start together may now.
+    pub(crate) fn machine_changes(&mut self) {
+        self.in_vain.clear();
     }
 
     /// A component leaves the queue.
@@ -187,7 +192,7 @@ fn start_together(controller: &mut Controller<'_>, base: u64, components: &[Comp
             for started in &components[..position] {
                 controller.end_run(started.record.job, RunEnded::Others { state: JobState::Failed, requeue: true });
             }
-            if let Some(hetjobs) = controller.hetjobs.as_mut().filter(|_| runs_alone) {
+            if let Some(hetjobs) = controller.hetjobs.as_mut().filter(|_| runs_alone && position > 0) {
                 *hetjobs.in_vain.entry(base).or_default() += 1;
             }
             return 0;
@@ -209,6 +214,7 @@ fn allocate(controller: &mut Controller<'_>, record: Record, taken: &NodeSet) ->
     let user = controller.scenario.workload.jobs[id.index()].user.0;
     let shapes = controller.take_shapes(record.request);
     let shape = &shapes[record.place as usize];
+    controller.wait_for_a_leaf(id, shape);
     let mut nodes = shape.eligible.clone();
     nodes.intersect(&controller.up);
     nodes.subtract(&controller.completing);
