@@ -8,10 +8,13 @@ impl Controller<'_> {
     /// Whether the partition lets the job run now: state, limits, and `UsageThreshold` of the job's QOS.
     /// O(lists of the partition).
     pub(crate) fn partition_allows(&self, id: JobId, partition: PartitionId) -> bool {
+        self.partition_is_up(partition) && self.partition_limits_allow(id, partition) && !self.below_usage_threshold(id)
+    }
+
+    /// Whether jobs that wait in the partition may start.
+    pub(crate) fn partition_is_up(&self, partition: PartitionId) -> bool {
         let state = self.scenario.cluster.partitions[partition.index()].state;
         matches!(state, PartitionState::Up | PartitionState::Drain)
-            && self.partition_limits_allow(id, partition)
-            && !self.below_usage_threshold(id)
     }
 
     /// Whether the job's QOS has a `UsageThreshold` (flag `EnforceUsageThreshold`) above its fair-share factor.

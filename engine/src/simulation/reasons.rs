@@ -1,16 +1,15 @@
 //! Why jobs are left PENDING, in the words of squeue(1), as far as the state at the simulation's end tells.
 
 use super::{Controller, seconds};
-use crate::cluster::PartitionState;
 use crate::ids::{JobId, PartitionId};
-use crate::outcome::{JobState, PendingReason};
+use crate::outcome::{JobRecord, JobState, PendingReason};
 
 impl Controller<'_> {
     /// The jobs that still wait, or were refused, with the first reason that applies in all of their partitions.
     /// O(jobs + waiting jobs × partitions × selection), once.
     pub(super) fn pending_reasons(&mut self) -> Vec<(JobId, PendingReason)> {
         self.selector.one_leaf = false;
-        let waits = |(index, record): (usize, &crate::outcome::JobRecord)| {
+        let waits = |(index, record): (usize, &JobRecord)| {
             (record.state == JobState::Pending && record.start.is_none()).then(|| JobId::new(index))
         };
         let waiting: Vec<JobId> = self.records.iter().enumerate().filter_map(waits).collect();
@@ -41,16 +40,12 @@ impl Controller<'_> {
         if self.is_held(id) {
             return self.reason_of_held(id);
         }
-        let is_up = |partition: PartitionId| {
-            let state = self.scenario.cluster.partitions[partition.index()].state;
-            matches!(state, PartitionState::Up | PartitionState::Drain)
-        };
         let held = self.last_known_counts(id);
         let allows = |partition| {
             let by_counts = !self.limits.active || self.limits_allow_counts(id, partition, &held);
             by_counts && self.limits_allow_test(id, partition) && self.partition_allows(id, partition)
         };
-        if none(&is_up) {
+        if none(&|partition| self.partition_is_up(partition)) {
             PendingReason::PartitionDown
         } else if none(&allows) {
             PendingReason::Limit

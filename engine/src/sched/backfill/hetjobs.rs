@@ -72,14 +72,14 @@ impl HetJobs {
         self.waiting.insert(id);
     }
 
-    /// Nodes or reservations change: what could not start together may now.
-    pub(crate) fn machine_changes(&mut self) {
-        self.in_vain.clear();
-    }
-
     /// A component leaves the queue.
     pub(crate) fn leaves(&mut self, id: JobId) {
         self.waiting.remove(&id);
+    }
+
+    /// Nodes or reservations change: what could not start together may now.
+    pub(crate) fn machine_changes(&mut self) {
+        self.in_vain.clear();
     }
 
     /// All components of the job that one belongs to.
@@ -138,7 +138,7 @@ pub(super) fn earliest(controller: &Controller<'_>, id: JobId) -> Option<i64> {
     Some(map.earliest(Some(id)))
 }
 
-/// Remembers a component's plan, if it is earlier than that of another of its partitions.
+/// Remembers a component's plan, if it is its earliest since plans were forgotten.
 pub(super) fn plan(controller: &mut Controller<'_>, record: Record, start: i64, nodes: &NodeSet) {
     let base = controller.scenario.workload.jobs[record.job.index()].name.id;
     let map = controller.hetjobs.as_mut().and_then(|hetjobs| hetjobs.maps.get_mut(&base));
