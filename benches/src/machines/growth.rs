@@ -1,4 +1,4 @@
-//! A machine of any size with a queue of about any length, to see what time grows with.
+//! A machine of any size with a queue of any length, to see what time grows with.
 
 use super::RUNS;
 use crate::draw::Quantiles;
@@ -12,13 +12,11 @@ pub(crate) struct Growth {
     pub(crate) jobs: u64,
     /// Nodes of sixteen cores.
     pub(crate) nodes: u64,
-    /// Jobs that wait, on average and about.
+    /// Jobs that wait.
     pub(crate) queue: u64,
-    /// Offered load [1/1000]: what the algorithm can just keep up with.
-    pub(crate) pressure: u64,
 }
 
-/// Jobs of all sizes up to a tenth of the machine, and a backlog of as many jobs as shall wait.
+/// Jobs of all sizes up to ten nodes. When they come is for [`crate::growth`] to say.
 pub(crate) fn growth(size: Growth) -> Site {
     let slurm_conf = format!(
         "ClusterName=bench\nSchedulerType=sched/backfill\n\
@@ -59,10 +57,10 @@ pub(crate) fn growth(size: Growth) -> Site {
         jobs: size.jobs,
         span,
         capacity,
-        pressure: size.pressure,
-        fill: size.queue * 20_000 / capacity,
-        swing: 100,
-        cancelled: 20,
+        pressure: 1000,
+        fill: 0,
+        swing: 0,
+        cancelled: 0,
     };
     Site { slurm_conf, accounts: 50, populations: vec![population] }
 }

@@ -1,7 +1,7 @@
 //! Keeping the groups' use up to date as jobs start, run and end.
 
 use crate::cluster::Tres;
-use crate::ids::{AssociationId, JobId, NodeId, PartitionId};
+use crate::ids::{AssociationId, JobId, PartitionId};
 use crate::select::free::Allocation;
 use crate::select::shape::Shape;
 use crate::simulation::Controller;
@@ -29,16 +29,20 @@ impl Controller<'_> {
     }
 
     /// Counts of the job on the nodes last chosen, free now or (`later`) once the running jobs have ended that the
-    /// will-run test released. O(nodes of the job).
+    /// will-run test released. That its groups use some of them already counts for those it names only. O(nodes of the job).
     pub(crate) fn planned_counts(&self, id: JobId, partition: PartitionId, shape: &Shape, later: bool) -> Held {
         let free = if later { &self.future } else { &self.free };
         let allocation = self.selector.allocate(free, shape);
-        self.allocated_counts(id, &allocation, self.billing(partition, &allocation))
+        let counts = self.allocated_counts(id, &allocation, self.billing(partition, &allocation));
+        Held { nodes: shape.required.clone(), ..counts }
     }
 
-    /// What a waiting job would hold by its last successful test; before that, what it asks for.
-    pub(crate) fn last_known_counts(&self, id: JobId) -> Held {
-        self.counts_with(id, self.charged_cpus(id), None)
+    /// What a waiting job is taken to want while its nodes are busy: the CPUs of its last successful test, before that those it
+    /// asks for, on as many nodes as it would get `alone` on an idle machine, or asks for at most.
+    pub(crate) fn busy_counts(&self, id: JobId, alone: Option<u32>) -> Held {
+        let request = &self.scenario.workload.requests[self.scenario.workload.jobs[id.index()].request.index()];
+        let asked = request.max_nodes.unwrap_or(request.min_nodes).max(1);
+        self.counts_on(id, u64::from(alone.unwrap_or(asked)))
     }
 
     /// What a waiting job would at least hold.
@@ -73,7 +77,7 @@ impl Controller<'_> {
         for &(license, count) in &request.licenses {
             counts[index.of(Tres::License(license))] = u64::from(count);
         }
-        Held { counts, nodes: Vec::<NodeId>::new() }
+        Held { counts, nodes: request.required_nodes.clone() }
     }
 
     /// Applies a change to every group the job belongs to in a partition; it is told whether the group's use never decays.

@@ -15,6 +15,7 @@ mod candidates;
 mod cost;
 mod counts;
 mod ends;
+mod first_tests;
 mod foresee;
 pub(crate) mod hetjobs;
 mod idle;
@@ -221,6 +222,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     let floor = |time: i64| time.div_euclid(resolution) * resolution;
     let window = window_seconds(policy);
     backfill.walk.begin(controller);
+    first_tests::note(controller, backfill);
     backfill.timeline.reset(floor(now), floor(now + window), &controller.up, resolution);
     backfill.bounds.begin();
     backfill.counts = Counts::default();

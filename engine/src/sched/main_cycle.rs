@@ -399,33 +399,13 @@ fn consider(
                 controller.start(record, allocation, StartedBy::Main);
                 Tried::Started
             } else {
-                if shape.size_varies {
+                if shape.size_varies || shape.size_grows {
                     controller.size_becomes(id, controller.selector.charged_cpus(&controller.free, shape));
                 }
                 if controller.scenario.policy.main.assoc_limit_stop { Tried::Blocks } else { Tried::Passes }
             }
-        } else if controller.limits.active
-            && !controller.scenario.policy.main.assoc_limit_stop
-            && !controller.limits_allow_counts(id, record.partition, &controller.last_known_counts(id))
-        {
-            // A limit that would hold it back anyway wins over busy nodes.
-            Tried::Passes
-        } else if !waits_for_jobs(controller, scratch, shape, user) && shape.required.len() < shape.min_nodes as usize {
-            // ReqNodeNotAvail: it waits for nodes, not for jobs, and the partition goes on.
-            Tried::Passes
-        } else if shape.required.len() >= shape.min_nodes as usize {
-            // It waits for named nodes only: those are kept for it, the partition goes on.
-            for &node in &shape.required {
-                scratch.available.remove(node);
-            }
-            Tried::Passes
-        } else if let Some(reservation) = reservation {
-            scratch.failed_reservations.push(reservation);
-            Tried::Passes
-        } else if below_reserve_thresholds(controller, record) {
-            Tried::Passes
         } else {
-            Tried::Blocks
+            busy(controller, scratch, record, reservation, shape)
         }
     };
     if prefers {
@@ -436,23 +416,70 @@ fn consider(
     tried
 }
 
-/// Whether a job that did not fit waits for jobs to end: the nodes left to it would do if they were idle, or some of them are
-/// held by jobs that share nothing, or complete. O(words), O(candidates) where nodes are taken from it.
-fn waits_for_jobs(controller: &mut Controller<'_>, scratch: &MainScratch, shape: &Shape, user: u32) -> bool {
-    let leaves_weights = controller.selector.gpus_stay && controller.selector.favours(shape);
-    if shape.eligible.is_subset(&scratch.possible) && !leaves_weights {
-        return shape.feasible;
+/// What becomes of a record whose job does not fit.
+fn busy(
+    controller: &mut Controller<'_>,
+    scratch: &mut MainScratch,
+    record: Record,
+    reservation: Option<usize>,
+    shape: &Shape,
+) -> Tried {
+    let id = record.job;
+    let alone = nodes_alone(controller, scratch, record, shape);
+    if controller.limits.active
+        && !controller.scenario.policy.main.assoc_limit_stop
+        && !controller.limits_allow_counts(id, record.partition, &controller.busy_counts(id, alone))
+    {
+        // A limit that would hold it back anyway wins over busy nodes.
+        return Tried::Passes;
     }
-    let would_fit = controller.selector.fits(&controller.empty, shape, user, &scratch.possible);
+    if shape.required.len() >= shape.min_nodes as usize {
+        // It waits for named nodes only: those are kept for it, the partition goes on.
+        for &node in &shape.required {
+            scratch.available.remove(node);
+        }
+        return Tried::Passes;
+    }
+    if alone.is_none() && !waits_for_jobs(controller, scratch, shape) {
+        // ReqNodeNotAvail: it waits for nodes, not for jobs, and the partition goes on.
+        return Tried::Passes;
+    }
+    if let Some(reservation) = reservation {
+        scratch.failed_reservations.push(reservation);
+        return Tried::Passes;
+    }
+    if below_reserve_thresholds(controller, record) { Tried::Passes } else { Tried::Blocks }
+}
+
+/// How many nodes a job that did not fit would get of those left to it if they were idle, as the test tells whether it could ever
+/// run there. O(words), O(candidates) where nodes are taken from it.
+fn nodes_alone(controller: &mut Controller<'_>, scratch: &MainScratch, record: Record, shape: &Shape) -> Option<u32> {
+    if !asks_anew(controller, scratch, shape) {
+        return shape.feasible.then_some(shape.nodes_alone);
+    }
+    let user = controller.scenario.workload.jobs[record.job.index()].user.0;
+    let fits = controller.selector.fits(&controller.empty, shape, user, &scratch.possible);
+    fits.then_some(controller.selector.chosen.len() as u32)
+}
+
+/// Whether nodes are taken from a job, or its test leaves weights behind: what an idle machine offers it is not known beforehand.
+fn asks_anew(controller: &Controller<'_>, scratch: &MainScratch, shape: &Shape) -> bool {
+    let leaves_weights = controller.selector.gpus_stay && controller.selector.favours(shape);
+    leaves_weights || !shape.eligible.is_subset(&scratch.possible)
+}
+
+/// Whether a job that idle nodes would not serve either waits for jobs to end: some of the nodes left to it are held by jobs that
+/// share nothing, or complete. O(nodes).
+fn waits_for_jobs(controller: &Controller<'_>, scratch: &MainScratch, shape: &Shape) -> bool {
+    if !asks_anew(controller, scratch, shape) {
+        return false;
+    }
     let preempts = controller.preempt.is_some();
-    let mut nodes = scratch.left.iter();
-    would_fit
-        || nodes.any(|node| {
-            let jobs = controller.free.jobs[node.index()];
-            let held_whole =
-                jobs > 0 && (shape.whole_nodes || controller.node_jobs.holds_whole(node, &controller.live));
-            controller.completing.contains(node) || (held_whole && !preempts)
-        })
+    scratch.left.iter().any(|node| {
+        let jobs = controller.free.jobs[node.index()];
+        let held_whole = jobs > 0 && (shape.whole_nodes || controller.node_jobs.holds_whole(node, &controller.live));
+        controller.completing.contains(node) || (held_whole && !preempts)
+    })
 }
 
 /// Jobs too young or too low for a reservation do not block their partition.

@@ -92,11 +92,16 @@ pub(crate) struct Shape {
     pub(crate) counted: Vec<(NodeSet, u32)>,
     /// Whether an empty machine could run it; filled in by the controller.
     pub(crate) feasible: bool,
+    /// Nodes that an empty machine would give it, where it is feasible; filled in by the controller.
+    pub(crate) nodes_alone: u32,
     /// CPUs that an empty machine would charge it, where that counts for its size; filled in by the controller.
     pub(crate) charged_alone: Option<u32>,
     /// Whether the nodes it gets decide how many CPUs it is charged, where that counts for its size; filled in by the
     /// controller.
     pub(crate) size_varies: bool,
+    /// Whether it is charged more than it asks for, and the same on all its nodes, where that counts for its size; filled in by the
+    /// controller.
+    pub(crate) size_grows: bool,
     /// What every node offers that offers anything, where that is known and the choice among them is plain; filled in by the
     /// controller.
     pub(crate) alike: Option<Alike>,
@@ -289,8 +294,10 @@ impl Shape {
             alternatives: Vec::new(),
             counted: Vec::new(),
             feasible: false,
+            nodes_alone: 0,
             charged_alone: None,
             size_varies: false,
+            size_grows: false,
             alike: None,
             idle_suffices: false,
             strays: false,

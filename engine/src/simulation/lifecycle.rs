@@ -47,7 +47,7 @@ impl Controller<'_> {
     /// What a job that takes whole nodes would be charged on those that are idle now. slurmctld tests a new job on these first,
     /// and remembers its size. O(nodes).
     fn charged_now(&mut self, id: JobId, shape: &Shape) -> Option<u32> {
-        if !shape.whole_nodes || !shape.size_varies {
+        if !self.linear_sizes_vary() || !shape.size_varies {
             return None;
         }
         let user = self.job(id).user.0;
@@ -72,7 +72,12 @@ impl Controller<'_> {
         }
         let shapes = self.take_shapes(request);
         let feasible = shapes.iter().any(|shape| shape.feasible);
-        let mut charged = shapes.iter().rev().find_map(|shape| shape.charged_alone);
+        // Only select/linear remembers what a test at submission would have charged.
+        let linear = self.scenario.policy.select.linear;
+        let mut charged = shapes.iter().rev().find_map(|shape| shape.charged_alone.filter(|_| linear));
+        if shapes.iter().any(|shape| shape.size_grows) {
+            self.untested.insert(id);
+        }
         if let Some((place, shape)) = shapes.iter().enumerate().find(|(_, shape)| shape.feasible) {
             let partition = self.partitions(id)[place];
             if self.limits_allow_test(id, partition) {

@@ -31,7 +31,7 @@ pub(crate) mod timers;
 mod vain;
 pub(crate) mod waiting;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ablation::{Rule, is_off};
 use crate::cluster::{OverSubscribe, Partition};
@@ -142,8 +142,10 @@ pub(crate) struct Controller<'a> {
     pub(crate) every_cycle: bool,
     /// Make every test of when and where as it is defined: with the above, and where cores are used twice.
     pub(crate) by_definition: bool,
-    /// Whether the nodes that a plan names decide how large a waiting job is.
+    /// Whether waiting jobs may come to count as more than they ask for.
     pub(crate) sizes_vary: bool,
+    /// Jobs that no cycle of backfill has come to, and that the first one makes as large as they would be charged on any of their nodes.
+    pub(crate) untested: BTreeSet<JobId>,
     /// Jobs may hold nodes for their user alone.
     pub(crate) any_exclusive_users: bool,
 }
@@ -241,6 +243,7 @@ impl<'a> Controller<'a> {
             vain: Vain { since: timers.boot, ..Vain::default() },
             sizes_version: 0,
             array_sizes: BTreeMap::new(),
+            untested: BTreeSet::new(),
             every_cycle: every_cycle || needs_every_cycle(scenario),
             by_definition: every_cycle || needs_every_cycle(scenario) || shares_cores(cluster),
             timers,
@@ -350,6 +353,7 @@ impl<'a> Controller<'a> {
             shape.idle_suffices = self.selector.idle_suffices(&self.empty, shape);
             shape.alike = self.selector.offers_alike(shape);
             shape.feasible = self.selector.fits_in_plan(&self.empty, shape, user, &shape.eligible);
+            shape.nodes_alone = self.selector.chosen.len() as u32;
             if shape.feasible && sizes_count {
                 shape.charged_alone = self.selector.charged_cpus(&self.empty, shape);
             }
@@ -362,6 +366,9 @@ impl<'a> Controller<'a> {
                     true => !(alike && self.selector.charges_always_alike(shape)),
                     false => select.unit == ConsumableUnit::Socket,
                 };
+                shape.size_grows = !select.linear
+                    && !shape.size_varies
+                    && shape.charged_alone.is_some_and(|cpus| cpus != request.min_cpus);
             }
         }
         shapes
@@ -479,14 +486,16 @@ fn any_exclusive_users(scenario: &Scenario) -> bool {
         || scenario.workload.requests.iter().any(|request| request.sharing == Sharing::ExclusiveUser)
 }
 
-/// Whether jobs that take whole nodes, or sockets, are charged more on some nodes than on others, and priorities or limits heed it.
+/// Whether jobs may be charged more CPUs than they ask for (those of whole nodes, sockets, or cores with threads), and priorities or
+/// limits heed it. O(nodes + partitions + requests).
 fn sizes_vary(scenario: &Scenario, limited: bool) -> bool {
     let cluster = &scenario.cluster;
+    let select = &scenario.policy.select;
     let is_exclusive = |partition: &Partition| partition.over_subscribe == OverSubscribe::Exclusive;
-    let of_whole_nodes = cluster.nodes.windows(2).any(|pair| pair[0].cpus != pair[1].cpus)
-        && (scenario.policy.select.linear
-            || cluster.partitions.iter().any(is_exclusive)
-            || scenario.workload.requests.iter().any(|request| request.sharing == Sharing::Exclusive));
-    let of_sockets = scenario.policy.select.unit == ConsumableUnit::Socket && !scenario.policy.select.linear;
-    (scenario.policy.priority.counts_sizes() || limited) && (of_whole_nodes || of_sockets)
+    let of_whole_nodes = select.linear
+        || cluster.partitions.iter().any(is_exclusive)
+        || scenario.workload.requests.iter().any(|request| request.sharing == Sharing::Exclusive);
+    let of_sockets = select.unit == ConsumableUnit::Socket && !select.linear;
+    let of_threads = cluster.nodes.iter().any(|node| node.threads_per_core > 1);
+    (scenario.policy.priority.counts_sizes() || limited) && (of_whole_nodes || of_sockets || of_threads)
 }

@@ -23,10 +23,11 @@ impl Controller<'_> {
         let request = self.scenario.workload.jobs[id.index()].request;
         let user = self.scenario.workload.jobs[id.index()].user.0;
         let shapes = self.take_shapes(request);
-        let fits_up = shapes.iter().any(|shape| {
+        let alone = shapes.iter().find_map(|shape| {
             let mut nodes = shape.eligible.clone();
             nodes.intersect(&self.up);
-            shape.feasible && self.selector.fits_in_plan(&self.empty, shape, user, &nodes)
+            let fits = shape.feasible && self.selector.fits_in_plan(&self.empty, shape, user, &nodes);
+            fits.then_some(self.selector.chosen.len() as u32)
         });
         self.put_shapes(request, shapes);
         if !self.reservation_admits(id) || self.awaits_reservation(id) {
@@ -40,7 +41,7 @@ impl Controller<'_> {
         if self.is_held(id) {
             return self.reason_of_held(id);
         }
-        let held = self.last_known_counts(id);
+        let held = self.busy_counts(id, alone);
         let allows = |partition| {
             let by_counts = !self.limits.active || self.limits_allow_counts(id, partition, &held);
             by_counts && self.limits_allow_test(id, partition) && self.partition_allows(id, partition)
@@ -51,7 +52,7 @@ impl Controller<'_> {
             PendingReason::Limit
         } else if !self.licenses_free(id) {
             PendingReason::Licenses
-        } else if !fits_up {
+        } else if alone.is_none() {
             PendingReason::ReqNodeNotAvail
         } else {
             PendingReason::Resources

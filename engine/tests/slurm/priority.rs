@@ -315,3 +315,37 @@ fn weighted_tres_are_those_asked_for_not_those_a_plan_would_charge() {
          3  20  1.end+0..4   +100  COMPLETED  n1  *",
     );
 }
+
+/// Recorded (z-sock): before their first plan jobs count as what they ask for, five CPUs and six, not as the two sockets that each
+/// would be charged.
+#[test]
+fn the_test_at_submission_rounds_no_sockets_up() {
+    expect(
+        "node n1 cores=8 sockets=2
+         set select=socket bf_interval=off multifactor weight_job_size=1000
+         job 1 n=8 run=400 t=10
+         job 2 at=10 n=5 run=100 t=10
+         job 3 at=20 n=2 c=3 run=100 t=10",
+        "1  0   0..4        +400  COMPLETED  n1  *
+         2  10  3.end+0..4  +100  COMPLETED  n1  *
+         3  20  1.end+0..4  +100  COMPLETED  n1  *",
+    );
+}
+
+/// Recorded (z-excl): where whole nodes are alike, jobs count as what they ask for until a cycle of backfill has tested them.
+#[test]
+fn jobs_of_whole_nodes_grow_with_their_first_test() {
+    let scenario = |interval: &str| {
+        format!(
+            "node n1 cores=8
+             partition p over=exclusive
+             set bf_interval={interval} multifactor weight_job_size=1000
+             job 1 run=400 t=10
+             job 2 at=10 n=2 run=100 t=10
+             job 3 at=20 n=3 run=100 t=10"
+        )
+    };
+    let first = "1  0  0..34  +400  *  n1  *\n";
+    expect(&scenario("off"), &format!("{first} 2 10 3.end+0..4 +100 * n1 *\n 3 20 1.end+0..4 +100 * n1 *"));
+    expect(&scenario("30"), &format!("{first} 2 10 1.end+0..34 +100 * n1 *\n 3 20 2.end+0..34 +100 * n1 *"));
+}

@@ -31,7 +31,7 @@ fn what_the_last_test_would_have_charged_is_what_busy_nodes_are_weighed_against(
     let scenario = |most: u32| {
         format!(
             "node n[1-3] cores=8
-             set enforce=limits bf_interval=900
+             set enforce=limits bf_interval=170
              account x grp_cpu={most}
              user a account=x
              user b
@@ -44,8 +44,8 @@ fn what_the_last_test_would_have_charged_is_what_busy_nodes_are_weighed_against(
     };
     let before = "1  0  0..4  +500  *  *  *\n 2  0  0..4  +300  *  *  *\n 3  0  0..4  +400  *  *  *\n";
     let of = |rest: &str| format!("{before} {rest}");
-    expect(&scenario(16), &of("4  10  1.end+0..4  +100  *  *  main\n 5  20  2.end+0..4  +100  *  *  main"));
-    expect(&scenario(24), &of("4  10  3.end+0..4  +100  *  *  main\n 5  20  1.end+0..4  +100  *  *  main"));
+    expect(&scenario(16), &of("4  10  1.end+0..4  +100  *  *  *\n 5  20  2.end+0..4  +100  *  *  *"));
+    expect(&scenario(24), &of("4  10  3.end+0..4  +100  *  *  *\n 5  20  1.end+0..4  +100  *  *  *"));
 }
 
 #[test]
@@ -449,5 +449,51 @@ fn a_group_above_its_nodes_may_use_those_it_has() {
          2  10  10..41      +200  COMPLETED  n1,n2  *
          3  20  20..24      +100  COMPLETED  n1     *
          4  30  1.end+0..4  +100  COMPLETED  n1     *",
+    );
+}
+
+/// Recorded (z-sock): what a job without a place is taken to want is the nodes it would get on an idle machine, here two, and a group at
+/// its limit blocks nobody.
+#[test]
+fn a_busy_job_counts_the_nodes_of_an_idle_machine() {
+    expect(
+        "node n[1-3] cores=4
+         set enforce=limits
+         qos few grp_node=2
+         job 1 qos=few n=4 run=300 t=10
+         job 2 n=4 run=300 t=10
+         job 3 at=10 qos=few n=8 run=100 t=10
+         job 4 at=20 n=4 run=100 t=10",
+        "1  0   0..4         +300  COMPLETED  n1  *
+         2  0   0..4         +300  COMPLETED  n2  *
+         3  10  1.end+0..34  +100  COMPLETED  *   *
+         4  20  20..24       +100  COMPLETED  n3  main",
+    );
+}
+
+/// Recorded (z-sock): nodes that the group uses already count in a plan, too, unless the job names them.
+#[test]
+fn a_plan_counts_all_its_nodes() {
+    let scenario = |named: &str| {
+        format!(
+            "node n[1-2] cores=4
+             set enforce=limits sched_interval=off
+             qos few grp_node=2
+             job 1 qos=few N=2 n=2 run=300 t=10
+             job 2 at=40 qos=few N=2 n=8 run=100 t=10 {named}
+             job 3 at=70 n=2 run=1000 t=20"
+        )
+    };
+    expect(
+        &scenario(""),
+        "1  0   0..34        +300   COMPLETED  *      backfill
+         2  40  3.end+0..34  +100   COMPLETED  n1,n2  backfill
+         3  70  70..104      +1000  COMPLETED  *      backfill",
+    );
+    expect(
+        &scenario("w=n1,n2"),
+        "1  0   0..34        +300   COMPLETED  *      backfill
+         2  40  1.end+0..34  +100   COMPLETED  n1,n2  backfill
+         3  70  2.end+0..34  +1000  COMPLETED  *      backfill",
     );
 }
