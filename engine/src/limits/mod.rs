@@ -5,6 +5,7 @@ pub(crate) mod accrue;
 mod check;
 mod licenses;
 mod minutes;
+mod most_nodes;
 mod partition;
 mod preferred;
 mod resources;

@@ -85,6 +85,8 @@ pub(crate) struct LimitUsage {
     pub(crate) counts_minutes: bool,
     /// Whether one of them is on the nodes of a group, a user or an account.
     pub(crate) counts_nodes: bool,
+    /// Whether one of them, or one on a job, bounds how many nodes a job may take.
+    pub(crate) caps_nodes: bool,
     /// Positions of TRES.
     pub(crate) index: TresIndex,
     /// By association, ancestors included.
@@ -122,11 +124,8 @@ impl LimitUsage {
             counts_submissions: any(Limits::count_submissions),
             counts_accruing: any(Limits::count_accruing),
             counts_minutes: any(|limits| limits.grp_wall.is_some() || !limits.grp_tres_mins.is_empty()),
-            counts_nodes: any(|limits| {
-                [&limits.grp_tres, &limits.max_tres_per_user, &limits.max_tres_per_account]
-                    .into_iter()
-                    .any(|limits| counts_nodes(limits))
-            }),
+            counts_nodes: any(groups_count_nodes),
+            caps_nodes: any(|limits| groups_count_nodes(limits) || counts_nodes(&limits.max_tres_per_job)),
             index,
             associations: if active {
                 scenario.associations.rows.iter().map(|row| group(&row.limits)).collect()
@@ -156,6 +155,13 @@ impl LimitUsage {
         let counts_nodes = counts_nodes(&limits.max_tres_per_account);
         self.qos_accounts.entry((qos.0, account)).or_insert_with(|| Used::empty(index, counts_nodes))
     }
+}
+
+/// Whether a limit on what several jobs hold together is on nodes.
+fn groups_count_nodes(limits: &Limits) -> bool {
+    [&limits.grp_tres, &limits.max_tres_per_user, &limits.max_tres_per_account]
+        .into_iter()
+        .any(|limits| counts_nodes(limits))
 }
 
 /// Whether a limit is on nodes.

@@ -418,7 +418,7 @@ fn draw(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut Cy
                 && controller.partition_allows(id, record.partition)
                 && controller.licenses_free(id)
             {
-                let shapes = controller.take_shapes(record.request);
+                let shapes = controller.take_shapes_of(id);
                 place(controller, backfill, cycle, record, &shapes[record.place as usize], true);
                 controller.put_shapes(record.request, shapes);
             }
@@ -442,7 +442,7 @@ fn repeat(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut 
     if !controller.live.is_pending(record.job) {
         return Next::Record;
     }
-    let shapes = controller.take_shapes(record.request);
+    let shapes = controller.take_shapes_of(record.job);
     let next = place(controller, backfill, cycle, record, &shapes[record.place as usize], false);
     controller.put_shapes(record.request, shapes);
     next
@@ -515,7 +515,7 @@ fn look_at(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut
         }
     }
     let request = record.request;
-    let shapes = controller.take_shapes(request);
+    let shapes = controller.take_shapes_of(id);
     let next = place(controller, backfill, cycle, record, &shapes[record.place as usize], test_only);
     controller.put_shapes(request, shapes);
     next

@@ -347,7 +347,7 @@ fn consider(
     }
     let partition = &controller.scenario.cluster.partitions[record.partition.index()];
     let request = controller.scenario.workload.jobs[id.index()].request;
-    let shapes = if prefers { controller.take_preferred(id) } else { controller.take_shapes(request) };
+    let shapes = if prefers { controller.take_preferred(id) } else { controller.take_shapes_of(id) };
     let shape = &shapes[record.place as usize];
     controller.wait_for_a_leaf(id, shape);
     let too_small = controller
@@ -462,10 +462,10 @@ fn nodes_alone(controller: &mut Controller<'_>, scratch: &MainScratch, record: R
     fits.then_some(controller.selector.chosen.len() as u32)
 }
 
-/// Whether nodes are taken from a job, or its test leaves weights behind: what an idle machine offers it is not known beforehand.
+/// Whether nodes are taken from a job, limits leave it fewer, or its test leaves weights behind: what an idle machine offers it is not known beforehand.
 fn asks_anew(controller: &Controller<'_>, scratch: &MainScratch, shape: &Shape) -> bool {
     let leaves_weights = controller.selector.gpus_stay && controller.selector.favours(shape);
-    leaves_weights || !shape.eligible.is_subset(&scratch.possible)
+    leaves_weights || shape.is_capped() || !shape.eligible.is_subset(&scratch.possible)
 }
 
 /// Whether a job that idle nodes would not serve either waits for jobs to end: some of the nodes left to it are held by jobs that

@@ -36,6 +36,8 @@ pub(crate) struct Shape {
     pub(crate) max_nodes: u32,
     /// Nodes that selection tries to get.
     pub(crate) wanted_nodes: u32,
+    /// The same two without the limits of whose job it is at the moment.
+    uncapped: (u32, u32),
     /// Least CPUs of the whole job.
     pub(crate) min_cpus: u32,
     /// CPUs a task.
@@ -167,6 +169,18 @@ pub(crate) enum Strategy {
 }
 
 impl Shape {
+    /// Selection takes no more nodes than `most`, if the request allows for so few. O(1).
+    pub(crate) fn cap_nodes(&mut self, most: u32) {
+        let most = most.max(self.min_nodes);
+        let (max_nodes, wanted_nodes) = self.uncapped;
+        (self.max_nodes, self.wanted_nodes) = (max_nodes.min(most), wanted_nodes.min(most));
+    }
+
+    /// Whether it may take fewer nodes than its request says. O(1).
+    pub(crate) fn is_capped(&self) -> bool {
+        self.max_nodes < self.uncapped.0
+    }
+
     /// Prepares a request for a partition. O(nodes).
     pub(crate) fn new(cluster: &Cluster, select: &SelectPolicy, partition_id: PartitionId, request: &Request) -> Self {
         let partition = &cluster.partitions[partition_id.index()];
@@ -263,6 +277,7 @@ impl Shape {
             min_nodes,
             max_nodes,
             wanted_nodes,
+            uncapped: (max_nodes, wanted_nodes),
             min_cpus,
             cpus_per_task,
             tasks_per_node: request.ntasks_per_node,

@@ -387,7 +387,10 @@ impl<'a> Controller<'a> {
     }
 
     /// Returns what [`Controller::take_shapes`] took.
-    pub(crate) fn put_shapes(&mut self, request: RequestId, shapes: Box<[Shape]>) {
+    pub(crate) fn put_shapes(&mut self, request: RequestId, mut shapes: Box<[Shape]>) {
+        if self.limits.caps_nodes {
+            shapes.iter_mut().for_each(|shape| shape.cap_nodes(u32::MAX));
+        }
         self.shapes[request.index()] = Some(shapes);
     }
 

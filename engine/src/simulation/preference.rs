@@ -22,7 +22,9 @@ impl Controller<'_> {
         let request = &self.scenario.workload.requests[job.request.index()];
         let prefer = job.extra.as_ref().and_then(|extra| extra.prefer.clone());
         let wished = Request { features: prefer.unwrap_or_else(|| request.features.clone()), ..request.clone() };
-        self.shapes_of(&wished)
+        let mut shapes = self.shapes_of(&wished);
+        self.cap_nodes(id, &mut shapes);
+        shapes
     }
 
     /// Returns what [`Controller::take_preferred`] took.

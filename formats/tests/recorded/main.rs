@@ -7,10 +7,11 @@
 //! 25 times as fast; `docs/FIDELITY.md`, facts 14, 15, 18 and 19): `slurm.conf`, `gres.conf`, `sacctmgr dump` and `sacctmgr show qos -P`
 //! after one another, `sacct --parsable2`. Jobs are made up. `moments/` holds recordings of the project's oracle at 25 and 30 times
 //! real time (`micro-base` run a2, `micro-calm` a3, `micro-exclusive` a3, `micro-bfuser` a2, `micro-split-n` a3, `micro-fsx10` a2,
-//! `ub-micro` a2) and eight made for this test (run a1; another site's `bf_*` parameters; threads, GPUs, a tree of accounts; sockets,
-//! tiers, limits of QOS; at 50 times real time select/linear, on unlike nodes with cycles of backfill that are held up, and on
-//! nodes of one size; a switch tree with `--switches`; preemption
-//! by QOS and by partition, requeueing and cancelling), with those columns of sacct and lines of slurmctld.log that are read.
+//! `ub-micro` a2) and others made for this test (`docs/FIDELITY.md`, from facts 28 on; run a1, of `z-sock` a3): another site's
+//! `bf_*` parameters; threads, GPUs, a tree of accounts; sockets, tiers, limits of QOS; at 50 times real time select/linear, on
+//! unlike nodes with cycles of backfill that are held up, and on nodes of one size; a switch tree with `--switches`; preemption by
+//! QOS and by partition, requeueing and cancelling; limits on nodes, whole nodes of three sizes; with those columns of sacct and
+//! lines of slurmctld.log that are read.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
@@ -149,6 +150,9 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("y-mix", 292),
         ("y-mix3", 266),
         ("y-sock", 204),
+        ("z-tiers", 245),
+        ("z-sock", 197),
+        ("z-excl", 206),
     ];
     for (name, jobs) in jobs {
         assert_eq!(differing_at_its_moments(name), (Vec::new(), jobs), "{name}");

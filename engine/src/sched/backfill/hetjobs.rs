@@ -212,7 +212,7 @@ fn allocate(controller: &mut Controller<'_>, record: Record, taken: &NodeSet) ->
         return None;
     }
     let user = controller.scenario.workload.jobs[id.index()].user.0;
-    let shapes = controller.take_shapes(record.request);
+    let shapes = controller.take_shapes_of(record.job);
     let shape = &shapes[record.place as usize];
     controller.wait_for_a_leaf(id, shape);
     let mut nodes = shape.eligible.clone();

@@ -1,6 +1,7 @@
 //! Limits hold jobs back without blocking others (slurm-semantics 5, 7.3).
 
 mod minutes;
+mod most_nodes;
 mod submission;
 
 use crate::schedule::expect;

@@ -1,0 +1,48 @@
+//! The most nodes that a job's limits leave it: selection takes no more, however many would start it earlier. Source: behaviour of
+//! slurmctld 22.05.8 (docs/FIDELITY.md, facts 40).
+
+use crate::association::Limits;
+use crate::cluster::Tres;
+use crate::ids::{JobId, PartitionId};
+use crate::select::shape::Shape;
+use crate::simulation::Controller;
+
+impl Controller<'_> {
+    /// The job's shapes, with no more nodes than its limits allow; give them back with [`Controller::put_shapes`].
+    /// O(1) after the first call of its request without limits on nodes, else O(partitions × depth of the tree).
+    pub(crate) fn take_shapes_of(&mut self, id: JobId) -> Box<[Shape]> {
+        let mut shapes = self.take_shapes(self.scenario.workload.jobs[id.index()].request);
+        self.cap_nodes(id, &mut shapes);
+        shapes
+    }
+
+    /// Lets shapes take no more nodes than a job's limits allow, each in its partition.
+    pub(crate) fn cap_nodes(&self, id: JobId, shapes: &mut [Shape]) {
+        if self.limits.active && self.limits.caps_nodes {
+            for (shape, &partition) in shapes.iter_mut().zip(self.partitions(id)) {
+                shape.cap_nodes(self.most_nodes(id, partition));
+            }
+        }
+    }
+
+    /// What the limits of a job, whatever others use of them, leave it at most. The QOS's are asked first; of limits on groups the first.
+    fn most_nodes(&self, id: JobId, partition: PartitionId) -> u32 {
+        let of_qos = |limit: fn(&Limits) -> &[(Tres, u64)]| {
+            self.limiting_qos(id, partition).find_map(|qos| nodes(limit(&self.scenario.qos[qos.index()].limits)))
+        };
+        let per_job = of_qos(|limits| &limits.max_tres_per_job);
+        let per_user = of_qos(|limits| &limits.max_tres_per_user);
+        let per_account = of_qos(|limits| &limits.max_tres_per_account);
+        let of_one = [per_job, per_user, per_account].into_iter().flatten().min();
+        let rows = || self.lineage(id).map(|row| &self.scenario.associations.rows[row.index()].limits);
+        let of_association = || rows().find_map(|limits| nodes(&limits.max_tres_per_job));
+        let of_group = of_qos(|limits| &limits.grp_tres).or_else(|| rows().find_map(|limits| nodes(&limits.grp_tres)));
+        let most = of_one.or_else(of_association).into_iter().chain(of_group).min();
+        most.map_or(u32::MAX, |most| u32::try_from(most).unwrap_or(u32::MAX))
+    }
+}
+
+/// A limit on nodes.
+fn nodes(limits: &[(Tres, u64)]) -> Option<u64> {
+    limits.iter().find_map(|&(tres, most)| (tres == Tres::Node).then_some(most))
+}

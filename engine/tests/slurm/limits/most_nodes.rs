@@ -1,0 +1,32 @@
+//! How many nodes limits leave a job.
+
+use crate::schedule::expect;
+
+/// Recorded (z-sock): job 5 would start on three nodes at once; its limit leaves it two.
+#[test]
+fn selection_takes_no_more_nodes_than_a_limit_leaves() {
+    let scenario = |limit: &str| {
+        format!(
+            "node n[1-4] cores=4
+             set enforce=limits
+             qos few {limit}
+             job 1 n=2 run=600 t=15 w=n1
+             job 2 n=2 run=600 t=15 w=n2
+             job 3 n=4 run=100 t=10 w=n3
+             job 4 n=1 run=600 t=15 w=n4
+             job 5 at=10 qos=few n=6 run=100 t=10"
+        )
+    };
+    let fifth = |start: &str, nodes: &str| {
+        format!(
+            "1  0   *        +600  COMPLETED  n1  *
+             2  0   *        +600  COMPLETED  n2  *
+             3  0   *        +100  COMPLETED  n3  *
+             4  0   *        +600  COMPLETED  n4  *
+             5  10  {start}  +100  COMPLETED  {nodes}  *"
+        )
+    };
+    expect(&scenario(""), &fifth("10..34", "n1,n2,n4"));
+    expect(&scenario("max_node_per_user=2"), &fifth("3.end+0..34", "n1,n3"));
+    expect(&scenario("grp_node=2"), &fifth("3.end+0..34", "n1,n3"));
+}
