@@ -21,6 +21,7 @@ pub(crate) mod opening;
 pub(crate) mod outages;
 pub(crate) mod preference;
 mod priority_step;
+mod purge;
 mod reasons;
 pub(crate) mod requeue;
 pub(crate) mod reservations;
@@ -287,6 +288,8 @@ impl<'a> Controller<'a> {
                 self.arrive();
             } else if self.timers.priority_at <= self.now {
                 self.priority_step();
+            } else if self.timers.purge_at() <= self.now {
+                self.timers.purge_records(self.now);
             } else if self.timers.main_at() <= self.now {
                 self.main_timer();
             } else if self.timers.backfill_at <= self.now {
@@ -416,6 +419,7 @@ impl<'a> Controller<'a> {
     pub(crate) fn close(&mut self, job: JobId, state: JobState) {
         self.records[job.index()].state = state;
         self.finished += 1;
+        self.timers.record_ended(self.now);
         self.limits_left(job);
     }
 

@@ -2,6 +2,7 @@
 //! thread. Nothing ticks: the next time that could act is computed.
 //! Source: slurm-semantics 1.1, 3.2, 4.4, 7.4; oracle FACTS.md.
 
+use super::purge::Purge;
 use super::{SECOND, seconds};
 use crate::Draws;
 use crate::ablation::{Rule, is_off};
@@ -51,6 +52,7 @@ pub(crate) struct Timers {
     pub(crate) last_main_run: i64,
     /// It was asked for too soon after that, and whether over the full queue (`sched_min_interval`).
     pub(crate) postponed_main: Option<bool>,
+    purge: Purge,
     /// Next priority step.
     pub(crate) priority_at: i64,
     /// Previous priority step [s].
@@ -110,6 +112,7 @@ impl Timers {
             main_at: i64::MAX,
             last_main_run: i64::MIN,
             postponed_main: None,
+            purge: Purge::new(policy.min_job_age, seconds(tick_zero)),
             priority_at: if policy.priority.multifactor { priority_start + calc_period } else { i64::MAX },
             last_priority_step: seconds(priority_start),
             backfill_at: if backfill_off { i64::MAX } else { backfill_start + backfill_interval },
@@ -180,7 +183,7 @@ impl Timers {
 
     /// The next timer.
     pub(crate) fn next(&self) -> i64 {
-        self.main_at.min(self.priority_at).min(self.backfill_at)
+        self.main_at.min(self.priority_at).min(self.backfill_at).min(self.purge.at)
     }
 
     /// Nothing comes of what would be done before an instant: timers go on in their beat after it. O(1).
@@ -216,6 +219,24 @@ impl Timers {
         !(main.is_empty() && backfill.is_empty() && priority.is_empty())
     }
 
+    /// When records are purged next.
+    pub(crate) fn purge_at(&self) -> i64 {
+        self.purge.at
+    }
+
+    /// A job's record will not change any more: it is there to be purged.
+    pub(crate) fn record_ended(&mut self, now: i64) {
+        let zero = self.tick_zero;
+        self.purge.ended(seconds(now), |at| tick_at(zero, at));
+    }
+
+    /// Purges records: a change.
+    pub(crate) fn purge_records(&mut self, now: i64) {
+        let zero = self.tick_zero;
+        self.purge.purge(seconds(now), |at| tick_at(zero, at));
+        self.changed(now);
+    }
+
     /// When the main scheduler runs next by its timers.
     pub(crate) fn main_at(&self) -> i64 {
         self.main_at
@@ -223,8 +244,7 @@ impl Timers {
 
     /// The first tick at or after an instant.
     fn tick_at(&self, ms: i64) -> i64 {
-        let since = (ms - self.tick_zero).max(0);
-        self.tick_zero + (since + TICK_MS - 1) / TICK_MS * TICK_MS
+        tick_at(self.tick_zero, ms)
     }
 
     /// Computes the next tick that runs the main scheduler.
@@ -357,4 +377,10 @@ impl Timers {
             self.priority_at = self.moments.priority.get(self.next_priority).copied().unwrap_or(i64::MAX);
         }
     }
+}
+
+/// The first tick at or after an instant, of those since `zero`.
+fn tick_at(zero: i64, ms: i64) -> i64 {
+    let since = (ms - zero).max(0);
+    zero + (since + TICK_MS - 1) / TICK_MS * TICK_MS
 }

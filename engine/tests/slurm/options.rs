@@ -1,6 +1,6 @@
 //! Options of the two schedulers and of releases, one by one (slurm-semantics 1.2, 2.5, 3.1, 6.4, 11).
 
-use crate::schedule::{expect, expect_equal_with_every_cycle};
+use crate::schedule::{expect, expect_equal_with_every_cycle, run};
 
 /// With either setting; the outcome must not depend on skipping cycles.
 #[track_caller]
@@ -318,4 +318,19 @@ fn a_job_that_cannot_meet_its_deadline_is_cancelled() {
         "1  0   0..4         +300  COMPLETED  n1  *
          2  10  1.end+0..14  +100  COMPLETED  n1  *",
     );
+}
+
+/// Recorded (docs/FIDELITY.md, facts 41): nothing happens for half an hour but that the record of job 1 is purged, 300 to 360 s
+/// after its end. Backfill has a cycle after it.
+#[test]
+fn a_purged_record_brings_a_cycle_of_backfill() {
+    let cycles = |age: &str| {
+        let text = format!("node n1 cores=4\n set {age}\n job 1 run=100 t=10\n job 2 at=2000 run=100 t=10");
+        run(&text, 1).1.counters.backfill_cycles
+    };
+    let never = cycles("min_job_age=0");
+    // A cycle that ends in the second of the change has another one follow it.
+    assert!((1..=2).contains(&(cycles("") - never)));
+    assert!((1..=2).contains(&(cycles("min_job_age=1500") - never)));
+    assert_eq!(cycles("min_job_age=3000"), never);
 }
