@@ -462,7 +462,8 @@ fn nodes_alone(controller: &mut Controller<'_>, scratch: &MainScratch, record: R
     fits.then_some(controller.selector.chosen.len() as u32)
 }
 
-/// Whether nodes are taken from a job, limits leave it fewer, or its test leaves weights behind: what an idle machine offers it is not known beforehand.
+/// Whether nodes are taken from a job, limits leave it fewer, or its test leaves weights behind: what an idle machine offers it is
+/// not known beforehand. O(words).
 fn asks_anew(controller: &Controller<'_>, scratch: &MainScratch, shape: &Shape) -> bool {
     let leaves_weights = controller.selector.gpus_stay && controller.selector.favours(shape);
     leaves_weights || shape.is_capped() || !shape.eligible.is_subset(&scratch.possible)

@@ -9,7 +9,7 @@ use super::Backfill;
 use super::counts::Counts;
 use crate::sched::walk::Scout;
 
-/// Before a cycle's first record. O(1) where no such job is new, else O(queue).
+/// Before a cycle's first record. O(1) where no such job waits, else O(queue) at most: it ends at the last of them.
 pub(super) fn note(controller: &mut Controller<'_>, backfill: &Backfill) {
     let mut untested = std::mem::take(&mut controller.untested);
     let waits = |id| controller.live.get(id).is_some_and(|live| live.phase.waits());
