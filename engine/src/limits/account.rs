@@ -66,8 +66,8 @@ impl Controller<'_> {
         counts[index.of(Tres::Node)] = nodes;
         counts[index.of(Tres::Billing)] = cpus;
         counts[index.of(Tres::Memory)] = match request.memory {
-            crate::job::Memory::PerNode(mb) => mb * nodes,
-            crate::job::Memory::PerCpu(mb) => mb * cpus,
+            crate::job::Memory::PerNode(mb) => mb.saturating_mul(nodes),
+            crate::job::Memory::PerCpu(mb) => mb.saturating_mul(cpus),
             _ => 0,
         };
         for wanted in &request.gres {

@@ -25,7 +25,8 @@ impl Controller<'_> {
         }
     }
 
-    /// What the limits of a job, whatever others use of them, leave it at most. The QOS's are asked first; of limits on groups the first.
+    /// What the limits of a job, whatever others use of them, leave it at most. The QOS's are asked first; of limits on groups the
+    /// first. `LimitFactor` is not applied. O(depth of the tree).
     fn most_nodes(&self, id: JobId, partition: PartitionId) -> u32 {
         let of_qos = |limit: fn(&Limits) -> &[(Tres, u64)]| {
             self.limiting_qos(id, partition).find_map(|qos| nodes(limit(&self.scenario.qos[qos.index()].limits)))

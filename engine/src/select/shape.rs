@@ -101,8 +101,8 @@ pub(crate) struct Shape {
     /// Whether the nodes it gets decide how many CPUs it is charged, where that counts for its size; filled in by the
     /// controller.
     pub(crate) size_varies: bool,
-    /// Whether it is charged more than it asks for, and the same on all its nodes, where that counts for its size; filled in by the
-    /// controller.
+    /// Whether an idle machine would charge it more than it asks for, and what a plan names is not taken to change that, where it
+    /// counts for its size; filled in by the controller.
     pub(crate) size_grows: bool,
     /// What every node offers that offers anything, where that is known and the choice among them is plain; filled in by the
     /// controller.
@@ -176,9 +176,9 @@ impl Shape {
         (self.max_nodes, self.wanted_nodes) = (max_nodes.min(most), wanted_nodes.min(most));
     }
 
-    /// Whether it may take fewer nodes than its request says. O(1).
+    /// Whether limits leave it fewer nodes than an idle machine would give it, or than it asks for. O(1).
     pub(crate) fn is_capped(&self) -> bool {
-        self.max_nodes < self.uncapped.0
+        self.max_nodes < self.nodes_alone || self.wanted_nodes < self.uncapped.1
     }
 
     /// Prepares a request for a partition. O(nodes).

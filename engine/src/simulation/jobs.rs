@@ -16,13 +16,6 @@ pub(crate) enum Phase {
     Completing,
 }
 
-impl Phase {
-    /// Submitted, and not running.
-    pub(crate) fn waits(self) -> bool {
-        matches!(self, Self::Waiting | Self::Pending)
-    }
-}
-
 /// A job between submission and its end. What a priority step reads of it stands first, in one cache line.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]

@@ -44,8 +44,8 @@ impl Controller<'_> {
         }
     }
 
-    /// What a job that takes whole nodes would be charged on those that are idle now. slurmctld tests a new job on these first,
-    /// and remembers its size. O(nodes).
+    /// What a job that takes whole nodes would be charged on those that are idle now: with select/linear slurmctld tests a new job on
+    /// these first, and remembers its size. O(nodes).
     fn charged_now(&mut self, id: JobId, shape: &Shape) -> Option<u32> {
         if !self.linear_sizes_vary() || !shape.size_varies {
             return None;
@@ -75,9 +75,6 @@ impl Controller<'_> {
         // Only select/linear remembers what a test at submission would have charged.
         let linear = self.scenario.policy.select.linear;
         let mut charged = shapes.iter().rev().find_map(|shape| shape.charged_alone.filter(|_| linear));
-        if shapes.iter().any(|shape| shape.size_grows) {
-            self.untested.insert(id);
-        }
         if let Some((place, shape)) = shapes.iter().enumerate().find(|(_, shape)| shape.feasible) {
             let partition = self.partitions(id)[place];
             if self.limits_allow_test(id, partition) {
@@ -167,9 +164,19 @@ impl Controller<'_> {
             let request = self.job(id).request;
             let kind = self.kind(id);
             self.queue.left(request, kind, self.partitions(id));
+            self.untested.remove(&id);
             if let Some(hetjobs) = &mut self.hetjobs {
                 hetjobs.leaves(id);
             }
+        }
+    }
+
+    /// A job that will count as more than it asks for waits for its first test. O(partitions).
+    fn await_first_test(&mut self, id: JobId) {
+        let request = self.job(id).request;
+        let grows = || (0..).map_while(|place| self.known_shape(request, place)).any(|shape| shape.size_grows);
+        if self.sizes_vary && !self.timers.backfill_off && self.charged_cpus(id).is_none() && grows() {
+            self.untested.insert(id);
         }
     }
 
@@ -191,6 +198,7 @@ impl Controller<'_> {
         }
         self.records[id.index()].eligible = Some(now);
         self.backfill.note_newcomer(id);
+        self.await_first_test(id);
         let is_component = self.hetjobs.is_some() && crate::sched::main_cycle::is_component(self, id);
         if let Some(hetjobs) = self.hetjobs.as_mut().filter(|_| is_component) {
             hetjobs.enters(id);
@@ -261,7 +269,8 @@ impl Controller<'_> {
         (self.sizes_vary && matches!(name.part, JobPart::Task(_))).then_some(name.id)
     }
 
-    /// Whether failing tests of the main scheduler tell how large a job is: with select/linear, where sizes vary.
+    /// Whether tests at submission, and failing ones of the main scheduler, tell how large a job is: with select/linear, where sizes
+    /// vary.
     pub(crate) fn linear_sizes_vary(&self) -> bool {
         self.sizes_vary && self.scenario.policy.select.linear
     }

@@ -145,7 +145,7 @@ pub(crate) struct Controller<'a> {
     pub(crate) by_definition: bool,
     /// Whether waiting jobs may come to count as more than they ask for.
     pub(crate) sizes_vary: bool,
-    /// Jobs that no cycle of backfill has come to, and that the first one makes as large as they would be charged on any of their nodes.
+    /// Pending jobs that no cycle of backfill has come to, and that the first one makes as large as an idle machine would charge.
     pub(crate) untested: BTreeSet<JobId>,
     /// Jobs may hold nodes for their user alone.
     pub(crate) any_exclusive_users: bool,
@@ -419,7 +419,9 @@ impl<'a> Controller<'a> {
     pub(crate) fn close(&mut self, job: JobId, state: JobState) {
         self.records[job.index()].state = state;
         self.finished += 1;
-        self.timers.record_ended(self.now);
+        if !self.refused.contains_key(&job) {
+            self.timers.record_ended(self.now);
+        }
         self.limits_left(job);
     }
 

@@ -22,7 +22,7 @@ impl Controller<'_> {
         }
         let request = self.scenario.workload.jobs[id.index()].request;
         let user = self.scenario.workload.jobs[id.index()].user.0;
-        let shapes = self.take_shapes(request);
+        let shapes = self.take_shapes_of(id);
         let alone = shapes.iter().find_map(|shape| {
             let mut nodes = shape.eligible.clone();
             nodes.intersect(&self.up);

@@ -206,10 +206,11 @@ impl Timers {
         self.full_interval.is_none() || self.main_at == i64::MAX
     }
 
-    /// Whether backfill will not run again unless something changes: there is none, no recorded cycle is left, or it polls and no
-    /// priority step is to come.
+    /// Whether backfill will not run again unless something changes: there is none, no recorded cycle is left, or it polls and neither
+    /// a priority step nor a purge is to come.
     pub(crate) fn backfill_is_over(&self) -> bool {
-        let waits_for_change = self.priority_at == i64::MAX || !self.moments.backfill.is_empty();
+        let nothing_comes = self.priority_at == i64::MAX && self.purge.at == i64::MAX;
+        let waits_for_change = nothing_comes || !self.moments.backfill.is_empty();
         self.backfill_off || (self.backfill_at == i64::MAX && waits_for_change)
     }
 
