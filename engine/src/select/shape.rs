@@ -174,6 +174,9 @@ impl Shape {
         let most = most.max(self.min_nodes);
         let (max_nodes, wanted_nodes) = self.uncapped;
         (self.max_nodes, self.wanted_nodes) = (max_nodes.min(most), wanted_nodes.min(most));
+        if let Some(unshared) = &mut self.unshared {
+            unshared.cap_nodes(most);
+        }
     }
 
     /// Whether limits leave it fewer nodes than an idle machine would give it, or than it asks for. O(1).

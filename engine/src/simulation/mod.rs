@@ -26,6 +26,7 @@ mod reasons;
 pub(crate) mod requeue;
 pub(crate) mod reservations;
 pub(crate) mod running;
+mod shapes;
 mod spacing;
 mod time_min;
 pub(crate) mod timers;
@@ -35,15 +36,14 @@ pub(crate) mod waiting;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ablation::{Rule, is_off};
-use crate::cluster::{OverSubscribe, Partition};
-use crate::ids::{JobId, NodeId, RequestId};
+use crate::ids::{JobId, NodeId};
 use crate::job::{Job, Request, Sharing};
 use crate::limits::usage::LimitUsage;
 use crate::moments::Moments;
 use crate::node_set::NodeSet;
 use crate::observer::{Interrupted, Observer};
 use crate::outcome::{JobRecord, JobState, Outcome, PendingReason, SchedulerCounters};
-use crate::policy::{ConsumableUnit, Scheduler, UsageReset};
+use crate::policy::{Scheduler, UsageReset};
 use crate::preempt::Preemption;
 use crate::priority::fair_share::FairShare;
 use crate::priority::multifactor::Norms;
@@ -225,7 +225,7 @@ impl<'a> Controller<'a> {
             preferred: BTreeMap::new(),
             free_licenses: cluster.licenses.iter().map(|&(_, total)| total).collect(),
             usage,
-            sizes_vary: sizes_vary(scenario, limits.active),
+            sizes_vary: shapes::sizes_vary(scenario, limits.active),
             any_exclusive_users: any_exclusive_users(scenario),
             limits,
             fair_share,
@@ -336,67 +336,6 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// The shape of a request in one of its partitions; made once. O(1) after the first call.
-    pub(crate) fn shape_ready(&mut self, request: RequestId) {
-        if self.shapes[request.index()].is_none() {
-            let scenario = self.scenario;
-            self.shapes[request.index()] = Some(self.shapes_of(&scenario.workload.requests[request.index()]));
-        }
-    }
-
-    /// Makes the shapes of a request, one a partition. O(nodes × partitions).
-    fn shapes_of(&mut self, request: &Request) -> Box<[Shape]> {
-        let (cluster, select) = (&self.scenario.cluster, &self.scenario.policy.select);
-        let sizes_count = self.scenario.policy.priority.counts_sizes() || self.limits.active;
-        self.selector.one_leaf = false;
-        let mut shapes: Box<[Shape]> =
-            request.partitions.iter().map(|&partition| Shape::new(cluster, select, partition, request)).collect();
-        for shape in &mut shapes {
-            let user = 0;
-            shape.idle_suffices = self.selector.idle_suffices(&self.empty, shape);
-            shape.alike = self.selector.offers_alike(shape);
-            shape.feasible = self.selector.fits_in_plan(&self.empty, shape, user, &shape.eligible);
-            shape.nodes_alone = self.selector.chosen.len() as u32;
-            if shape.feasible && sizes_count {
-                shape.charged_alone = self.selector.charged_cpus(&self.empty, shape);
-            }
-        }
-        if self.sizes_vary {
-            let alike = shapes.windows(2).all(|pair| pair[0].charged_alone == pair[1].charged_alone);
-            for shape in &mut shapes {
-                // A job of several tasks may get them on one socket or on two.
-                shape.size_varies = match shape.whole_nodes {
-                    true => !(alike && self.selector.charges_always_alike(shape)),
-                    false => select.unit == ConsumableUnit::Socket,
-                };
-                shape.size_grows = !select.linear
-                    && !shape.size_varies
-                    && shape.charged_alone.is_some_and(|cpus| cpus != request.min_cpus);
-            }
-        }
-        shapes
-    }
-
-    /// The shape of a request in one of its partitions, if it has been made and is not taken out. O(1).
-    pub(crate) fn known_shape(&self, request: RequestId, place: usize) -> Option<&Shape> {
-        self.shapes[request.index()].as_ref()?.get(place)
-    }
-
-    /// Takes the shape out of the cache so that the state can be changed while it is read; give it back with
-    /// [`Controller::put_shapes`].
-    pub(crate) fn take_shapes(&mut self, request: RequestId) -> Box<[Shape]> {
-        self.shape_ready(request);
-        self.shapes[request.index()].take().unwrap_or_default()
-    }
-
-    /// Returns what [`Controller::take_shapes`] took.
-    pub(crate) fn put_shapes(&mut self, request: RequestId, mut shapes: Box<[Shape]>) {
-        if self.limits.caps_nodes {
-            shapes.iter_mut().for_each(|shape| shape.cap_nodes(u32::MAX));
-        }
-        self.shapes[request.index()] = Some(shapes);
-    }
-
     /// A job or node record has changed: decisions may differ, and backfill has a reason to look.
     pub(crate) fn touch(&mut self) {
         self.vain.since = self.now;
@@ -493,18 +432,4 @@ fn gpus_stay(scenario: &Scenario) -> bool {
 fn any_exclusive_users(scenario: &Scenario) -> bool {
     scenario.cluster.partitions.iter().any(|partition| partition.exclusive_user)
         || scenario.workload.requests.iter().any(|request| request.sharing == Sharing::ExclusiveUser)
-}
-
-/// Whether jobs may be charged more CPUs than they ask for (those of whole nodes, sockets, or cores with threads), and priorities or
-/// limits heed it. O(nodes + partitions + requests).
-fn sizes_vary(scenario: &Scenario, limited: bool) -> bool {
-    let cluster = &scenario.cluster;
-    let select = &scenario.policy.select;
-    let is_exclusive = |partition: &Partition| partition.over_subscribe == OverSubscribe::Exclusive;
-    let of_whole_nodes = select.linear
-        || cluster.partitions.iter().any(is_exclusive)
-        || scenario.workload.requests.iter().any(|request| request.sharing == Sharing::Exclusive);
-    let of_sockets = select.unit == ConsumableUnit::Socket && !select.linear;
-    let of_threads = cluster.nodes.iter().any(|node| node.threads_per_core > 1);
-    (scenario.policy.priority.counts_sizes() || limited) && (of_whole_nodes || of_sockets || of_threads)
 }

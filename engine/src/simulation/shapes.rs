@@ -1,0 +1,86 @@
+//! What requests are to node selection: a shape for each of their partitions, made once and taken out while it is used.
+
+use crate::cluster::{OverSubscribe, Partition};
+use crate::ids::RequestId;
+use crate::job::{Request, Sharing};
+use crate::policy::ConsumableUnit;
+use crate::scenario::Scenario;
+use crate::select::shape::Shape;
+use crate::simulation::Controller;
+
+impl Controller<'_> {
+    /// The shape of a request in one of its partitions; made once. O(1) after the first call.
+    pub(crate) fn shape_ready(&mut self, request: RequestId) {
+        if self.shapes[request.index()].is_none() {
+            let scenario = self.scenario;
+            self.shapes[request.index()] = Some(self.shapes_of(&scenario.workload.requests[request.index()]));
+        }
+    }
+
+    /// Makes the shapes of a request, one a partition. O(nodes × partitions).
+    pub(super) fn shapes_of(&mut self, request: &Request) -> Box<[Shape]> {
+        let (cluster, select) = (&self.scenario.cluster, &self.scenario.policy.select);
+        let sizes_count = self.scenario.policy.priority.counts_sizes() || self.limits.active;
+        self.selector.one_leaf = false;
+        let mut shapes: Box<[Shape]> =
+            request.partitions.iter().map(|&partition| Shape::new(cluster, select, partition, request)).collect();
+        for shape in &mut shapes {
+            let user = 0;
+            shape.idle_suffices = self.selector.idle_suffices(&self.empty, shape);
+            shape.alike = self.selector.offers_alike(shape);
+            shape.feasible = self.selector.fits_in_plan(&self.empty, shape, user, &shape.eligible);
+            shape.nodes_alone = self.selector.chosen.len() as u32;
+            if shape.feasible && sizes_count {
+                shape.charged_alone = self.selector.charged_cpus(&self.empty, shape);
+            }
+        }
+        if self.sizes_vary {
+            let alike = shapes.windows(2).all(|pair| pair[0].charged_alone == pair[1].charged_alone);
+            for shape in &mut shapes {
+                // A job of several tasks may get them on one socket or on two.
+                shape.size_varies = match shape.whole_nodes {
+                    true => !(alike && self.selector.charges_always_alike(shape)),
+                    false => select.unit == ConsumableUnit::Socket,
+                };
+                shape.size_grows = !select.linear
+                    && !shape.size_varies
+                    && shape.charged_alone.is_some_and(|cpus| cpus != request.min_cpus);
+            }
+        }
+        shapes
+    }
+
+    /// The shape of a request in one of its partitions, if it has been made and is not taken out. O(1).
+    pub(crate) fn known_shape(&self, request: RequestId, place: usize) -> Option<&Shape> {
+        self.shapes[request.index()].as_ref()?.get(place)
+    }
+
+    /// Takes the shape out of the cache so that the state can be changed while it is read; give it back with
+    /// [`Controller::put_shapes`].
+    pub(crate) fn take_shapes(&mut self, request: RequestId) -> Box<[Shape]> {
+        self.shape_ready(request);
+        self.shapes[request.index()].take().unwrap_or_default()
+    }
+
+    /// Returns what [`Controller::take_shapes`] took.
+    pub(crate) fn put_shapes(&mut self, request: RequestId, mut shapes: Box<[Shape]>) {
+        if self.limits.caps_nodes {
+            shapes.iter_mut().for_each(|shape| shape.cap_nodes(u32::MAX));
+        }
+        self.shapes[request.index()] = Some(shapes);
+    }
+}
+
+/// Whether jobs may be charged more CPUs than they ask for (those of whole nodes, sockets, or cores with threads), and priorities or
+/// limits heed it. O(nodes + partitions + requests).
+pub(super) fn sizes_vary(scenario: &Scenario, limited: bool) -> bool {
+    let cluster = &scenario.cluster;
+    let select = &scenario.policy.select;
+    let is_exclusive = |partition: &Partition| partition.over_subscribe == OverSubscribe::Exclusive;
+    let of_whole_nodes = select.linear
+        || cluster.partitions.iter().any(is_exclusive)
+        || scenario.workload.requests.iter().any(|request| request.sharing == Sharing::Exclusive);
+    let of_sockets = select.unit == ConsumableUnit::Socket && !select.linear;
+    let of_threads = cluster.nodes.iter().any(|node| node.threads_per_core > 1);
+    (scenario.policy.priority.counts_sizes() || limited) && (of_whole_nodes || of_sockets || of_threads)
+}
