@@ -123,7 +123,7 @@ pub struct Request {
     pub min_nodes: u32,
     /// `-N min-max`; `None` where only tasks were asked for.
     pub max_nodes: Option<u32>,
-    /// `-n`: tasks, at least 1.
+    /// `-n`: tasks; 0 where only GPUs were counted (`--gpus`), which is one task that may have its GPUs on several nodes.
     pub tasks: u32,
     /// `-c`, at least 1.
     pub cpus_per_task: u32,

@@ -1,9 +1,9 @@
 //! Keeping the groups' use up to date as jobs start, run and end.
 
 use crate::cluster::Tres;
-use crate::ids::{AssociationId, JobId, PartitionId};
+use crate::ids::{AssociationId, GresId, JobId, PartitionId};
 use crate::select::free::Allocation;
-use crate::select::shape::Shape;
+use crate::select::shape::{Alone, MemoryNeed, Shape};
 use crate::simulation::Controller;
 
 use super::usage::{Held, Used};
@@ -33,16 +33,35 @@ impl Controller<'_> {
     pub(crate) fn planned_counts(&self, id: JobId, partition: PartitionId, shape: &Shape, later: bool) -> Held {
         let free = if later { &self.future } else { &self.free };
         let allocation = self.selector.allocate(free, shape);
-        let counts = self.allocated_counts(id, &allocation, self.billing(partition, &allocation));
-        Held { nodes: shape.required.clone(), ..counts }
+        let mut held = self.allocated_counts(id, &allocation, self.billing(partition, &allocation));
+        let units = self.selector.alone().units;
+        self.count_units(&mut held, shape, units);
+        if let MemoryNeed::PerUnit(mb, _) = shape.memory {
+            held.counts[self.limits.index.of(Tres::Memory)] = units.saturating_mul(mb);
+        }
+        Held { nodes: shape.required.clone(), ..held }
     }
 
     /// What a waiting job is taken to want while its nodes are busy: the CPUs of its last successful test, before that those it
     /// asks for, on as many nodes as it would get `alone` on an idle machine, or asks for at most.
-    pub(crate) fn busy_counts(&self, id: JobId, alone: Option<u32>) -> Held {
+    pub(crate) fn busy_counts(&self, id: JobId, shape: &Shape, alone: Option<Alone>) -> Held {
         let request = &self.scenario.workload.requests[self.scenario.workload.jobs[id.index()].request.index()];
         let asked = request.max_nodes.unwrap_or(request.min_nodes).max(1);
-        self.counts_on(id, u64::from(alone.unwrap_or(asked)))
+        let mut held = self.counts_on(id, u64::from(alone.map_or(asked, |alone| alone.nodes)));
+        self.count_units(&mut held, shape, alone.map_or(0, |alone| alone.units));
+        held
+    }
+
+    /// Counts what a test took of the GRES of the whole job, where it took any and they come neither with tasks nor with CPUs.
+    fn count_units(&self, held: &mut Held, shape: &Shape, units: u64) {
+        let of_job = shape.gres_of_job.first().filter(|wanted| wanted.per_task.is_none() && wanted.unit_cpus == 0);
+        let Some(wanted) = of_job.filter(|_| units > 0) else {
+            return;
+        };
+        let total = self.selector.geometry.gres_total[wanted.gres.index()].map(GresId::new);
+        for gres in std::iter::once(wanted.gres).chain(total) {
+            held.counts[self.limits.index.of(Tres::Gres(gres))] = units;
+        }
     }
 
     /// What a waiting job would at least hold.
@@ -70,9 +89,10 @@ impl Controller<'_> {
             crate::job::Memory::PerCpu(mb) => mb.saturating_mul(cpus),
             _ => 0,
         };
-        for wanted in &request.gres {
-            counts[index.of(Tres::Gres(wanted.gres))] =
-                u64::from(wanted.of_job(u32::try_from(nodes).unwrap_or(u32::MAX), request.tasks));
+        let geometry = &self.selector.geometry;
+        let on_nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
+        for gres in (0..geometry.n_gres).map(GresId::new) {
+            counts[index.of(Tres::Gres(gres))] = u64::from(geometry.gres_asked(request, gres, on_nodes));
         }
         for &(license, count) in &request.licenses {
             counts[index.of(Tres::License(license))] = u64::from(count);

@@ -14,7 +14,7 @@ use crate::cluster::Partition;
 use crate::ids::{JobId, PartitionId};
 use crate::node_set::NodeSet;
 use crate::outcome::StartedBy;
-use crate::select::shape::Shape;
+use crate::select::shape::{Alone, Shape};
 use crate::simulation::reservations::{Candidate, Opening};
 use crate::simulation::{Controller, seconds};
 
@@ -425,10 +425,10 @@ fn busy(
     shape: &Shape,
 ) -> Tried {
     let id = record.job;
-    let alone = nodes_alone(controller, scratch, record, shape);
+    let alone = alone(controller, scratch, record, shape);
     if controller.limits.active
         && !controller.scenario.policy.main.assoc_limit_stop
-        && !controller.limits_allow_counts(id, record.partition, &controller.busy_counts(id, alone))
+        && !controller.limits_allow_counts(id, record.partition, &controller.busy_counts(id, shape, alone))
     {
         // A limit that would hold it back anyway wins over busy nodes.
         return Tried::Passes;
@@ -451,15 +451,15 @@ fn busy(
     if below_reserve_thresholds(controller, record) { Tried::Passes } else { Tried::Blocks }
 }
 
-/// How many nodes a job that did not fit would get of those left to it if they were idle, as the test tells whether it could ever
+/// What a job that did not fit would get of the nodes left to it if they were idle, as the test tells whether it could ever
 /// run there. O(words), O(candidates) where nodes are taken from it.
-fn nodes_alone(controller: &mut Controller<'_>, scratch: &MainScratch, record: Record, shape: &Shape) -> Option<u32> {
+fn alone(controller: &mut Controller<'_>, scratch: &MainScratch, record: Record, shape: &Shape) -> Option<Alone> {
     if !asks_anew(controller, scratch, shape) {
-        return shape.feasible.then_some(shape.nodes_alone);
+        return shape.feasible.then_some(shape.alone);
     }
     let user = controller.scenario.workload.jobs[record.job.index()].user.0;
     let fits = controller.selector.fits(&controller.empty, shape, user, &scratch.possible);
-    fits.then_some(controller.selector.chosen.len() as u32)
+    fits.then(|| controller.selector.alone())
 }
 
 /// Whether nodes are taken from a job, limits leave it fewer, or its test leaves weights behind: what an idle machine offers it is

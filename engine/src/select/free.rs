@@ -1,7 +1,8 @@
 //! What is free on every node, and what a running job holds.
 
 use crate::cluster::Cluster;
-use crate::ids::{NodeId, PartitionId};
+use crate::ids::{GresId, NodeId, PartitionId};
+use crate::job::{GresRequest, Request};
 use crate::node_set::NodeSet;
 use crate::policy::{ConsumableUnit, SelectPolicy};
 use crate::select::seats::{Seat, Shared};
@@ -40,6 +41,19 @@ pub(crate) struct Geometry {
 }
 
 impl Geometry {
+    /// How much of a GRES a request asks for on so many nodes; what it asks of a type is of its name's total, too, as `gres/gpu`
+    /// counts what `gres/gpu:a100` does. O(GRES asked for).
+    pub(crate) fn gres_asked(&self, request: &Request, gres: GresId, nodes: u32) -> u32 {
+        let of = |kind: bool| {
+            let counts = move |wanted: &&GresRequest| {
+                let total = self.gres_total.get(wanted.gres.index()).copied().flatten();
+                if kind { total == Some(gres.index()) } else { wanted.gres == gres }
+            };
+            request.gres.iter().filter(counts).map(|wanted| wanted.of_job(nodes, request.tasks.max(1)))
+        };
+        of(false).max().unwrap_or(0).max(of(true).fold(0, u32::saturating_add))
+    }
+
     /// Reads the cluster. O(nodes × sockets).
     pub(crate) fn new(cluster: &Cluster, select: &SelectPolicy) -> Self {
         let mut geometry = Self {

@@ -1,7 +1,7 @@
 //! From chosen nodes to an allocation: tasks over nodes, cores over sockets, memory and GRES.
 //! Source: slurm-semantics 6.5 (last paragraph), 6.4, 6.9.
 
-use crate::ids::GresId;
+use crate::ids::{GresId, NodeId};
 use crate::policy::ConsumableUnit;
 use crate::select::free::{ANY_USER, Allocation, Free, Geometry, Share};
 use crate::select::near::{NearCores, take_near, usable_cores};
@@ -32,7 +32,7 @@ pub(crate) fn lay_out(
     let over_nodes: Vec<Vec<u32>> = shape
         .gres_of_job
         .iter()
-        .map(|wanted| units_over_nodes((geometry, free), wanted, (chosen, &task_cpus)))
+        .map(|wanted| units_over_nodes((geometry, free), (shape, wanted), (chosen, &task_cpus)))
         .collect();
     let mut of_node = shape.gres.clone();
     let needs_gres = !shape.gres.is_empty() || (shape.whole_nodes && geometry.n_gres > 0);
@@ -74,6 +74,9 @@ pub(crate) fn lay_out(
             MemoryNeed::NotConsumed(_) => 0,
             MemoryNeed::PerNode(mb) => mb,
             MemoryNeed::PerCpu(mb) => mb.saturating_mul(u64::from(cpus)).min(free.memory[index]),
+            MemoryNeed::PerUnit(mb, _) => {
+                over_nodes.first().map_or(0, |units| mb.saturating_mul(u64::from(units[position])))
+            }
             MemoryNeed::Whole => geometry.memory[index],
         };
         allocation.shares.push(Share { node: offer.node, cpus, memory });
@@ -219,25 +222,50 @@ fn avoid_sockets(avoided: &mut [bool], cpus: impl Iterator<Item = u32>, most: u3
     }
 }
 
-/// How many units each node gives of a GRES that is counted for the whole job: with tasks as many as they need; else the fewest
-/// everywhere, and the rest from the first nodes that have them.
+/// What a node could give of a GRES that is counted for the whole job: what is free, and has its memory.
+pub(super) fn units_of_node(
+    (geometry, free): (&Geometry, &Free),
+    shape: &Shape,
+    wanted: &GresOfJob,
+    node: NodeId,
+) -> u32 {
+    let units = free.gres[node.index() * geometry.n_gres + wanted.gres.index()];
+    match shape.memory {
+        MemoryNeed::PerUnit(mb, _) => units.min(u32::try_from(free.memory[node.index()] / mb).unwrap_or(u32::MAX)),
+        _ => units,
+    }
+}
+
+/// How many units each node gives of a GRES that is counted for the whole job: as many as its tasks need, or its CPUs where they
+/// come with units; else all that it has, but for one for each node after it. What is left then the first nodes give that have it.
+/// Source: rec p-gpus.
 fn units_over_nodes(
     (geometry, free): (&Geometry, &Free),
-    wanted: &GresOfJob,
+    (shape, wanted): (&Shape, &GresOfJob),
     (chosen, task_cpus): (&[Offer], &[u32]),
 ) -> Vec<u32> {
     let mut left = wanted.count;
     let mut units = Vec::with_capacity(chosen.len());
+    let has = |offer: &Offer| units_of_node((geometry, free), shape, wanted, offer.node);
     for (position, offer) in chosen.iter().enumerate() {
-        let has = free.gres[offer.node.index() * geometry.n_gres + wanted.gres.index()];
-        let of_tasks = wanted
-            .per_task
-            .zip(task_cpus.get(position))
-            .map_or(u32::MAX, |(per_task, cpus)| (cpus / wanted.task_cpus.max(1)).saturating_mul(per_task));
+        let by_cpus = task_cpus.get(position).map_or(u32::MAX, |cpus| match (wanted.per_task, wanted.unit_cpus) {
+            (Some(per_task), _) => (cpus / wanted.task_cpus.max(1)).saturating_mul(per_task),
+            (None, 0) => u32::MAX,
+            (None, unit_cpus) => cpus / unit_cpus,
+        });
         let others = wanted.least.saturating_mul((chosen.len() - 1 - position) as u32);
-        let taken = left.saturating_sub(others).min(of_tasks).max(wanted.least).min(has);
+        // Tasks have theirs on every node; of units of the job the last nodes have one each, if there are no more.
+        let least = wanted.per_task.map_or(0, |_| wanted.least);
+        let taken = left.saturating_sub(others).min(by_cpus).max(least).min(has(offer));
         left = left.saturating_sub(taken);
         units.push(taken);
+    }
+    if wanted.per_task.is_none() {
+        for (units, offer) in units.iter_mut().zip(chosen) {
+            let more = has(offer).saturating_sub(*units).min(left);
+            *units += more;
+            left -= more;
+        }
     }
     units
 }

@@ -34,7 +34,7 @@ use crate::policy::{ConsumableUnit, SelectPolicy, SlurmVersion};
 use free::{Allocation, Free, Geometry};
 use near::NearCores;
 use pick::{Offer, PickScratch};
-use shape::Shape;
+use shape::{Alone, Shape};
 use tree::Tree;
 use weights::Weights;
 
@@ -197,7 +197,7 @@ impl Selector {
         let index = node.index();
         let mut gres = 0;
         if let Some(wanted) = shape.gres_of_job.first() {
-            let units = free.gres[index * self.geometry.n_gres + wanted.gres.index()];
+            let units = layout::units_of_node((&self.geometry, free), shape, wanted, node);
             if let Some(per_task) = wanted.per_task {
                 cpus = cpus.min((units / per_task.max(1)).saturating_mul(wanted.task_cpus));
             }
@@ -206,6 +206,12 @@ impl Selector {
         let (weight, total_cpus) = (self.weights.of(node), self.geometry.cpus[index]);
         let kept = self.geometry.kept(self.unit, node);
         self.offers.push(Offer { node, cpus, weight, total_cpus, kept, gres });
+    }
+
+    /// What the last test gave the job.
+    pub(crate) fn alone(&self) -> Alone {
+        let units = self.chosen.iter().map(|offer| u64::from(offer.gres)).sum();
+        Alone { nodes: self.chosen.len() as u32, units }
     }
 
     /// Whether tests of the request prefer nodes by their GPUs.
@@ -339,7 +345,8 @@ impl Selector {
         if shape.whole_nodes {
             return Some(self.chosen.iter().map(|offer| self.geometry.cpus[offer.node.index()]).sum());
         }
-        self.rounds_up.then(|| self.allocate(free, shape).shares.iter().map(|share| share.cpus).sum())
+        (self.rounds_up || shape.gpus_add_cpus)
+            .then(|| self.allocate(free, shape).shares.iter().map(|share| share.cpus).sum())
     }
 
     /// Whether a job that takes whole nodes is charged the same on whichever of its nodes. O(eligible nodes).

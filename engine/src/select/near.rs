@@ -91,19 +91,22 @@ impl NearCores {
         let per_task = shape.cpus_per_task.max(1);
         let all_tasks = shape.min_cpus / per_task;
         let room = cpus / per_task;
+        let one_each = shape.gres_of_job.iter().all(|wanted| wanted.per_task.is_some());
         let (least, most) = match shape.tasks_per_node {
             Some(tasks) => (tasks, tasks),
             None if shape.max_nodes == 1 => (all_tasks, all_tasks),
-            None if all_tasks == shape.min_nodes && shape.min_nodes == shape.max_nodes => (1, 1),
+            None if one_each && shape.tasks == shape.min_nodes && shape.min_nodes == shape.max_nodes => (1, 1),
             None => (1, room),
         };
+        // GPUs bring CPUs of their own.
+        let cpus_of = |tasks: u32| (tasks * per_task).max(shape.min_cpus_per_node);
         let mut tasks = most.min(room);
         if tasks < least {
             self.cpus = 0;
             return;
         }
         for &(gres, count) in &shape.gres {
-            let needed = (least.max(1) * per_task).div_ceil(self.cpus_per_core);
+            let needed = cpus_of(least.max(1)).div_ceil(self.cpus_per_core);
             let anywhere = free.near_none(geometry, node, gres);
             let mut order: Vec<usize> = (0..self.cores.len()).collect();
             order.sort_by_key(|&socket| std::cmp::Reverse(self.cores[socket]));
@@ -132,14 +135,14 @@ impl NearCores {
                     }
                 }
             }
-            while tasks >= least && (tasks * per_task).div_ceil(threads) > self.total {
+            while tasks >= least && cpus_of(tasks).div_ceil(threads) > self.total {
                 tasks -= 1;
             }
             if tasks < least || tasks == 0 {
                 self.cpus = 0;
                 return;
             }
-            let wanted = (tasks * per_task).div_ceil(threads);
+            let wanted = cpus_of(tasks).div_ceil(threads);
             for socket in (0..required.len()).filter(|&socket| !required[socket]) {
                 while self.total > wanted && self.cores[socket] > 0 {
                     self.remove(socket);
@@ -152,7 +155,7 @@ impl NearCores {
                 self.remove(fullest);
             }
         }
-        self.cpus = self.cpus.min(tasks * per_task);
+        self.cpus = self.cpus.min(cpus_of(tasks));
     }
 }
 
@@ -170,7 +173,8 @@ pub(crate) fn near_gpus(geometry: &Geometry, unit: ConsumableUnit, free: &Free, 
                 let far = geometry.sockets(node).filter(|&at| usable_cores(geometry, unit, free, shape, at) == 0);
                 near = all.saturating_sub(far.map(|socket| free.near(geometry, socket, gres)).sum());
             }
-            if shape.whole_nodes { near } else { count.min(near) }
+            let of_job = shape.gres_of_job.iter().find(|of_job| of_job.gres == gres);
+            if shape.whole_nodes { near } else { of_job.map_or(count, |of_job| of_job.count).min(near) }
         });
         units.sum()
     };

@@ -133,7 +133,7 @@ impl Remaining {
     /// Takes an offer: as many CPUs as it may, leaving a core's or socket's, or a task's, for each node that the job cannot do
     /// without.
     pub(super) fn take(&mut self, shape: &Shape, mut offer: Offer) -> Offer {
-        if !shape.whole_nodes {
+        if !shape.whole_nodes && !shape.spreads_cpus() {
             let reserved = (self.least_nodes - 1).max(0) * i64::from(shape.cpus_per_task.max(u32::from(offer.kept)));
             let allowed = (self.cpus - reserved).max(i64::from(shape.min_cpus_per_node));
             offer.cpus = i64::from(offer.cpus).min(allowed) as u32;

@@ -18,6 +18,8 @@ pub(crate) enum MemoryNeed {
     PerNode(u64),
     /// So much for every allocated CPU [MB].
     PerCpu(u64),
+    /// So much for every unit of the GRES that is counted for the whole job [MB], of which a node gives so many at least.
+    PerUnit(u64, u32),
     /// All of the node.
     Whole,
 }
@@ -44,6 +46,8 @@ pub(crate) struct Shape {
     pub(crate) cpus_per_task: u32,
     /// Tasks on a node at most, where asked for.
     pub(crate) tasks_per_node: Option<u32>,
+    /// Tasks, at least one.
+    pub(crate) tasks: u32,
     /// Tasks on a socket at most.
     pub(crate) tasks_per_socket: Option<u32>,
     /// CPUs usable of each core: threads, fewer where tasks per core or threads per core are limited.
@@ -94,10 +98,12 @@ pub(crate) struct Shape {
     pub(crate) counted: Vec<(NodeSet, u32)>,
     /// Whether an empty machine could run it; filled in by the controller.
     pub(crate) feasible: bool,
-    /// Nodes that an empty machine would give it, where it is feasible; filled in by the controller.
-    pub(crate) nodes_alone: u32,
+    /// What an empty machine would give it, where it is feasible; filled in by the controller.
+    pub(crate) alone: Alone,
     /// CPUs that an empty machine would charge it, where that counts for its size; filled in by the controller.
     pub(crate) charged_alone: Option<u32>,
+    /// Whether GPUs may bring it more CPUs than it asks for: their own, or one on each node that they take.
+    pub(crate) gpus_add_cpus: bool,
     /// Whether the nodes it gets decide how many CPUs it is charged, where that counts for its size; filled in by the
     /// controller.
     pub(crate) size_varies: bool,
@@ -138,6 +144,15 @@ struct TaskNeed {
     max_cpus_per_node: Option<(u32, u32)>,
 }
 
+/// What a test gave a job.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Alone {
+    /// Its nodes.
+    pub(crate) nodes: u32,
+    /// What these offer of the GRES that it counts over all of its nodes (`--gpus`): tests count them whole (rec q-gpu).
+    pub(crate) units: u64,
+}
+
 /// GRES counted for the whole job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GresOfJob {
@@ -151,6 +166,9 @@ pub(crate) struct GresOfJob {
     pub(crate) per_task: Option<u32>,
     /// CPUs of such a task, those of its GPUs included.
     pub(crate) task_cpus: u32,
+    /// CPUs asked for with each unit that comes without a task (`--cpus-per-gpu`; not the default); 0 for none. Then the job's CPUs
+    /// go round its nodes, and units go where their CPUs are (facts 42).
+    pub(crate) unit_cpus: u32,
 }
 
 /// How nodes are chosen among those that can serve.
@@ -179,9 +197,14 @@ impl Shape {
         }
     }
 
+    /// Whether CPUs are counted by GPUs, and go round its nodes. O(1).
+    pub(crate) fn spreads_cpus(&self) -> bool {
+        self.gres_of_job.first().is_some_and(|wanted| wanted.unit_cpus > 0)
+    }
+
     /// Whether limits leave it fewer nodes than an idle machine would give it, or than it asks for. O(1).
     pub(crate) fn is_capped(&self) -> bool {
-        self.max_nodes < self.nodes_alone || self.wanted_nodes < self.uncapped.1
+        self.max_nodes < self.alone.nodes || self.wanted_nodes < self.uncapped.1
     }
 
     /// Prepares a request for a partition. O(nodes).
@@ -218,7 +241,8 @@ impl Shape {
         }
         let asked_max = request.max_nodes.or(partition.max_nodes).unwrap_or(500_000);
         let mut max_nodes = asked_max.min(partition.max_nodes.unwrap_or(500_000));
-        if request.max_nodes.is_none() && !select.linear {
+        // Who counts GPUs alone gets them from as many nodes as it takes.
+        if request.max_nodes.is_none() && request.tasks > 0 && !select.linear {
             max_nodes = max_nodes.min(tasks.max(min_nodes));
         }
         let wanted_nodes = match request.max_nodes {
@@ -260,6 +284,7 @@ impl Shape {
             min_cpus_per_node = min_cpus_per_node.max(cpus.saturating_mul(gpus));
             min_cpus = min_cpus.max(cpus.saturating_mul(gpus_of_job(cluster, request, gpus, (spread, tasks))));
         }
+        let asked_cpus = request.min_cpus.max(request.tasks.saturating_mul(cpus_per_task)).max(min_nodes);
         if memory == Memory::Default
             && gpus > 0
             && let Some(mb) = partition.default_memory_per_gpu.or(select.default_memory_per_gpu)
@@ -267,6 +292,8 @@ impl Shape {
         {
             memory = Memory::PerGpu(mb);
         }
+        let gres_of_job =
+            if over_nodes { gres_of_job(request, tasks, (cpus_per_task, cpus_a_gpu)) } else { Vec::new() };
         let too_much_memory = match (memory, limit) {
             (Memory::PerNode(asked), Some(MemoryDefault::PerNode(most))) => asked > most,
             (Memory::PerCpu(asked), Some(MemoryDefault::PerNode(most))) => {
@@ -282,6 +309,7 @@ impl Shape {
             wanted_nodes,
             uncapped: (max_nodes, wanted_nodes),
             min_cpus,
+            tasks,
             cpus_per_task,
             tasks_per_node: request.ntasks_per_node,
             tasks_per_socket: request.ntasks_per_socket,
@@ -291,9 +319,9 @@ impl Shape {
             sockets_per_node: request.sockets_per_node.unwrap_or(0),
             min_cpus_per_node,
             room_per_node: min_cpus_per_node.max(tasks_room),
-            memory: memory_need(memory, gpus.max(1), partition, select),
+            memory: memory_need(memory, (gpus.max(1), &gres_of_job), partition, select),
             gres,
-            gres_of_job: if over_nodes { gres_of_job(request, tasks, (cpus_per_task, cpus_a_gpu)) } else { Vec::new() },
+            gres_of_job,
             whole_nodes,
             exclusive_user: partition.exclusive_user || request.sharing == Sharing::ExclusiveUser,
             max_cpus_per_node: partition.max_cpus_per_node.map(|most| {
@@ -312,8 +340,9 @@ impl Shape {
             alternatives: Vec::new(),
             counted: Vec::new(),
             feasible: false,
-            nodes_alone: 0,
+            alone: Alone::default(),
             charged_alone: None,
+            gpus_add_cpus: !select.linear && (min_cpus > asked_cpus || over_nodes && !request.gres.is_empty()),
             size_varies: false,
             size_grows: false,
             alike: None,
@@ -386,7 +415,7 @@ fn is_large_enough(request: &Request, least_cpus: u32, asked: Memory, memory: Me
         _ if matches!(asked, Memory::PerGpu(_)) => true,
         MemoryNeed::NotConsumed(mb) | MemoryNeed::PerNode(mb) => mb <= node.memory_mb,
         MemoryNeed::PerCpu(mb) => mb.saturating_mul(u64::from(least_cpus)) <= node.memory_mb,
-        MemoryNeed::Whole => true,
+        MemoryNeed::PerUnit(..) | MemoryNeed::Whole => true,
     };
     enough_memory
         && least_cpus <= node.cpus
@@ -436,7 +465,8 @@ fn gres_of_job(request: &Request, tasks: u32, (cpus_per_task, cpus_a_gpu): (u32,
             GresScope::PerNode | GresScope::PerSocket => return None,
         };
         let task_cpus = cpus_per_task.max(cpus_a_gpu.saturating_mul(least));
-        Some(GresOfJob { gres: wanted.gres, count: wanted.of_job(1, tasks), least, per_task, task_cpus })
+        let unit_cpus = request.cpus_per_gpu.filter(|_| per_task.is_none()).unwrap_or(0);
+        Some(GresOfJob { gres: wanted.gres, count: wanted.of_job(1, tasks), least, per_task, task_cpus, unit_cpus })
     };
     let counted = request.gres.iter().filter(|wanted| wanted.count > 0 && !is_off(Rule::Gres));
     counted.filter_map(of).collect()
@@ -477,7 +507,12 @@ fn gpus_per_node(cluster: &Cluster, gres: &[(GresId, u32)]) -> u32 {
 }
 
 /// What the job takes of a node's memory, given defaults.
-fn memory_need(memory: Memory, gpus: u32, partition: &Partition, select: &SelectPolicy) -> MemoryNeed {
+fn memory_need(
+    memory: Memory,
+    (gpus, of_job): (u32, &[GresOfJob]),
+    partition: &Partition,
+    select: &SelectPolicy,
+) -> MemoryNeed {
     if !select.memory || is_off(Rule::Memory) {
         return match memory {
             Memory::PerNode(mb) => MemoryNeed::NotConsumed(mb),
@@ -487,7 +522,10 @@ fn memory_need(memory: Memory, gpus: u32, partition: &Partition, select: &Select
     match memory {
         Memory::PerNode(mb) => MemoryNeed::PerNode(mb),
         Memory::PerCpu(mb) => MemoryNeed::PerCpu(mb),
-        Memory::PerGpu(mb) => MemoryNeed::PerNode(mb.saturating_mul(u64::from(gpus))),
+        Memory::PerGpu(mb) => match of_job.first() {
+            Some(wanted) if mb > 0 => MemoryNeed::PerUnit(mb, wanted.least),
+            _ => MemoryNeed::PerNode(mb.saturating_mul(u64::from(gpus))),
+        },
         Memory::WholeNode => MemoryNeed::Whole,
         Memory::Default if is_off(Rule::MemoryDefaults) => MemoryNeed::PerNode(0),
         Memory::Default => match partition.default_memory.or(select.default_memory) {

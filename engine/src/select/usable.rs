@@ -63,6 +63,8 @@ pub(crate) fn usable_cpus(
         MemoryNeed::NotConsumed(_) => cpus,
         MemoryNeed::PerNode(mb) if mb > free.memory[index] => 0,
         MemoryNeed::PerNode(_) => cpus,
+        MemoryNeed::PerUnit(mb, least) if mb.saturating_mul(u64::from(least)) > free.memory[index] => 0,
+        MemoryNeed::PerUnit(..) => cpus,
         MemoryNeed::Whole if free.memory[index] < geometry.memory[index] => 0,
         MemoryNeed::Whole => cpus,
         MemoryNeed::PerCpu(mb) => {
@@ -96,6 +98,7 @@ fn whole_node(geometry: &Geometry, free: &Free, shape: &Shape, index: usize) -> 
         MemoryNeed::NotConsumed(mb) => mb <= geometry.memory[index],
         MemoryNeed::PerNode(mb) => mb <= free.memory[index],
         // --mem-per-cpu is charged for every CPU of the node.
+        MemoryNeed::PerUnit(mb, least) => mb.saturating_mul(u64::from(least)) <= free.memory[index],
         MemoryNeed::PerCpu(mb) => mb.saturating_mul(u64::from(cpus)) <= free.memory[index],
         MemoryNeed::Whole => free.memory[index] == geometry.memory[index],
     };

@@ -86,10 +86,7 @@ impl Controller<'_> {
                     Some(MemoryDefault::PerCpu(mb)) => mb as f64 * asked_cpus,
                     None => 0.0,
                 },
-                Tres::Gres(gres) => {
-                    let wanted = request.gres.iter().find(|wanted| wanted.gres == gres);
-                    wanted.map_or(0.0, |wanted| f64::from(wanted.of_job(nodes, request.tasks)))
-                }
+                Tres::Gres(gres) => f64::from(self.selector.geometry.gres_asked(request, gres, nodes)),
                 Tres::License(license) => {
                     let wanted = request.licenses.iter().find(|(id, _)| *id == license);
                     wanted.map_or(0.0, |(_, count)| f64::from(*count))

@@ -23,12 +23,17 @@ impl Controller<'_> {
         let request = self.scenario.workload.jobs[id.index()].request;
         let user = self.scenario.workload.jobs[id.index()].user.0;
         let shapes = self.take_shapes_of(id);
-        let alone = shapes.iter().find_map(|shape| {
-            let mut nodes = shape.eligible.clone();
-            nodes.intersect(&self.up);
-            let fits = shape.feasible && self.selector.fits_in_plan(&self.empty, shape, user, &nodes);
-            fits.then_some(self.selector.chosen.len() as u32)
-        });
+        let (place, alone) = shapes
+            .iter()
+            .enumerate()
+            .find_map(|(place, shape)| {
+                let mut nodes = shape.eligible.clone();
+                nodes.intersect(&self.up);
+                let fits = shape.feasible && self.selector.fits_in_plan(&self.empty, shape, user, &nodes);
+                fits.then(|| (place, Some(self.selector.alone())))
+            })
+            .unwrap_or((0, None));
+        let held = self.busy_counts(id, &shapes[place], alone);
         self.put_shapes(request, shapes);
         if !self.reservation_admits(id) || self.awaits_reservation(id) {
             return PendingReason::Reservation;
@@ -41,7 +46,6 @@ impl Controller<'_> {
         if self.is_held(id) {
             return self.reason_of_held(id);
         }
-        let held = self.busy_counts(id, alone);
         let allows = |partition| {
             let by_counts = !self.limits.active || self.limits_allow_counts(id, partition, &held);
             by_counts && self.limits_allow_test(id, partition) && self.partition_allows(id, partition)

@@ -29,7 +29,7 @@ impl Controller<'_> {
             shape.idle_suffices = self.selector.idle_suffices(&self.empty, shape);
             shape.alike = self.selector.offers_alike(shape);
             shape.feasible = self.selector.fits_in_plan(&self.empty, shape, user, &shape.eligible);
-            shape.nodes_alone = self.selector.chosen.len() as u32;
+            shape.alone = self.selector.alone();
             if shape.feasible && sizes_count {
                 shape.charged_alone = self.selector.charged_cpus(&self.empty, shape);
             }
@@ -71,7 +71,7 @@ impl Controller<'_> {
     }
 }
 
-/// Whether jobs may be charged more CPUs than they ask for (those of whole nodes, sockets, or cores with threads), and priorities or
+/// Whether jobs may be charged more CPUs than they ask for (those of whole nodes, sockets, cores with threads, or GPUs), and priorities or
 /// limits heed it. O(nodes + partitions + requests).
 pub(super) fn sizes_vary(scenario: &Scenario, limited: bool) -> bool {
     let cluster = &scenario.cluster;
@@ -82,5 +82,6 @@ pub(super) fn sizes_vary(scenario: &Scenario, limited: bool) -> bool {
         || scenario.workload.requests.iter().any(|request| request.sharing == Sharing::Exclusive);
     let of_sockets = select.unit == ConsumableUnit::Socket && !select.linear;
     let of_threads = cluster.nodes.iter().any(|node| node.threads_per_core > 1);
-    (scenario.policy.priority.counts_sizes() || limited) && (of_whole_nodes || of_sockets || of_threads)
+    let of_gpus = !select.linear && scenario.workload.requests.iter().any(|request| !request.gres.is_empty());
+    (scenario.policy.priority.counts_sizes() || limited) && (of_whole_nodes || of_sockets || of_threads || of_gpus)
 }

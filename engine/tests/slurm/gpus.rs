@@ -258,3 +258,88 @@ fn the_last_node_brings_the_gpus_that_lack() {
          4  20  20..70  *     *          n1     *",
     );
 }
+
+/// Recorded (p-gpus, jobs 26, 9 and 30): who counts GPUs alone gets them from as many nodes as it takes, tasks from as many as there are. Each node
+/// gives all that it has, but for one for each node after it: three of g1, one of v1 and v2.
+#[test]
+fn gpus_alone_come_from_as_many_nodes_as_it_takes() {
+    let scenario = |job: &str, rest: &str| {
+        format!(
+            "node g1 cores=16 weight=2 gres=gpu:4
+             node v[1-2] cores=12 weight=1 gres=gpu:2
+             job 1 {job} run=100 t=10
+             job 2 at=10 gres=gpu:{rest} run=50 t=1"
+        )
+    };
+    let of = |on: &str, beside: &str| format!("1 0 0..4 +100 COMPLETED {on} *\n 2 10 10..14 +50 COMPLETED {beside} *");
+    expect(&scenario("n=0 gpus=5", "1 w=g1"), &of("g1,v1,v2", "g1"));
+    expect(&scenario("n=0 gpus=5", "1 w=v1"), &of("g1,v1,v2", "v1"));
+    expect(&scenario("N=2 n=4 gpus=3", "1 w=v2"), &of("v1,v2", "v2"));
+    expect(&scenario("n=2 gpus=6", "2 w=v2"), &of("g1,v1", "v2"));
+}
+
+/// Recorded (p-gpus, jobs 3 and 54): with `--cpus-per-gpu` its CPUs go round the nodes, and GPUs go where their CPUs are: two of each node,
+/// and where a node has no two, the first has one more.
+#[test]
+fn gpus_go_where_their_cpus_are() {
+    let scenario = |held: &str, rest: u32| {
+        format!(
+            "node g1 cores=16 weight=2 gres=gpu:4
+             node v[1-2] cores=12 weight=1 gres=gpu:2
+             job 1 gres=gpu:1 {held} run=500 t=10
+             job 2 at=10 n=0 gpus=6 cpus_per_gpu=2 run=100 t=10
+             job 3 at=20 gres=gpu:{rest} w=g1 run=50 t=1"
+        )
+    };
+    let of = |start: &str| {
+        format!(
+            "1  0   0..4    +500  COMPLETED  *  *
+             2  10  10..14  +100  COMPLETED  g1,v1,v2  *
+             3  20  {start} +50   COMPLETED  g1  *"
+        )
+    };
+    expect(&scenario("w=v1", 1), &of("20..24"));
+    expect(&scenario("w=v1", 2), &of("2.end+0..4"));
+    expect(&scenario("w=g1", 1), &of("20..24"));
+}
+
+/// Recorded (q-gpu, job 10): of nodes that weigh the same those are preferred that have more of the GPUs that all tasks need.
+#[test]
+fn nodes_with_more_gpus_for_its_tasks_are_preferred() {
+    expect(
+        "node g[1-2] cores=16 gres=gpu:4
+         job 1 gres=gpu:2 w=g1 run=500 t=10
+         job 2 at=10 n=3 gpus_per_task=1 run=100 t=10",
+        "1  0   0..4    *     *          g1  *
+         2  10  10..14  +100  COMPLETED  g2  *",
+    );
+}
+
+/// Recorded (q-gpu, job 46): a node offers a job of one task a node just the CPUs of the GPUs it needs there, so g1 is as tight as g2.
+#[test]
+fn nodes_are_equally_tight_for_one_task_a_node_with_gpus() {
+    expect(
+        "node g[1-2] cores=16 weight=2 gres=gpu:4
+         node v1 cores=12 weight=1 gres=gpu:4
+         job 1 n=2 w=g2 run=500 t=10
+         job 2 at=10 N=2 n=2 gres=gpu:2 cpus_per_gpu=2 run=100 t=10",
+        "1  0   0..4    *     *          g2     *
+         2  10  10..14  +100  COMPLETED  g1,v1  *",
+    );
+}
+
+/// Recorded (q-gpu, jobs 46 and 44): from its first plan on a job is as large as its GPUs' CPUs make it. Job 3 asks for more CPUs
+/// than job 4 says it wants, but job 4's GPUs bring eight.
+#[test]
+fn gpus_make_waiting_jobs_larger() {
+    expect(
+        "node g1 cores=16 gres=gpu:4
+         set multifactor weight_job_size=1000
+         job 1 n=16 gres=gpu:4 run=900 t=20
+         job 3 at=10 n=4 gres=gpu:3 run=100 t=10
+         job 4 at=10 n=1 gres=gpu:4 cpus_per_gpu=2 run=100 t=10",
+        "1  0   0..4        *     *          g1  *
+         3  10  4.end+0..4  +100  COMPLETED  g1  *
+         4  10  1.end+0..4  +100  COMPLETED  g1  *",
+    );
+}

@@ -28,7 +28,7 @@ pub(super) fn cut(request: &Request, share: Share) -> Option<Request> {
         if n_nodes < request.min_nodes {
             let part = |count: u32| {
                 let cut = u64::from(count) * u64::from(n_nodes) / u64::from(request.min_nodes);
-                u32::try_from(cut).unwrap_or(u32::MAX).max(1)
+                u32::try_from(cut).unwrap_or(u32::MAX).max(count.min(1))
             };
             smaller.min_nodes = n_nodes;
             smaller.max_nodes = request.max_nodes.map(|most| most.min(n_nodes));
@@ -36,7 +36,8 @@ pub(super) fn cut(request: &Request, share: Share) -> Option<Request> {
             smaller.min_cpus = part(request.min_cpus);
         }
         let tasks = cpus / u64::from(request.cpus_per_task.max(1));
-        smaller.tasks = smaller.tasks.min(u32::try_from(tasks).unwrap_or(u32::MAX)).max(1);
+        // No tasks are those of GPUs alone.
+        smaller.tasks = smaller.tasks.min(u32::try_from(tasks).unwrap_or(u32::MAX)).max(request.tasks.min(1));
         smaller.min_cpus = smaller.min_cpus.min(u32::try_from(cpus).unwrap_or(u32::MAX)).max(1);
         suffices(&smaller, &candidates).then_some(smaller)
     })

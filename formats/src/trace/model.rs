@@ -150,7 +150,7 @@ pub struct TraceRequest {
     pub min_nodes: u32,
     /// Most nodes; `None` where only tasks were asked for.
     pub max_nodes: Option<u32>,
-    /// Tasks.
+    /// Tasks; 0 where only GPUs were counted.
     pub tasks: u32,
     /// CPUs of a task.
     pub cpus_per_task: u32,

@@ -10,7 +10,7 @@
 //! `ub-micro` a2) and others made for this test (`docs/FIDELITY.md`, from facts 28 on; run a1, of `z-sock` a3): another site's
 //! `bf_*` parameters; threads, GPUs, a tree of accounts; sockets, tiers, limits of QOS; at 50 times real time select/linear, on
 //! unlike nodes with cycles of backfill that are held up, and on nodes of one size; a switch tree with `--switches`; preemption by
-//! QOS and by partition, requeueing and cancelling; limits on nodes, whole nodes of three sizes; with those columns of sacct and
+//! QOS and by partition, requeueing and cancelling; limits on nodes, whole nodes of three sizes; GPUs counted by job, task and node; with those columns of sacct and
 //! lines of slurmctld.log that are read.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -137,6 +137,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("micro-split-n", 101),
         ("micro-fsx10", 250),
         ("ub-micro", 500),
+        ("q-gpu", 164),
         ("r-bf", 190),
         ("r-ht", 180),
         ("r-mix", 190),

@@ -181,8 +181,11 @@ pub(super) fn add(
         }
     }
     job.release = released.unwrap_or(job.submit);
-    request.tasks = request.tasks.max(request.min_nodes);
-    request.min_cpus = request.tasks * request.cpus_per_task;
+    // No tasks are those of GPUs alone.
+    if request.tasks > 0 {
+        request.tasks = request.tasks.max(request.min_nodes);
+    }
+    request.min_cpus = request.tasks.max(1) * request.cpus_per_task;
     job.request = RequestId::new(intern(&mut workload.requests, request));
     job.user = UserId::new(intern(&mut workload.users, user.to_owned()));
     job.association = match tree.rows.iter().position(|row| row.user.as_deref() == Some(user)) {

@@ -42,7 +42,7 @@ impl<'s> RequestLowering<'s> {
             partitions,
             min_nodes: asked.min_nodes.max(1),
             max_nodes: asked.max_nodes,
-            tasks: asked.tasks.max(1),
+            tasks: asked.tasks,
             cpus_per_task: asked.cpus_per_task.max(1),
             min_cpus: asked.min_cpus.max(1),
             cpus_per_gpu: asked.cpus_per_gpu,
