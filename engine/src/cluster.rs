@@ -55,8 +55,11 @@ pub struct Node {
     pub cores_per_socket: u32,
     /// Hardware threads in each core.
     pub threads_per_core: u32,
-    /// Logical CPUs (`CPUs=`): cores × threads, or fewer where slurm.conf says so (then one CPU a core).
+    /// Logical CPUs that jobs may have: those of `CPUs=` (cores × threads, or fewer where slurm.conf says so, then one CPU a core) less
+    /// those of `spec_cores`; `CPUEfctv` of scontrol.
     pub cpus: u32,
+    /// Cores of each socket that are kept for the system (`CoreSpecCount`, `CpuSpecList`); empty where none are.
+    pub spec_cores: Vec<u32>,
     /// `RealMemory` less `MemSpecLimit` [MB].
     pub memory_mb: u64,
     /// `Weight`: lighter nodes are filled first.
@@ -81,7 +84,16 @@ impl Node {
 
     /// Logical CPUs that each core counts for (1 where `CPUs` names cores).
     pub fn cpus_per_core(&self) -> u32 {
-        (self.cpus / self.cores().max(1)).max(1)
+        (self.cpus / self.cores().saturating_sub(self.kept_cores()).max(1)).max(1)
+    }
+
+    /// Logical CPUs of all cores, those kept for the system included (`CPUTot` of scontrol).
+    pub fn all_cpus(&self) -> u32 {
+        self.cpus + self.kept_cores() * self.cpus_per_core()
+    }
+
+    fn kept_cores(&self) -> u32 {
+        self.spec_cores.iter().sum()
     }
 }
 

@@ -156,6 +156,7 @@ fn machine() -> Cluster {
         cores_per_socket: 6,
         threads_per_core: 1,
         cpus: 12,
+        spec_cores: Vec::new(),
         memory_mb: 1000,
         weight: 1,
         features: Vec::new(),

@@ -87,16 +87,24 @@ impl Geometry {
         };
         for node in &cluster.nodes {
             let cpus_per_core = if select.unit == ConsumableUnit::Memory { 1 } else { node.cpus_per_core() };
-            let units = node.cpus / cpus_per_core;
+            // select/linear knows nothing of cores kept for the system (rec p-speclin).
+            let kept = if select.linear { &[] } else { node.spec_cores.as_slice() };
+            let cpus = if select.linear { node.all_cpus() } else { node.cpus };
+            let units = node.all_cpus() / cpus_per_core;
             let sockets = node.sockets.clamp(1, units.max(1));
+            let first = geometry.socket_cores.len();
             for socket in 0..sockets {
                 // Units that do not divide evenly go to the first sockets.
-                let cores = units / sockets + u32::from(socket < units % sockets);
-                geometry.socket_cores.push(cores);
+                let units = units / sockets + u32::from(socket < units % sockets);
+                let kept = kept.get(socket as usize).map_or(0, |cores| cores * (node.cpus_per_core() / cpus_per_core));
+                // With CR_Socket a socket serves nobody if a core of it is kept (rec p-specsock).
+                let serves = kept == 0 || select.unit != ConsumableUnit::Socket;
+                geometry.socket_cores.push(if serves { units.saturating_sub(kept) } else { 0 });
             }
+            let units: u32 = geometry.socket_cores[first..].iter().sum();
             geometry.socket_begin.push(geometry.socket_cores.len() as u32);
             geometry.cpus_per_core.push(cpus_per_core);
-            geometry.cpus.push(node.cpus);
+            geometry.cpus.push(if units > 0 { cpus } else { 0 });
             geometry.cores.push(units);
             geometry.memory.push(node.memory_mb);
             for gres in 0..geometry.n_gres {
@@ -115,10 +123,20 @@ impl Geometry {
         geometry
     }
 
+    /// Nodes with a unit for jobs. O(nodes).
+    fn serving(&self) -> NodeSet {
+        let mut serving = NodeSet::empty(self.cores.len());
+        for (index, _) in self.cores.iter().enumerate().filter(|(_, cores)| **cores > 0) {
+            serving.insert(NodeId::new(index));
+        }
+        serving
+    }
+
     /// CPUs that a node still needed is sure to get: a core's, with CR_Socket a socket's. Source: slurm-semantics 6.7.
     #[inline]
     pub(crate) fn kept(&self, unit: ConsumableUnit, node: NodeId) -> u16 {
-        let cores = if unit == ConsumableUnit::Socket { self.socket_cores[self.sockets(node).start] } else { 1 };
+        let of_socket = || self.socket_cores[self.sockets(node)].iter().copied().max().unwrap_or(1);
+        let cores = if unit == ConsumableUnit::Socket { of_socket() } else { 1 };
         (cores * self.cpus_per_core[node.index()]).min(u32::from(u16::MAX)) as u16
     }
 
@@ -224,7 +242,7 @@ impl Free {
             user: vec![NO_USER; n_nodes],
             exclusive_user_jobs: vec![0; n_nodes],
             capped_cpus: vec![0; n_nodes * geometry.capped_partitions.len()],
-            open: NodeSet::full(n_nodes),
+            open: geometry.serving(),
             idle: NodeSet::full(n_nodes),
             shared: geometry.shared.clone(),
             freed: NodeSet::empty(n_nodes),

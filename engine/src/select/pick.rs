@@ -131,11 +131,13 @@ impl Remaining {
     }
 
     /// Takes an offer: as many CPUs as it may, leaving a core's or socket's, or a task's, for each node that the job cannot do
-    /// without.
+    /// without; but no fewer than come with the GPUs that it brings (facts 42).
     pub(super) fn take(&mut self, shape: &Shape, mut offer: Offer) -> Offer {
-        if !shape.whole_nodes && !shape.spreads_cpus() {
+        if !shape.whole_nodes {
             let reserved = (self.least_nodes - 1).max(0) * i64::from(shape.cpus_per_task.max(u32::from(offer.kept)));
-            let allowed = (self.cpus - reserved).max(i64::from(shape.min_cpus_per_node));
+            let with_units = i64::from(shape.unit_cpus()) * i64::from(offer.gres).min(self.gres.max(1));
+            let least = i64::from(shape.min_cpus_per_node).max(with_units);
+            let allowed = (self.cpus - reserved).max(least);
             offer.cpus = i64::from(offer.cpus).min(allowed) as u32;
         }
         self.cpus -= i64::from(offer.cpus);

@@ -166,8 +166,8 @@ pub(crate) struct GresOfJob {
     pub(crate) per_task: Option<u32>,
     /// CPUs of such a task, those of its GPUs included.
     pub(crate) task_cpus: u32,
-    /// CPUs asked for with each unit that comes without a task (`--cpus-per-gpu`; not the default); 0 for none. Then the job's CPUs
-    /// go round its nodes, and units go where their CPUs are (facts 42).
+    /// CPUs asked for with each unit that comes without a task (`--cpus-per-gpu`; not the default); 0 for none. Units go where their
+    /// CPUs are then (facts 42).
     pub(crate) unit_cpus: u32,
 }
 
@@ -197,9 +197,9 @@ impl Shape {
         }
     }
 
-    /// Whether CPUs are counted by GPUs, and go round its nodes. O(1).
-    pub(crate) fn spreads_cpus(&self) -> bool {
-        self.gres_of_job.first().is_some_and(|wanted| wanted.unit_cpus > 0)
+    /// CPUs that come with each GPU of the job; 0 where none do. O(1).
+    pub(crate) fn unit_cpus(&self) -> u32 {
+        self.gres_of_job.first().map_or(0, |wanted| wanted.unit_cpus)
     }
 
     /// Whether limits leave it fewer nodes than an idle machine would give it, or than it asks for. O(1).
@@ -378,7 +378,7 @@ impl Shape {
         if rows::asks_to_share(partition, request) && !select.linear && request.features == FeatureExpr::Any {
             shape.unshared = Some(Box::new(Self { shared_by: 1, ..shape.clone() }));
         }
-        shape.strays = select.linear && shape.may_stray(|node| cluster.nodes[node.index()].cpus);
+        shape.strays = select.linear && shape.may_stray(|node| cluster.nodes[node.index()].all_cpus());
         shape
     }
 
@@ -418,7 +418,7 @@ fn is_large_enough(request: &Request, least_cpus: u32, asked: Memory, memory: Me
         MemoryNeed::PerUnit(..) | MemoryNeed::Whole => true,
     };
     enough_memory
-        && least_cpus <= node.cpus
+        && least_cpus <= node.all_cpus()
         && request.sockets_per_node.is_none_or(|sockets| sockets <= node.sockets)
         && request.cores_per_socket.is_none_or(|cores| cores <= node.cores_per_socket)
         && request.threads_per_core.is_none_or(|threads| threads <= node.threads_per_core)

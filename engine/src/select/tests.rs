@@ -22,6 +22,7 @@ pub(super) fn cluster(cores: &[u32]) -> Cluster {
             cores_per_socket: cores.max(1),
             threads_per_core: 1,
             cpus: cores.max(1),
+            spec_cores: Vec::new(),
             memory_mb: 1000,
             weight: 1,
             features: Vec::new(),

@@ -55,6 +55,7 @@ fn node(index: usize, cpus: u32) -> Node {
         cores_per_socket: cpus,
         threads_per_core: 1,
         cpus,
+        spec_cores: Vec::new(),
         memory_mb: 1,
         weight: 1,
         features: Vec::new(),

@@ -145,6 +145,7 @@ fn node(line: &Line<'_>, cluster: &mut Cluster) {
         cores_per_socket: 1,
         threads_per_core: 1,
         cpus: 1,
+        spec_cores: Vec::new(),
         memory_mb: 16_000,
         weight: 1,
         features: Vec::new(),
@@ -173,13 +174,14 @@ fn node(line: &Line<'_>, cluster: &mut Cluster) {
                 node.gres.resize(gres + 1, 0);
                 node.gres[gres] = line.number(count);
             }
+            "spec" => node.spec_cores = value.split(',').map(|cores| line.number(cores)).collect(),
             "near" => node.gres_near = vec![value.split(',').map(|units| line.number(units)).collect()],
             other => line.unknown(other),
         }
     }
     node.features.sort_unstable();
     node.cores_per_socket = cores / node.sockets;
-    node.cpus = cores * node.threads_per_core;
+    node.cpus = (cores - node.spec_cores.iter().sum::<u32>()) * node.threads_per_core;
     cluster.nodes.extend(host_list(line.name).into_iter().map(|name| Node { name, ..node.clone() }));
 }
 

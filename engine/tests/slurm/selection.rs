@@ -534,3 +534,42 @@ fn tasks_of_several_cpus_fill_a_socket() {
         expect(&scenario(options), &expected(second));
     }
 }
+
+/// Recorded (p-spec): jobs get none of the cores that are kept for the system, whole nodes are charged without them, and who needs more
+/// is refused. Job 4 of four tasks finds five cores of socket 0 and four of socket 1.
+#[test]
+fn cores_kept_for_the_system_serve_nobody() {
+    let scenario = |unit: &str, job: &str| {
+        format!(
+            "node n1 cores=12 sockets=2 spec=1,2
+             set select={unit}
+             job 1 {job} run=100 t=10
+             job 2 at=10 n=1 run=50 t=1"
+        )
+    };
+    let runs = |second: &str| format!("1 0 0..4 +100 COMPLETED n1 *\n 2 10 {second} +50 COMPLETED n1 *");
+    expect(&scenario("core", "n=9"), &runs("1.end+0..4"));
+    expect(&scenario("core", "n=8"), &runs("10..14"));
+    let refused = "1 - - - PENDING - -\n 2 10 10..14 +50 COMPLETED n1 *";
+    expect(&scenario("core", "n=10"), refused);
+    // With select/linear nobody knows of them (recorded, p-speclin).
+    expect(&scenario("linear", "n=12"), &runs("1.end+0..4"));
+    let (_, outcome) = run(&scenario("core", "n=1 exclusive"), 1);
+    assert_eq!(outcome.records[0].cpus, 9);
+}
+
+/// Recorded (p-specsock): with CR_Socket a socket that keeps a core serves nobody.
+#[test]
+fn a_socket_that_keeps_a_core_serves_nobody() {
+    expect(
+        "node n1 cores=8 sockets=2 spec=0,1
+         node n2 cores=8 sockets=2 spec=1,1
+         set select=socket
+         job 1 n=4 run=100 t=10
+         job 2 n=5 run=100 t=10
+         job 3 at=10 n=1 w=n2 run=100 t=10",
+        "1  0  0..4  +100  COMPLETED  n1  *
+         2  -  -     -     PENDING    -   -
+         3  -  -     -     PENDING    -   -",
+    );
+}

@@ -10,6 +10,7 @@ fn cluster(cpus: &[u32], down: &[usize]) -> Cluster {
         cores_per_socket: cpus,
         threads_per_core: 1,
         cpus,
+        spec_cores: Vec::new(),
         memory_mb: 1,
         weight: 1,
         features: Vec::new(),

@@ -182,7 +182,7 @@ fn device_count(line: &PlainRecord) -> Option<u64> {
 }
 
 /// The numbers of a list such as `0-5,12`; none if it is not one.
-fn core_numbers(list: &str) -> Vec<u32> {
+pub(super) fn core_numbers(list: &str) -> Vec<u32> {
     let number = |text: &str| text.trim().parse::<u32>().ok().filter(|&core| core < 100_000);
     let ranges: Option<Vec<(u32, u32)>> = list
         .split(',')

@@ -8,6 +8,7 @@ mod policy;
 mod priority;
 mod schedulers;
 mod select;
+mod spec_cores;
 mod topology;
 mod values;
 

@@ -16,11 +16,12 @@ use crate::slurm_conf::records::NodeRecord;
 const MAX_FEATURES: usize = 256;
 
 /// Sockets, cores and threads of a node.
-struct Geometry {
-    sockets: u32,
-    cores: u32,
+pub(super) struct Geometry {
+    pub(super) sockets: u32,
+    /// In each socket.
+    pub(super) cores: u32,
     threads: u32,
-    cpus: u32,
+    pub(super) cpus: u32,
 }
 
 impl Lowering<'_> {
@@ -97,12 +98,16 @@ impl Lowering<'_> {
             features.clear();
         }
         let gres = self.gres_counts(record);
+        let spec_cores = self.spec_cores(record, &values, &geometry);
+        let cores = geometry.sockets.saturating_mul(geometry.cores).max(1);
+        let kept = spec_cores.iter().sum::<u32>().saturating_mul((geometry.cpus / cores).max(1));
         Node {
             name: String::new(),
             sockets: geometry.sockets,
             cores_per_socket: geometry.cores,
             threads_per_core: geometry.threads,
-            cpus: geometry.cpus,
+            cpus: geometry.cpus.saturating_sub(kept),
+            spec_cores,
             memory_mb: memory.saturating_sub(reserved),
             weight: values.number("Weight"),
             features,

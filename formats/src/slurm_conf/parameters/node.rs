@@ -23,6 +23,8 @@ const U16: Kind = Kind::Integer { min: 0, max: 65_533 };
 pub(super) static PARAMETERS: &[Parameter] = &[
     modelled("Boards", U16, "boards", "1", "boards with sockets"),
     modelled("CoresPerSocket", U16, "cores", "1", "cores in each socket"),
+    modelled("CoreSpecCount", U16, "cores", "0", "cores kept for the system, those of the last sockets first"),
+    modelled("CpuSpecList", Kind::Text, "", "", "CPUs kept for the system, by number; goes before CoreSpecCount"),
     modelled("CPUs", U16, "CPUs", "", "logical CPUs; default is sockets × cores × threads"),
     modelled("Feature", Kind::Text, "", "", "features jobs may ask for"),
     Parameter::alias(Node, "Features", "Feature", Kind::Text),
@@ -35,8 +37,6 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     modelled("State", Kind::Text, "", "UNKNOWN", "DOWN, DRAIN, FAIL and FUTURE nodes are not scheduled"),
     modelled("ThreadsPerCore", U16, "threads", "1", "hardware threads in each core"),
     modelled("Weight", Kind::NATURAL, "", "1", "lighter nodes are filled first"),
-    Parameter::not_modelled(Node, "CoreSpecCount", "0", "cores kept for the system are given to jobs"),
-    Parameter::not_modelled(Node, "CpuSpecList", "", "CPUs kept for the system are given to jobs"),
     Parameter::not_modelled(Node, "RestrictedCoresPerGPU", "0", "cores are not kept for GPU jobs"),
     Parameter::not_modelled(Node, "Topology", "", "the topology comes from topology.conf"),
     harmless("BcastAddr", "network address"),

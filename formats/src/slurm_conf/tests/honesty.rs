@@ -21,10 +21,11 @@ GresTypes=gpu
 NodeName=n[1-4] Boards=1 Sockets=4 CoresPerSocket=4 RealMemory=4000 Gres=gpu:2
 NodeName=m1 SocketsPerBoard=4 CoresPerSocket=2
 NodeName=m2 CPUs=8
+NodeName=m3 Sockets=2 CoresPerSocket=2 CoreSpecCount=1
 PartitionName=p Nodes=n[1-4] Default=YES
 PartitionName=q Nodes=ALL
 ";
-const TOPOLOGY: &str = "SwitchName=s Nodes=n[1-4],m[1-2]\n";
+const TOPOLOGY: &str = "SwitchName=s Nodes=n[1-4],m[1-3]\n";
 const ACCOUNTS: &str = "Cluster - 'c'\nParent - 'root'\nAccount - 'a'\nQOS - 'part':Priority=3\n";
 
 /// For each modelled parameter: a value other than that of the site, and the engine's field it feeds. A parameter of
@@ -52,6 +53,7 @@ const FEEDS: &[(&str, &str, &str)] = &[
     ("DefMemPerGPU", "9", "default_memory_per_gpu"),
     ("PriorityFlags", "CALCULATE_RUNNING", "calculate_running"),
     ("PriorityFlags", "MAX_TRES_GRES", "max_tres_gres"),
+    ("SchedulerParameters.spec_cores_first", "true", "spec_cores"),
     ("SchedulerParameters.reduce_completing_frag", "true", "reduce_completing_frag"),
     ("SchedulerParameters.max_switch_wait", "9", "max_switch_wait"),
     ("partition.p.DefCpuPerGPU", "9", "default_cpus_per_gpu"),
@@ -172,6 +174,8 @@ const FEEDS: &[(&str, &str, &str)] = &[
     ("partition.p.State", "DOWN", "state"),
     ("partition.p.TRESBillingWeights", "cpu=3", "billing_weights"),
     ("node.m1.Boards", "2", "sockets"),
+    ("node.n1.CoreSpecCount", "1", "spec_cores"),
+    ("node.n1.CpuSpecList", "0", "spec_cores"),
     ("node.n1.CoresPerSocket", "2", "cores_per_socket"),
     ("node.m2.CPUs", "16", "cpus"),
     ("node.n1.Feature", "f", "features"),

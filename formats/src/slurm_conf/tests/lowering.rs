@@ -125,6 +125,30 @@ fn nodes_follow_the_manuals_defaults() {
     check("CPUs=17 Sockets=2 CoresPerSocket=8 ThreadsPerCore=2", (32, 2, 8, 2));
 }
 
+/// As `scontrol show node` of 22.05.8 shows them (`docs/FIDELITY.md`, facts 43).
+#[test]
+fn cores_for_the_system_are_taken_from_the_last_sockets_or_by_number() {
+    let check = |options: &str, keys: &str, cpus: u32, kept: &[u32]| {
+        let site = site(&format!("SchedulerParameters={options}\nNodeName=n {keys}\nPartitionName=p Nodes=n\n"));
+        let node = &site.cluster.nodes[0];
+        assert_eq!((node.cpus, node.spec_cores.as_slice()), (cpus, kept), "{options} {keys}");
+    };
+    check("", "Sockets=2 CoresPerSocket=6 CoreSpecCount=3", 9, &[1, 2]);
+    check("spec_cores_first", "Sockets=2 CoresPerSocket=6 CoreSpecCount=3", 9, &[2, 1]);
+    check("", "Sockets=2 CoresPerSocket=4 ThreadsPerCore=2 CoreSpecCount=1", 14, &[0, 1]);
+    check("", "Sockets=2 CoresPerSocket=6 CoreSpecCount=3 CpuSpecList=0,1", 10, &[2, 0]);
+    check("", "Sockets=2 CoresPerSocket=4 ThreadsPerCore=2 CpuSpecList=0-2", 12, &[2, 0]);
+    let (_, said) = read_and_lower(
+        &[(
+            "slurm.conf",
+            "NodeName=n Sockets=2 CpuSpecList=0-3\nNodeName=m Sockets=2 CoreSpecCount=2\nPartitionName=p Nodes=n\n",
+        )],
+        None,
+    );
+    assert!(said.contains("'0-3' is no list of the node's 2 CPUs"), "{said}");
+    assert!(said.contains("CoreSpecCount keeps 2 of 2 cores"), "{said}");
+}
+
 #[test]
 fn states_features_and_generic_resources_of_nodes() {
     let (site, said) = read_and_lower(

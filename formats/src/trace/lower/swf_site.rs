@@ -28,6 +28,7 @@ pub fn swf_site(trace: &Trace, nodes: Option<u32>, cpus_per_node: Option<u32>) -
         cores_per_socket: cpus,
         threads_per_core: 1,
         cpus,
+        spec_cores: Vec::new(),
         memory_mb: BOUNDLESS_MB,
         weight: 1,
         features: Vec::new(),
