@@ -130,7 +130,7 @@ pub struct BackfillPolicy {
     pub max_job_test: u32,
     /// `bf_max_job_part`, default 0 (off).
     pub max_job_part: u32,
-    /// `bf_max_job_user`, default 0 (off).
+    /// `bf_max_job_user`, default 0 (off): of a user in an account.
     pub max_job_user: u32,
     /// `bf_max_job_assoc`, default 0 (off).
     pub max_job_assoc: u32,
@@ -164,6 +164,28 @@ pub struct BackfillPolicy {
     pub busy_nodes: bool,
     /// `bf_window_linear` [s], default 0 (off).
     pub window_linear: u32,
+    /// `bf_hetjob_prio`, default none.
+    pub hetjob_prio: Option<HetjobPriority>,
+    /// `bf_hetjob_immediate`: heterogeneous jobs start when the cycle has looked at their last component, not after the queue.
+    pub hetjob_immediate: bool,
+}
+
+impl BackfillPolicy {
+    /// How components of heterogeneous jobs stand in the queue: `bf_hetjob_immediate` alone means `min` (slurm.conf(5)).
+    pub fn hetjob_priority(&self) -> Option<HetjobPriority> {
+        self.hetjob_prio.or(self.hetjob_immediate.then_some(HetjobPriority::Min))
+    }
+}
+
+/// `bf_hetjob_prio`: whose tier and priority all components of a heterogeneous job stand with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HetjobPriority {
+    /// The lowest of them.
+    Min,
+    /// Their mean.
+    Average,
+    /// The highest of them.
+    Max,
 }
 
 /// Priority plugin and weights.
@@ -484,6 +506,8 @@ impl Default for BackfillPolicy {
             running_job_reserve: false,
             licenses: false,
             busy_nodes: false,
+            hetjob_prio: None,
+            hetjob_immediate: false,
             window_linear: 0,
         }
     }

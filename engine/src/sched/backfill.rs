@@ -17,6 +17,7 @@ mod counts;
 mod ends;
 mod first_tests;
 mod foresee;
+mod hetjob_order;
 pub(crate) mod hetjobs;
 mod idle;
 mod place;
@@ -221,6 +222,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     let resolution = i64::from(policy.resolution.max(1));
     let floor = |time: i64| time.div_euclid(resolution) * resolution;
     let window = window_seconds(policy);
+    hetjob_order::order(controller);
     backfill.walk.begin(controller);
     first_tests::note(controller, backfill);
     backfill.timeline.reset(floor(now), floor(now + window), &controller.up, resolution);
@@ -518,6 +520,7 @@ fn look_at(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut
     let shapes = controller.take_shapes_of(id);
     let next = place(controller, backfill, cycle, record, &shapes[record.place as usize], test_only);
     controller.put_shapes(request, shapes);
+    hetjobs::start_at_once(controller, cycle, id);
     next
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::ablation::{Rule, is_off};
-use crate::ids::{JobId, PartitionId, RequestId, UserId};
+use crate::ids::{JobId, PartitionId, RequestId};
 
 /// One (job, partition) of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +17,8 @@ pub(crate) struct Record {
     pub(crate) job: JobId,
     /// What it asks for.
     pub(crate) request: RequestId,
-    /// Who submitted it.
-    pub(crate) user: UserId,
+    /// Whom `bf_max_job_user` counts it for.
+    pub(crate) holder: Holder,
     /// The partition.
     pub(crate) partition: PartitionId,
     /// Which of the request's partitions this is.
@@ -26,6 +26,10 @@ pub(crate) struct Record {
     /// What kind of job it is.
     pub(crate) kind: Kind,
 }
+
+/// A user in an account: `bf_max_job_user` counts a user's jobs of each account apart (rec q-tree; `docs/FIDELITY.md`, facts 44).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Holder(pub(crate) u32);
 
 /// What cycles ask about the job of every record that they pass: it stands here, so that the job need not be fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,12 +46,12 @@ impl Record {
     /// A record of a job with this tier and priority in the `place`th partition of its request. `first` is the first task of its
     /// array, else the job.
     pub(crate) fn new(
-        (job, first, request, user, kind): (JobId, JobId, RequestId, UserId, Kind),
+        (job, first, request, holder, kind): (JobId, JobId, RequestId, Holder, Kind),
         (place, partition): (usize, PartitionId),
         (tier, priority): (u32, u32),
     ) -> Self {
         let (order, turn, place) = (order(tier, priority), turn(first), place as u16);
-        Self { order, turn, job, request, user, partition, place, kind }
+        Self { order, turn, job, request, holder, partition, place, kind }
     }
 
     /// The tier it carries.
@@ -245,6 +249,11 @@ impl Queue {
         };
         cursor.last = Some(next);
         Some(next)
+    }
+
+    /// All records, those of jobs that have left among them, in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Record> {
+        self.settled.iter().chain(&self.fresh)
     }
 
     /// Gives every record for which `waits` holds a new priority. O(n) plus a sort of nearly sorted data.

@@ -1,9 +1,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 //! Promises of backfill's slot table and of the queue's order (slurm-semantics 2.2, 3.3).
 
-use super::queue::{Cursor, Kind, Queue, Record};
+use super::queue::{Cursor, Holder, Kind, Queue, Record};
 use super::timeline::Timeline;
-use crate::ids::{JobId, NodeId, PartitionId, RequestId, UserId};
+use crate::ids::{JobId, NodeId, PartitionId, RequestId};
 use crate::node_set::NodeSet;
 
 /// A set of a cluster of three nodes.
@@ -133,7 +133,7 @@ fn queue(records: &[(u32, u32, u32)]) -> Queue {
 const ALONE: Kind = Kind { task: false, alone: true, stays: true };
 
 fn record(job: u32, tier: u32, priority: u32) -> Record {
-    Record::new((JobId(job), JobId(job), RequestId(0), UserId(0), ALONE), (0, PartitionId(0)), (tier, priority))
+    Record::new((JobId(job), JobId(job), RequestId(0), Holder(0), ALONE), (0, PartitionId(0)), (tier, priority))
 }
 
 #[test]

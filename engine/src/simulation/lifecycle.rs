@@ -9,7 +9,7 @@ use crate::cluster::Tres;
 use crate::ids::{JobId, NodeId, PartitionId};
 use crate::job::{Job, JobPart, TimeLimit};
 use crate::outcome::{JobState, PendingReason, StartedBy};
-use crate::sched::queue::{Kind, Record};
+use crate::sched::queue::{Holder, Kind, Record};
 use crate::select::free::Allocation;
 use crate::select::shape::Shape;
 
@@ -216,10 +216,10 @@ impl Controller<'_> {
             {
                 live.priority = priority;
             }
-            let (request, user) = (self.job(id).request, self.job(id).user);
+            let (request, holder) = (self.job(id).request, self.holder(id));
             let kind = self.kind(id);
             let first = if kind.task { self.first_task(id) } else { id };
-            self.queue.push(Record::new((id, first, request, user, kind), (position, partition), (tier, priority)));
+            self.queue.push(Record::new((id, first, request, holder, kind), (position, partition), (tier, priority)));
         }
         match self.reservation_of(id) {
             Some(_) => self.reserve_anew(),
@@ -232,6 +232,16 @@ impl Controller<'_> {
         let (jobs, task) = (&self.scenario.workload.jobs, self.job(id));
         let first = jobs[..id.index()].partition_point(|job| (job.submit, job.name.id) < (task.submit, task.name.id));
         JobId::new(first)
+    }
+
+    /// Its association; where associations are not known, its user.
+    fn holder(&self, id: JobId) -> Holder {
+        let (rows, job) = (&self.scenario.associations.rows, self.job(id));
+        let association = job.association.index();
+        match rows.get(association).is_some_and(|row| row.user.is_some()) {
+            true => Holder(association as u32),
+            false => Holder((rows.len() + job.user.index()) as u32),
+        }
     }
 
     /// What its records say about a job. O(1).

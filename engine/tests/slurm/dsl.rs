@@ -34,7 +34,8 @@ use foresite_engine::ids::{FeatureId, GresId, NodeId, QosId};
 use foresite_engine::job::Workload;
 use foresite_engine::node_set::NodeSet;
 use foresite_engine::policy::{
-    ConsumableUnit, EnforcePartLimits, Policy, PreemptKind, PreemptMode, Scheduler, SlurmVersion, UsageReset,
+    ConsumableUnit, EnforcePartLimits, HetjobPriority, Policy, PreemptKind, PreemptMode, Scheduler, SlurmVersion,
+    UsageReset,
 };
 use foresite_engine::scenario::Scenario;
 
@@ -308,6 +309,15 @@ fn set(line: &Line<'_>, policy: &mut Policy) {
             "sched_interval" => main.sched_interval = (!off).then(|| line.number(value)),
             "bf_interval" => backfill.interval = (!off).then(|| line.number(value)),
             "bf_busy_nodes" => backfill.busy_nodes = true,
+            "bf_hetjob_immediate" => backfill.hetjob_immediate = true,
+            "bf_hetjob_prio" => {
+                backfill.hetjob_prio = Some(match value {
+                    "min" => HetjobPriority::Min,
+                    "avg" => HetjobPriority::Average,
+                    "max" => HetjobPriority::Max,
+                    other => line.unknown(other),
+                });
+            }
             "bf_licenses" => backfill.licenses = true,
             "bf_one_resv_per_job" => backfill.one_resv_per_job = true,
             "bf_running_job_reserve" => backfill.running_job_reserve = true,

@@ -205,3 +205,58 @@ fn gpus_of_all_planned_nodes_count_against_limits() {
     assert!(outcome.records.iter().all(|record| record.start.is_none()), "{:?}", outcome.records);
     assert_eq!(outcome.counters.requeued, 0);
 }
+
+/// `bf_hetjob_prio`: without it the large component comes before job 2 and the small one behind, so that the heterogeneous job waits for job 2;
+/// with `max` both come before it, with `min` both behind, and with the mean of 750 and 156 before 250.
+#[test]
+fn components_stand_with_the_priority_of_the_whole_job() {
+    let scenario = |rule: &str| {
+        format!(
+            "node n[1-4] cores=4
+             set multifactor weight_job_size=1000 {rule}
+             job 1 N=4 n=16 run=300 t=5
+             job 2 at=10 N=1 n=4 run=100 t=10
+             job 3+0 at=20 N=3 n=12 run=100 t=10
+             job 3+1 at=20 N=1 n=1 run=100 t=10"
+        )
+    };
+    let first = |two: &str, three: &str| {
+        format!(
+            "1    0   0..32         +300  COMPLETED  *  *
+             2    10  {two}         +100  COMPLETED  *  *
+             3+0  20  {three}       +100  COMPLETED  *  backfill
+             3+1  20  3+0.start+0   +100  COMPLETED  *  backfill"
+        )
+    };
+    expect(&scenario(""), &first("1.end+0..40", "2.end+0..70"));
+    expect(&scenario("bf_hetjob_prio=min"), &first("1.end+0..40", "2.end+0..70"));
+    expect(&scenario("bf_hetjob_prio=max"), &first("3+0.end+0..70", "1.end+0..40"));
+    expect(&scenario("bf_hetjob_prio=avg"), &first("3+0.end+0..70", "1.end+0..40"));
+}
+
+/// `bf_hetjob_immediate`: without it job 2, behind in the queue, takes what the limit leaves before the heterogeneous job starts.
+#[test]
+fn heterogeneous_jobs_start_within_the_cycle_where_that_is_asked_for() {
+    let scenario = |rule: &str| {
+        format!(
+            "node n[1-3] cores=4
+             qos normal grp_cpu=8
+             qos free
+             set enforce=limits multifactor {rule}
+             job 9 qos=free N=3 n=12 run=300 t=5
+             job 1+0 at=10 n=4 run=100 t=10
+             job 1+1 at=10 n=4 run=100 t=10
+             job 2 at=20 n=4 run=100 t=10"
+        )
+    };
+    let of = |whole: &str, other: &str| {
+        format!(
+            "9    0   0..32        +300  COMPLETED  *  *
+             1+0  10  {whole}      +100  COMPLETED  *  backfill
+             1+1  10  1+0.start+0  +100  COMPLETED  *  backfill
+             2    20  {other}      +100  COMPLETED  *  *"
+        )
+    };
+    expect(&scenario(""), &of("2.end+0..95", "9.end+0..40"));
+    expect(&scenario("bf_hetjob_immediate"), &of("9.end+0..40", "1+0.end+0..4"));
+}

@@ -10,7 +10,8 @@ use crate::sched::queue::Record;
 /// Records counted against the per-cycle caps. Dense vectors: no hashing per record.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    pub(super) user: Vec<u32>,
+    /// A user in an account.
+    pub(super) holder: Vec<u32>,
     pub(super) partition: Vec<u32>,
     pub(super) association: Vec<u32>,
     pub(super) user_partition: Vec<u32>,
@@ -36,6 +37,12 @@ struct LatestArray {
     in_partition: u32,
 }
 
+/// Where a user's records of a partition are counted.
+fn user_in_partition(controller: &Controller<'_>, record: Record) -> usize {
+    let user = controller.scenario.workload.jobs[record.job.index()].user;
+    user.index() * controller.scenario.cluster.partitions.len() + record.partition.index()
+}
+
 impl Counts {
     pub(super) fn planned(&self, partition: PartitionId) -> u32 {
         self.planned_in_partition.get(partition.index()).copied().unwrap_or(0)
@@ -58,12 +65,12 @@ impl Counts {
         let policy = &scenario.policy.backfill;
         let at = |counts: &[u32], index: usize| counts.get(index).copied().unwrap_or(0);
         let association = || scenario.workload.jobs[record.job.index()].association.index();
-        let (user, partition) = (record.user.index(), record.partition.index());
-        let pair = user * scenario.cluster.partitions.len() + partition;
+        let (holder, partition) = (record.holder.0 as usize, record.partition.index());
+        let pair = || user_in_partition(controller, record);
         (policy.max_job_part > 0 && at(&self.partition, partition) >= policy.max_job_part)
             || (policy.max_job_assoc > 0 && at(&self.association, association()) >= policy.max_job_assoc)
-            || (policy.max_job_assoc == 0 && policy.max_job_user > 0 && at(&self.user, user) >= policy.max_job_user)
-            || (policy.max_job_user_part > 0 && at(&self.user_partition, pair) >= policy.max_job_user_part)
+            || (policy.max_job_assoc == 0 && policy.max_job_user > 0 && at(&self.holder, holder) >= policy.max_job_user)
+            || (policy.max_job_user_part > 0 && at(&self.user_partition, pair()) >= policy.max_job_user_part)
     }
 
     /// Counts the record against the caps; false if one was reached. O(1).
@@ -75,20 +82,18 @@ impl Counts {
         if self.are_used_up(controller, record) {
             return false;
         }
-        let (user, partition) = (record.user.index(), record.partition.index());
-        let pair = user * controller.scenario.cluster.partitions.len() + partition;
         if policy.max_job_part > 0 {
-            Self::bump(&mut self.partition, partition);
+            Self::bump(&mut self.partition, record.partition.index());
         }
         if policy.max_job_assoc > 0 {
             let association = controller.scenario.workload.jobs[record.job.index()].association;
             Self::bump(&mut self.association, association.index());
         }
         if policy.max_job_user > 0 {
-            Self::bump(&mut self.user, user);
+            Self::bump(&mut self.holder, record.holder.0 as usize);
         }
         if policy.max_job_user_part > 0 {
-            Self::bump(&mut self.user_partition, pair);
+            Self::bump(&mut self.user_partition, user_in_partition(controller, record));
         }
         true
     }

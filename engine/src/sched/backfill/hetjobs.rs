@@ -15,6 +15,7 @@ use crate::simulation::reservations::{Candidate, Opening};
 use crate::simulation::{Controller, seconds};
 
 use super::Cycle;
+use super::hetjob_order::OwnStanding;
 
 /// Where and when a component may start.
 #[derive(Debug)]
@@ -45,6 +46,8 @@ pub(crate) struct HetJobs {
     maps: BTreeMap<u64, Map>,
     /// Their base ids, in the order in which cycles came to them.
     order: Vec<u64>,
+    /// What they have of their own where `bf_hetjob_prio` gives them the whole job's standing.
+    pub(super) own: OwnStanding,
     /// How often a job's components could not start together, after one of them had, although nothing else ran.
     in_vain: BTreeMap<u64, u32>,
 }
@@ -80,6 +83,11 @@ impl HetJobs {
     /// Nodes or reservations change: what could not start together may now.
     pub(crate) fn machine_changes(&mut self) {
         self.in_vain.clear();
+    }
+
+    /// Whether the job is a component in the queue.
+    pub(super) fn waits(&self, id: JobId) -> bool {
+        self.waiting.contains(&id)
     }
 
     /// All components of the job that one belongs to.
@@ -152,24 +160,43 @@ pub(super) fn plan(controller: &mut Controller<'_>, record: Record, start: i64, 
 pub(super) fn start_whole(controller: &mut Controller<'_>, cycle: &mut Cycle) {
     let order = controller.hetjobs.as_ref().map(|hetjobs| hetjobs.order.clone());
     for base in order.into_iter().flatten() {
-        let Some(mut hetjobs) = controller.hetjobs.take() else { return };
-        let ready = hetjobs.take_ready(controller, base);
-        controller.hetjobs = Some(hetjobs);
-        if let Some(components) = ready {
-            cycle.started += start_together(controller, base, &components);
-        }
+        start_if_ready(controller, cycle, base);
+    }
+}
+
+/// `bf_hetjob_immediate`: the job of a component that the cycle has just looked at starts at once if all its components can.
+pub(super) fn start_at_once(controller: &mut Controller<'_>, cycle: &mut Cycle, id: JobId) {
+    let base = controller.scenario.workload.jobs[id.index()].name.id;
+    let is_whole = |hetjobs: &HetJobs| hetjobs.waits(id) && hetjobs.is_whole(controller, base);
+    if controller.scenario.policy.backfill.hetjob_immediate && controller.hetjobs.as_deref().is_some_and(is_whole) {
+        start_if_ready(controller, cycle, base);
+    }
+}
+
+fn start_if_ready(controller: &mut Controller<'_>, cycle: &mut Cycle, base: u64) {
+    let Some(mut hetjobs) = controller.hetjobs.take() else { return };
+    let ready = hetjobs.take_ready(controller, base);
+    controller.hetjobs = Some(hetjobs);
+    if let Some(components) = ready {
+        cycle.started += start_together(controller, base, &components);
     }
 }
 
 impl HetJobs {
+    /// Whether cycles have come to all of a job's components that do not run.
+    fn is_whole(&self, controller: &Controller<'_>, base: u64) -> bool {
+        let (Some(map), Some(siblings)) = (self.maps.get(&base), self.components.get(&base)) else { return false };
+        let is_known = |id: &JobId| map.components.iter().any(|component| component.record.job == *id);
+        siblings.iter().all(|id| controller.live.is_running(*id) || (self.waits(*id) && is_known(id)))
+    }
+
     /// The components of a job that can start now. A job of which nobody knows when it can, or whose limits are too tight for all
     /// of it, is not planned again until plans are forgotten.
     fn take_ready(&mut self, controller: &mut Controller<'_>, base: u64) -> Option<Vec<Component>> {
         let now = seconds(controller.now);
-        let (map, siblings) = (self.maps.get_mut(&base)?, self.components.get(&base)?);
-        let is_known = |id: &JobId| map.components.iter().any(|component| component.record.job == *id);
-        let comes = |id: &JobId| controller.live.is_running(*id) || (self.waiting.contains(id) && is_known(id));
-        map.not_before = if siblings.iter().all(comes) { map.earliest(None) } else { now + YEAR };
+        let is_whole = self.is_whole(controller, base);
+        let map = self.maps.get_mut(&base)?;
+        map.not_before = if is_whole { map.earliest(None) } else { now + YEAR };
         if map.not_before > now {
             return None;
         }

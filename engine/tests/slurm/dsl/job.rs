@@ -88,7 +88,7 @@ pub(super) fn add(
         nice: 0,
         extra: None,
     };
-    let (mut user, mut tasks, mut released) = ("u", None, None);
+    let (mut user, mut account, mut tasks, mut released) = ("u", None, None, None);
     for &(key, value) in &line.options {
         match key {
             "at" => job.submit = T0 + line.number::<i64>(value),
@@ -120,6 +120,7 @@ pub(super) fn add(
             "fails" => job.succeeded = false,
             "nice" => job.nice = line.number(value),
             "user" => user = value,
+            "account" => account = Some(value),
             "qos" => job.qos = QosId::new(qos.iter().position(|qos| qos.name == value).expect("a known QOS")),
             "p" => {
                 let known = |name: &str| cluster.partition_named(name).unwrap_or_else(|| panic!("no partition {name}"));
@@ -188,7 +189,11 @@ pub(super) fn add(
     request.min_cpus = request.tasks.max(1) * request.cpus_per_task;
     job.request = RequestId::new(intern(&mut workload.requests, request));
     job.user = UserId::new(intern(&mut workload.users, user.to_owned()));
-    job.association = match tree.rows.iter().position(|row| row.user.as_deref() == Some(user)) {
+    job.association = match tree
+        .rows
+        .iter()
+        .position(|row| row.user.as_deref() == Some(user) && account.is_none_or(|account| row.account == account))
+    {
         Some(row) => AssociationId::new(row),
         None => {
             tree.rows.push(Association::new("root", Some(user.to_owned()), Some(AssociationTree::ROOT)));

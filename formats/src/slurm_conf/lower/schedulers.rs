@@ -1,6 +1,6 @@
 //! `SchedulerParameters`.
 
-use foresite_engine::policy::{BackfillPolicy, MainPolicy};
+use foresite_engine::policy::{BackfillPolicy, HetjobPriority, MainPolicy};
 
 use super::{Lowering, Values};
 use crate::diagnostic::Severity;
@@ -78,6 +78,13 @@ impl<'a> Lowering<'a> {
             running_job_reserve,
             licenses: values.flag("bf_licenses"),
             busy_nodes: values.flag("bf_busy_nodes"),
+            hetjob_immediate: values.flag("bf_hetjob_immediate"),
+            hetjob_prio: match values.text("bf_hetjob_prio").to_ascii_lowercase().as_str() {
+                "min" => Some(HetjobPriority::Min),
+                "avg" => Some(HetjobPriority::Average),
+                "max" => Some(HetjobPriority::Max),
+                _ => None,
+            },
             window_linear: values.number("bf_window_linear"),
         }
     }

@@ -33,7 +33,7 @@ impl Lowering<'_> {
         let total: u32 = kept.iter().fold(0, |sum, cores| sum.saturating_add(*cores));
         if total >= all && total > 0 {
             let message = format!("{field} keeps {total} of {all} cores, and none is left for jobs");
-            let error = record.place.error(&format!("node.HOSTLIST.{field}"), message);
+            let error = record.place.error(format!("node.HOSTLIST.{field}"), message);
             self.diagnostics.push(error.cure("keep fewer"));
             return Vec::new();
         }

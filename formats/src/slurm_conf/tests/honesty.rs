@@ -116,6 +116,8 @@ const FEEDS: &[(&str, &str, &str)] = &[
     ("SchedulerParameters.batch_sched_delay", "9", "batch_sched_delay"),
     ("MaxMemPerNode", "100", "max_memory"),
     ("MinJobAge", "9", "min_job_age"),
+    ("SchedulerParameters.bf_hetjob_immediate", "true", "hetjob_immediate"),
+    ("SchedulerParameters.bf_hetjob_prio", "avg", "hetjob_prio"),
     ("SchedulerParameters.bf_busy_nodes", "true", "busy_nodes"),
     ("SchedulerParameters.bf_interval", "9", "interval"),
     ("SchedulerParameters.bf_licenses", "true", "licenses"),
