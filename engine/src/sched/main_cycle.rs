@@ -41,6 +41,8 @@ pub(crate) struct MainScratch {
     failed_reservations: Vec<usize>,
     /// First second at which reservations leave the cycle's jobs other nodes.
     turns_at: i64,
+    /// Whether it has stamped a record that it passed over or that has too few nodes left.
+    stamped: bool,
     /// What the last cycles that started nothing saw.
     idle: [Option<IdleCycle>; 2],
 }
@@ -54,7 +56,7 @@ struct IdleCycle {
     /// Of the waiting jobs' sizes before it. Backfill's tests may give them others: the last to test decides.
     sizes: u64,
     depth: u64,
-    skipped: bool,
+    stamped: bool,
     /// First second at which it would be another, if only time went by.
     valid_until: i64,
 }
@@ -73,6 +75,7 @@ impl MainScratch {
             rejected_arrays: std::collections::BTreeSet::new(),
             failed_reservations: Vec::new(),
             turns_at: i64::MAX,
+            stamped: false,
             idle: [None; 2],
         }
     }
@@ -147,18 +150,18 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         && timeless
     {
         controller.counters.main_depth += idle.depth;
-        if idle.skipped {
+        if idle.stamped {
             controller.timers.changed(controller.now);
         }
         return;
     }
-    let mut skipped = false;
     let sizes = controller.sizes_version;
     let mut scratch = std::mem::replace(&mut controller.main_scratch, MainScratch::new(0));
     scratch.blocked.clear();
     scratch.rejected_arrays.clear();
     scratch.failed_reservations.clear();
     scratch.turns_at = i64::MAX;
+    scratch.stamped = false;
     let live = &controller.live;
     controller.queue.tidy(|record| live.is_pending(record.job));
     controller.counters.queue_length_max = controller.counters.queue_length_max.max(controller.queue.len() as u64);
@@ -215,7 +218,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         if reservation.is_none() && scratch.blocked.contains(&record.partition) {
             // slurmctld stamps the skipped job as changed, which keeps backfill cycles coming.
             controller.timers.changed(controller.now);
-            skipped = true;
+            scratch.stamped = true;
             if scratch.blocked.len() == n_partitions {
                 // Every partition is blocked: the rest of the queue cannot start.
                 break;
@@ -264,7 +267,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         weights: controller.selector.weights.version(),
         sizes,
         depth,
-        skipped,
+        stamped: scratch.stamped,
         valid_until,
     });
     controller.main_scratch = scratch;
@@ -356,6 +359,9 @@ fn consider(
     let tried = if too_small || (prefers && !shape.feasible) {
         Tried::Passes
     } else if scratch.available.intersection_len(&partition.nodes) < shape.min_nodes as usize {
+        // slurmctld stamps the job as changed, which brings backfill's next cycle (docs/FIDELITY.md, facts 45).
+        controller.timers.changed(controller.now);
+        scratch.stamped = true;
         Tried::Blocks
     } else {
         scratch.left.copy_from(&scratch.available);

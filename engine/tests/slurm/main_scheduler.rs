@@ -1,6 +1,6 @@
 //! The main scheduler: strict order, blocking, triggers and depth (slurm-semantics 1).
 
-use crate::schedule::expect;
+use crate::schedule::{expect, run};
 
 #[test]
 pub(crate) fn a_job_that_does_not_fit_blocks_its_partition() {
@@ -281,4 +281,24 @@ fn a_node_held_whole_in_a_reservation_makes_nobody_block() {
          2  10  *       *    *          *   *
          3  20  20..24  +50  COMPLETED  n2  *",
     );
+}
+
+/// Recorded (q-tree, 565 s): where blocked partitions leave a job's partition no node, slurmctld stamps the job as changed, so that the full-queue
+/// run of every minute brings backfill's next cycle. A job that finds its nodes busy brings none.
+#[test]
+fn a_job_whose_partition_has_no_nodes_left_keeps_cycles_coming() {
+    let cycles = |first: &str| {
+        let scenario = format!(
+            "node n[1-2] cores=4
+             partition first nodes={first} tier=2
+             partition other nodes=n2
+             job 1 p=first n=4 w=n1 run=3000 t=60
+             job 2 p=other n=4 run=3000 t=60
+             job 3 at=10 p=first n=4 run=10 t=60
+             job 4 at=10 p=other n=4 run=10 t=60"
+        );
+        run(&scenario, 1).1.counters.backfill_cycles
+    };
+    let (apart, overlapping) = (cycles("n1"), cycles("n[1-2]"));
+    assert!(apart < 10 && overlapping > 40, "{apart}, {overlapping}");
 }
