@@ -27,8 +27,13 @@ impl Lowering<'_> {
                 self.diagnostics.push(error.cure("write their numbers from 0 on, such as 0,1 or 0-3"));
                 return Vec::new();
             }
-            let of = |socket: u32| kept.iter().filter(|&&core| core / cores == socket).count() as u32;
-            ("CpuSpecList", (0..sockets).map(of).collect())
+            let mut of_sockets = vec![0; sockets as usize];
+            for core in kept {
+                if let Some(of_socket) = of_sockets.get_mut((core / cores) as usize) {
+                    *of_socket += 1;
+                }
+            }
+            ("CpuSpecList", of_sockets)
         };
         let total: u32 = kept.iter().fold(0, |sum, cores| sum.saturating_add(*cores));
         if total >= all && total > 0 {
