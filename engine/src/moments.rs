@@ -6,8 +6,8 @@
 pub struct Moments {
     /// Runs of the main scheduler, and whether over the full queue.
     pub main: Vec<(i64, bool)>,
-    /// Begins of backfill cycles, and how long each took.
-    pub backfill: Vec<(i64, i64)>,
+    /// Backfill cycles.
+    pub backfill: Vec<RecordedCycle>,
     /// Priority steps.
     pub priority: Vec<i64>,
     /// By job of the workload: when its submission was accepted.
@@ -16,4 +16,15 @@ pub struct Moments {
     pub runs: Vec<Option<i64>>,
     /// Time-limit scans that found a job's time over; not all there were.
     pub scans: Vec<i64>,
+}
+
+/// A recorded cycle of backfill.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordedCycle {
+    /// Its begin [ms since the Unix epoch].
+    pub begin: i64,
+    /// How long it worked after its last sleep [ms].
+    pub work: i64,
+    /// Its end [ms since the Unix epoch].
+    pub end: i64,
 }

@@ -181,6 +181,10 @@ pub struct SchedulerCounters {
     pub backfill_exit_max_time: u64,
     /// Backfill cycles that ended because something changed during a yield.
     pub backfill_exit_state_changed: u64,
+    /// At recorded moments: cycles that came in time though the simulation knows of no change that would have brought them.
+    pub backfill_unexplained: u64,
+    /// At recorded moments: cycles that did not come in time though a change would have brought them in the simulation.
+    pub backfill_foregone: u64,
     /// Priority recalculations.
     pub priority_steps: u64,
     /// Runs after which a job went back to the queue.

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::io::Read;
 
-use foresite_engine::moments::Moments;
+use foresite_engine::moments::{Moments, RecordedCycle};
 use foresite_engine::scenario::Scenario;
 use jiff::tz::TimeZone;
 
@@ -22,7 +22,7 @@ const BEFORE_DECAY_MS: i64 = 3;
 #[derive(Debug, Default)]
 pub struct ControllerLog {
     main: Vec<(i64, bool)>,
-    backfill: Vec<(i64, i64)>,
+    backfill: Vec<RecordedCycle>,
     /// When the priority thread began, and the last line's time.
     decay_from: Option<i64>,
     last: i64,
@@ -115,7 +115,7 @@ impl ControllerLog {
         let next = at.max(self.last + 1);
         match told {
             Told::Main { full } => self.main.push((next, full)),
-            Told::Backfill => self.backfill.push((next, 0)),
+            Told::Backfill => self.backfill.push(RecordedCycle { begin: next, work: 0, end: next }),
             Told::Arrives(job) => drop(self.arrivals.insert(job.to_owned(), next)),
             Told::Ends(job) => drop(self.ends.entry(job.to_owned()).or_insert(next)),
             Told::Starts(job) => {
@@ -125,8 +125,8 @@ impl ControllerLog {
                 return;
             }
             Told::BackfillDone { us } => {
-                if let Some((_, duration)) = self.backfill.last_mut() {
-                    *duration = us / 1000;
+                if let Some(cycle) = self.backfill.last_mut() {
+                    (cycle.work, cycle.end) = (us / 1000, at.max(cycle.begin));
                 }
                 return;
             }
@@ -198,7 +198,7 @@ no time here";
         let begin = 1_704_067_200_000 + 480_000;
         assert_eq!(log.arrivals["35"], begin + 152);
         assert_eq!(log.main, [(begin + 153, false)]);
-        assert_eq!(log.backfill, [(begin + 1049, 14)]);
+        assert_eq!(log.backfill, [RecordedCycle { begin: begin + 1049, work: 14, end: begin + 1063 }]);
         assert_eq!(log.ends["35_0"] - log.starts["35_0"], 17_449);
         assert_eq!(log.scans, [begin + 501_507]);
         assert!(found[0].message.contains("1 main and 1 backfill cycles, 1 ends"), "{found:?}");

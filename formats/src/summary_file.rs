@@ -131,6 +131,12 @@ pub struct BackfillFigures {
     pub backfilled_jobs: u64,
     /// "Backfill exit": why cycles ended.
     pub exits: ExitFigures,
+    /// At a controller log's moments: cycles that came in time though the simulation knows of no change since the last.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unexplained: u64,
+    /// At a controller log's moments: cycles that came late though the simulation knows of a change since the last.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub foregone: u64,
 }
 
 /// Why backfill cycles ended.
@@ -262,6 +268,10 @@ pub const fn foresite_engine_version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+fn is_zero(figure: &u64) -> bool {
+    *figure == 0
+}
+
 impl SchedulerFigures {
     fn of(counters: &SchedulerCounters) -> Self {
         let per = |total: u64, cycles: u64| if cycles == 0 { 0.0 } else { rounded(total as f64 / cycles as f64, 3) };
@@ -287,6 +297,8 @@ impl SchedulerFigures {
                     bf_max_time: counters.backfill_exit_max_time,
                     state_changed: counters.backfill_exit_state_changed,
                 },
+                unexplained: counters.backfill_unexplained,
+                foregone: counters.backfill_foregone,
             },
             queue_length_max: counters.queue_length_max,
             priority_steps: counters.priority_steps,

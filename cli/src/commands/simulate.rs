@@ -174,6 +174,13 @@ impl Simulate {
         if let Some(path) = &self.summary {
             write(path, summary.to_json().as_bytes())?;
         }
+        let figures = &summary.scheduler.backfill;
+        if moments.is_some() && !self.json {
+            println!(
+                "recorded cycles    {} of backfill: {} in time without a change known, {} late despite one",
+                figures.cycles, figures.unexplained, figures.foregone
+            );
+        }
         print!("{}", if self.json { summary.to_json() } else { words(&summary) });
         Ok(Exit::Done)
     }

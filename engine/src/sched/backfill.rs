@@ -67,8 +67,8 @@ pub(crate) struct Backfill {
     licenses: LicensePlan,
     /// When the plan in the making would first look different if only time went by [s].
     valid_until: i64,
-    /// Whether a record of the cycle was stamped as changed.
-    stamped: bool,
+    /// The last record of the cycle that was stamped as changed, as far as is known: how many it had passed before.
+    stamped: Option<u32>,
     candidates: Candidates,
     /// Jobs that became eligible while the cycle slept: it does not come to them.
     newcomers: BTreeSet<JobId>,
@@ -148,7 +148,7 @@ impl Backfill {
             counts: Counts::default(),
             licenses: LicensePlan::default(),
             valid_until: i64::MAX,
-            stamped: false,
+            stamped: None,
             candidates: Candidates::default(),
             newcomers: BTreeSet::new(),
             slept: false,
@@ -179,6 +179,11 @@ pub(crate) fn cycle(controller: &mut Controller<'_>) {
             None
         }
         None if controller.timers.backfill_due(controller.now) => {
+            match controller.timers.cause(controller.now) {
+                Some((true, false)) => controller.counters.backfill_unexplained += 1,
+                Some((false, true)) => controller.counters.backfill_foregone += 1,
+                _ => {}
+            }
             controller.discover_eligible();
             if repeat_idle(controller, &backfill) {
                 None
@@ -208,7 +213,7 @@ fn weight(controller: &Controller<'_>) -> u64 {
 /// Builds the table and the queue.
 fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     backfill.idle = None;
-    backfill.stamped = false;
+    backfill.stamped = None;
     backfill.valid_until = i64::MAX;
     if !backfill.planned.is_empty() || backfill.slept {
         // Clearing PLANNED flags changes node records, which keeps cycles coming.
@@ -283,7 +288,7 @@ fn resume(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: C
 fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cycle) {
     let scenario = controller.scenario;
     let policy = &scenario.policy.backfill;
-    let CycleCost { record_us, max_time_ms, .. } = cycle.cost;
+    let record_us = cycle.cost.record_us;
     // The work before the first record belongs to the first stretch.
     let mut busy_us = if cycle.resumed_ms == cycle.begin_ms { cycle.cost.of_records(0) } else { 0 };
     let resumed = controller.now;
@@ -293,7 +298,7 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
         if cycle.tested >= policy.max_job_test && !is_off(Rule::BackfillDepth) {
             break Exit::MaxTest;
         }
-        if controller.now - cycle.begin_ms >= max_time_ms {
+        if cycle.cost.is_over(cycle.begin_ms, controller.now) {
             break Exit::MaxTime;
         }
         // It sleeps between two records, not after the last.
@@ -382,11 +387,12 @@ fn window_seconds(policy: &BackfillPolicy) -> i64 {
 
 /// Counts and plans the next cycle.
 fn finish(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle, exit: Exit) {
-    // Planned nodes that still have something free carry the PLANNED flag until the next cycle.
-    backfill.planned.intersect(&controller.free.open);
+    // Planned nodes without jobs carry the PLANNED flag until the next cycle (docs/FIDELITY.md, facts 46).
+    backfill.planned.intersect(&controller.free.idle);
     // A cycle so long that it sleeps is taken to have changed something: what it marks depends on what it plans last.
-    backfill.slept = cycle.yields;
-    if backfill.stamped || !backfill.planned.is_empty() || cycle.yields {
+    // One that a job holds up plans nobody else: what it marks is known.
+    backfill.slept = cycle.cost.yields(cycle.length);
+    if !backfill.planned.is_empty() || backfill.slept {
         controller.timers.changed(controller.now);
     }
     let counters = &mut controller.counters;

@@ -213,12 +213,11 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         }
         let reservation = controller.reservation_of(record.job);
         if reservation.is_some_and(|reservation| scratch.failed_reservations.contains(&reservation)) {
+            stamp(controller, &mut scratch);
             continue;
         }
         if reservation.is_none() && scratch.blocked.contains(&record.partition) {
-            // slurmctld stamps the skipped job as changed, which keeps backfill cycles coming.
-            controller.timers.changed(controller.now);
-            scratch.stamped = true;
+            stamp(controller, &mut scratch);
             if scratch.blocked.len() == n_partitions {
                 // Every partition is blocked: the rest of the queue cannot start.
                 break;
@@ -271,6 +270,12 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         valid_until,
     });
     controller.main_scratch = scratch;
+}
+
+/// slurmctld notes a new reason in the job's record, which is a change: backfill's next cycle comes (docs/FIDELITY.md, facts 46). O(1).
+fn stamp(controller: &mut Controller<'_>, scratch: &mut MainScratch) {
+    controller.timers.changed(controller.now);
+    scratch.stamped = true;
 }
 
 /// The next record, and whether it is the one with the job's preferred features, which comes just before its own.
@@ -345,9 +350,6 @@ fn consider(
     if !controller.partition_allows(id, record.partition) || !controller.limits_allow_test(id, record.partition) {
         return Tried::Passes;
     }
-    if !controller.licenses_free(id) {
-        return if controller.scenario.policy.backfill.licenses { Tried::Ends } else { Tried::Passes };
-    }
     let partition = &controller.scenario.cluster.partitions[record.partition.index()];
     let request = controller.scenario.workload.jobs[id.index()].request;
     let shapes = if prefers { controller.take_preferred(id) } else { controller.take_shapes_of(id) };
@@ -359,10 +361,11 @@ fn consider(
     let tried = if too_small || (prefers && !shape.feasible) {
         Tried::Passes
     } else if scratch.available.intersection_len(&partition.nodes) < shape.min_nodes as usize {
-        // slurmctld stamps the job as changed, which brings backfill's next cycle (docs/FIDELITY.md, facts 45).
-        controller.timers.changed(controller.now);
-        scratch.stamped = true;
+        stamp(controller, scratch);
         Tried::Blocks
+    } else if !controller.licenses_free(id) {
+        stamp(controller, scratch);
+        if controller.scenario.policy.backfill.licenses { Tried::Ends } else { Tried::Passes }
     } else {
         scratch.left.copy_from(&scratch.available);
         scratch.left.intersect(&shape.tested);
@@ -448,6 +451,7 @@ fn busy(
     }
     if alone.is_none() && !waits_for_jobs(controller, scratch, shape) {
         // ReqNodeNotAvail: it waits for nodes, not for jobs, and the partition goes on.
+        stamp(controller, scratch);
         return Tried::Passes;
     }
     if let Some(reservation) = reservation {

@@ -62,6 +62,8 @@ pub(crate) struct Timers {
     backfill_polls_from: Option<i64>,
     backfill_end: i64,
     last_change: i64,
+    /// The first change since the last cycle ended [ms], at recorded moments.
+    first_change: i64,
     /// How many changes there were.
     changes: u64,
     /// No backfill scheduler.
@@ -119,6 +121,7 @@ impl Timers {
             backfill_polls_from: None,
             backfill_end: 0,
             last_change: seconds(boot),
+            first_change: i64::MAX,
             changes: 0,
             backfill_off,
             full_run_since_change: false,
@@ -158,8 +161,8 @@ impl Timers {
     pub(crate) fn impose(&mut self, moments: Moments) {
         self.moments = moments;
         self.plan_main();
-        if let Some(&(at, _)) = self.moments.backfill.first() {
-            self.backfill_at = at;
+        if let Some(cycle) = self.moments.backfill.first() {
+            self.backfill_at = cycle.begin;
         }
         if let Some(&at) = self.moments.priority.first() {
             self.priority_at = at;
@@ -171,9 +174,9 @@ impl Timers {
         self.moments.runs.get(job).copied().flatten()
     }
 
-    /// How long the recorded cycle of backfill took that is due [ms].
+    /// How long the recorded cycle of backfill worked that is due [ms].
     pub(crate) fn recorded_cycle(&self) -> Option<i64> {
-        self.moments.backfill.get(self.next_backfill).map(|cycle| cycle.1)
+        self.moments.backfill.get(self.next_backfill).map(|cycle| cycle.work)
     }
 
     /// The main scheduler acts at recorded moments only.
@@ -227,14 +230,14 @@ impl Timers {
 
     /// A job's record will not change any more: it is there to be purged.
     pub(crate) fn record_ended(&mut self, now: i64) {
-        let zero = self.tick_zero;
-        self.purge.ended(seconds(now), |at| tick_at(zero, at));
+        let Self { purge, moments, tick_zero, full_interval, .. } = self;
+        purge.ended(seconds(now), |at| purge_tick(moments, *full_interval, *tick_zero, at));
     }
 
     /// Purges records: a change.
     pub(crate) fn purge_records(&mut self, now: i64) {
-        let zero = self.tick_zero;
-        self.purge.purge(seconds(now), |at| tick_at(zero, at));
+        let Self { purge, moments, tick_zero, full_interval, .. } = self;
+        purge.purge(seconds(now), |at| purge_tick(moments, *full_interval, *tick_zero, at));
         self.changed(now);
     }
 
@@ -315,6 +318,7 @@ impl Timers {
     /// Something that backfill looks at has changed.
     pub(crate) fn changed(&mut self, now: i64) {
         self.last_change = seconds(now);
+        self.first_change = self.first_change.min(now);
         self.changes += 1;
         self.full_run_since_change = false;
         self.backfill_since_change = false;
@@ -337,6 +341,15 @@ impl Timers {
         false
     }
 
+    /// A recorded cycle begins: whether it came in time, and whether it should have by the changes known. `None` where cycles are not
+    /// recorded, for the first, and for changes too near to the time it was due at.
+    pub(crate) fn cause(&self, now: i64) -> Option<(bool, bool)> {
+        let due = self.backfill_end + self.backfill_interval;
+        let is_near = (self.first_change - due).abs() <= 2 * SECOND;
+        let is_known = !self.moments.backfill.is_empty() && self.backfill_end > 0 && !is_near;
+        is_known.then_some((now < due + 3 * SECOND / 2, self.first_change < due))
+    }
+
     /// Both schedulers will decide otherwise from now on, though nothing has changed.
     pub(crate) fn look_again(&mut self) {
         self.full_run_since_change = false;
@@ -350,12 +363,14 @@ impl Timers {
 
     /// A backfill cycle ended.
     pub(crate) fn backfill_ended(&mut self, now: i64) {
+        let now = self.moments.backfill.get(self.next_backfill).map_or(now, |cycle| cycle.end.max(now));
         self.backfill_end = now;
+        self.first_change = if self.last_change >= seconds(now) { now } else { i64::MAX };
         self.backfill_at = now + if is_off(Rule::BackfillInterval) { SECOND } else { self.backfill_interval };
         self.backfill_since_change = true;
         if !self.moments.backfill.is_empty() {
             self.next_backfill += 1;
-            self.backfill_at = self.moments.backfill.get(self.next_backfill).map_or(i64::MAX, |cycle| cycle.0);
+            self.backfill_at = self.moments.backfill.get(self.next_backfill).map_or(i64::MAX, |cycle| cycle.begin);
         }
     }
 
@@ -384,4 +399,14 @@ impl Timers {
 fn tick_at(zero: i64, ms: i64) -> i64 {
     let since = (ms - zero).max(0);
     zero + (since + TICK_MS - 1) / TICK_MS * TICK_MS
+}
+
+/// The first tick at or after an instant that may purge: purges and full-queue runs have the same beat, if both come once a minute.
+fn purge_tick(moments: &Moments, full_interval: Option<i64>, zero: i64, ms: i64) -> i64 {
+    let runs = &moments.main;
+    let next = runs.partition_point(|run| run.0 < ms);
+    match runs[next..].iter().find(|run| run.1) {
+        Some(&(at, _)) if full_interval == Some(60) => at,
+        _ => tick_at(zero, ms),
+    }
 }

@@ -244,6 +244,8 @@ fn add(sum: SchedulerCounters, other: &SchedulerCounters) -> SchedulerCounters {
         backfill_exit_table_size: sum.backfill_exit_table_size + other.backfill_exit_table_size,
         backfill_exit_max_time: sum.backfill_exit_max_time + other.backfill_exit_max_time,
         backfill_exit_state_changed: sum.backfill_exit_state_changed + other.backfill_exit_state_changed,
+        backfill_unexplained: sum.backfill_unexplained + other.backfill_unexplained,
+        backfill_foregone: sum.backfill_foregone + other.backfill_foregone,
         priority_steps: sum.priority_steps + other.priority_steps,
         requeued: sum.requeued + other.requeued,
         preempted: sum.preempted + other.preempted,

@@ -248,11 +248,15 @@ pub(super) fn none_left(controller: &mut Controller<'_>, backfill: &mut Backfill
     !find(controller, backfill, cycle) && flags_are_known(controller, backfill, cycle)
 }
 
-/// Whether the cycle's end is known to mark nodes as PLANNED, or known not to do so but to have stamped a job: whatever
-/// the rest of the queue adds, the next cycle then comes, and sees the same. After a cycle that sleeps it comes anyway.
+/// Whether the cycle is known to be a change: it will mark nodes as PLANNED at its end, or will not, but has stamped a job in the
+/// second in which it ends. Whatever the rest of the queue adds, the next cycle then comes in time. After a cycle that sleeps it
+/// comes anyway. O(words).
 fn flags_are_known(controller: &Controller<'_>, backfill: &Backfill, cycle: &Cycle) -> bool {
-    let open = &controller.free.open;
-    cycle.yields || backfill.planned.intersects(open) || (backfill.stamped && open.is_empty())
+    let idle = &controller.free.idle;
+    let is_last_second = |records| cycle.cost.is_second_of_end(cycle.begin_ms, records, cycle.length);
+    cycle.yields
+        || backfill.planned.intersects(idle)
+        || (backfill.stamped.is_some_and(is_last_second) && idle.is_empty())
 }
 
 /// Goes on to the next candidate.

@@ -1,6 +1,6 @@
 //! How long a cycle takes. Source: slurm-semantics 8, "parameters the engine should offer" 2.
 
-use crate::simulation::{Controller, SECOND};
+use crate::simulation::{Controller, SECOND, seconds};
 
 /// The time one cycle takes, its own factor included.
 #[derive(Clone, Copy, Debug)]
@@ -91,6 +91,21 @@ impl CycleCost {
         self.base_us.saturating_add(self.record_us.saturating_mul(u64::from(records)))
     }
 
+    /// Whether a cycle has taken its time: slurmctld compares whole seconds.
+    pub(super) fn is_over(&self, begin_ms: i64, now: i64) -> bool {
+        seconds(now) - seconds(begin_ms) >= self.max_time_ms / SECOND
+    }
+
+    /// When a cycle that does not sleep has passed so many records [ms].
+    pub(super) fn passed_at(&self, begin_ms: i64, records: u32) -> i64 {
+        begin_ms + ms(self.of_records(records))
+    }
+
+    /// Whether a cycle that does not sleep passes so many records in the second in which it ends, after `length` of them.
+    pub(super) fn is_second_of_end(&self, begin_ms: i64, records: u32, length: u32) -> bool {
+        seconds(self.passed_at(begin_ms, records)) == seconds(self.passed_at(begin_ms, length))
+    }
+
     /// Whether a cycle of so many records sleeps between two of them.
     pub(super) fn yields(&self, records: u32) -> bool {
         records > 0 && self.of_records(records - 1) >= self.yield_us
@@ -110,7 +125,7 @@ impl CycleCost {
     /// How long a cycle of so many records takes if it neither sleeps nor runs out of time [ms].
     pub(super) fn whole_ms(&self, records: u32) -> Option<i64> {
         let ms = (self.of_records(records) / 1000) as i64;
-        (!self.yields(records) && ms < self.max_time_ms).then_some(ms)
+        (!self.yields(records) && ms < self.max_time_ms - SECOND).then_some(ms)
     }
 }
 

@@ -18,7 +18,8 @@ pub(super) struct IdleCycle {
     /// Of the waiting jobs' sizes, before and after it.
     pub(super) sizes: u64,
     pub(super) valid_until: i64,
-    pub(super) stamped: bool,
+    /// Its last stamp, and whether there may have been a later one: [`Backfill::stamped`].
+    pub(super) stamped: Option<u32>,
     pub(super) tested: u32,
     pub(super) depth: u64,
     pub(super) max_test: bool,
@@ -33,14 +34,21 @@ pub(super) fn repeat_idle(controller: &mut Controller<'_>, backfill: &Backfill) 
     let Some(idle) = backfill.idle else { return false };
     let weight = super::weight(controller);
     // This cycle's own time: one that would sleep or be cut short is another cycle.
-    let Some(duration) = CycleCost::of_next(controller).whole_ms(idle.records) else { return false };
+    let cost = CycleCost::of_next(controller);
+    let Some(duration) = cost.whole_ms(idle.records) else { return false };
+    let is_marked = !backfill.planned.is_empty();
+    let is_second_of_end = |stamped| cost.is_second_of_end(controller.now, stamped, idle.records);
     if idle.version != controller.version
         || idle.weights != controller.selector.weights.version()
         || idle.sizes != controller.sizes_version
         || seconds(controller.now + duration) >= idle.valid_until
         || (idle.exhausted && weight > 0)
+        || (idle.exhausted && !is_marked && !idle.stamped.is_some_and(is_second_of_end))
     {
         return false;
+    }
+    if let Some(stamped) = idle.stamped {
+        controller.timers.changed(cost.passed_at(controller.now, stamped));
     }
     controller.now += duration;
     let counters = &mut controller.counters;
@@ -52,7 +60,7 @@ pub(super) fn repeat_idle(controller: &mut Controller<'_>, backfill: &Backfill) 
     } else {
         counters.backfill_exit_end += weight;
     }
-    if idle.stamped || !backfill.planned.is_empty() {
+    if is_marked {
         controller.timers.changed(controller.now);
     }
     controller.timers.backfill_ended(controller.now);

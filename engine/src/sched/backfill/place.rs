@@ -187,7 +187,7 @@ fn find_place(
         if found < try_from {
             // slurmctld stamps the job as changed here, which keeps cycles coming every interval.
             controller.timers.changed(controller.now);
-            backfill.stamped = true;
+            backfill.stamped = Some(cycle.passed);
         }
         let mut start = found.max(try_from);
         if start <= now {
