@@ -123,7 +123,8 @@ pub struct Request {
     pub min_nodes: u32,
     /// `-N min-max`; `None` where only tasks were asked for.
     pub max_nodes: Option<u32>,
-    /// `-n`: tasks; 0 where only GPUs were counted (`--gpus`), which is one task that may have its GPUs on several nodes.
+    /// `-n`: tasks; 0 where GRES were asked for, but no tasks: that is one task, but a node is asked for as many as it has room for, and
+    /// GPUs counted for the job (`--gpus`) may be on several nodes.
     pub tasks: u32,
     /// `-c`, at least 1.
     pub cpus_per_task: u32,

@@ -193,6 +193,8 @@ pub enum HetjobPriority {
 pub struct PriorityPolicy {
     /// `PriorityType=priority/multifactor` (else priority/basic: first come, first served).
     pub multifactor: bool,
+    /// Without slurmdbd there is no priority thread: priorities stay as they were when the job was submitted.
+    pub no_steps: bool,
     /// `PriorityWeightAge`.
     pub weight_age: u32,
     /// `PriorityWeightAssoc`.
@@ -531,6 +533,7 @@ impl Default for PriorityPolicy {
     fn default() -> Self {
         Self {
             multifactor: false,
+            no_steps: false,
             weight_age: 0,
             weight_assoc: 0,
             weight_fairshare: 0,

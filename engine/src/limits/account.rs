@@ -44,11 +44,26 @@ impl Controller<'_> {
 
     /// What a waiting job is taken to want while its nodes are busy: the CPUs of its last successful test, before that those it
     /// asks for, on as many nodes as it would get `alone` on an idle machine, or asks for at most.
-    pub(crate) fn busy_counts(&self, id: JobId, shape: &Shape, alone: Option<Alone>) -> Held {
+    /// Memory by default counts; of a job that takes all of it, none.
+    pub(crate) fn busy_counts(&self, id: JobId, partition: PartitionId, shape: &Shape, alone: Option<Alone>) -> Held {
         let request = &self.scenario.workload.requests[self.scenario.workload.jobs[id.index()].request.index()];
         let asked = request.max_nodes.unwrap_or(request.min_nodes).max(1);
         let mut held = self.counts_on(id, u64::from(alone.map_or(asked, |alone| alone.nodes)));
-        self.count_units(&mut held, shape, alone.map_or(0, |alone| alone.units));
+        let units = alone.map_or(0, |alone| alone.units);
+        self.count_units(&mut held, shape, units);
+        let index = self.limits.index;
+        let (cpus, nodes) = (held.counts[index.of(Tres::Cpu)], held.counts[index.of(Tres::Node)]);
+        match shape.memory {
+            MemoryNeed::PerNode(mb) => held.counts[index.of(Tres::Memory)] = mb.saturating_mul(nodes),
+            MemoryNeed::PerCpu(mb) => held.counts[index.of(Tres::Memory)] = mb.saturating_mul(cpus),
+            MemoryNeed::PerUnit(mb, _) => held.counts[index.of(Tres::Memory)] = mb.saturating_mul(units),
+            MemoryNeed::NotConsumed(_) | MemoryNeed::Whole => {}
+        }
+        let billing = self.weighted_billing(partition, |tres| match tres {
+            Tres::Billing | Tres::License(_) => 0.0,
+            _ => held.counts[index.of(tres)] as f64,
+        });
+        held.counts[index.of(Tres::Billing)] = billing as u64;
         held
     }
 
@@ -133,6 +148,7 @@ impl Controller<'_> {
         let unseen = (self.timers.last_priority_step - live.start).max(0);
         let (partition, limit) = (live.partition, (live.limit_seconds - unseen).max(0));
         let held = self.allocated_counts(id, &live.allocation, live.billing);
+        let limit = limit as f64 * self.usage_factor(id);
         self.for_each_group(id, partition, |used, _| used.start(&held, limit));
     }
 
@@ -144,10 +160,11 @@ impl Controller<'_> {
         let Some(live) = self.live.get(id) else { return };
         let partition = live.partition;
         let held = self.allocated_counts(id, &live.allocation, live.billing);
-        let undecayed = slice as f64 * self.usage_factor(id);
+        let factor = self.usage_factor(id);
+        let (undecayed, left) = (slice as f64 * factor, (left_at_step - slice).max(0) as f64 * factor);
         self.for_each_group(id, partition, |used, keeps| {
-            used.charge(&held, slice, if keeps { undecayed } else { charged_seconds });
-            used.end(&held, (left_at_step - slice).max(0));
+            used.charge(&held, undecayed, if keeps { undecayed } else { charged_seconds });
+            used.end(&held, left);
         });
         self.limits.to_end.remove(&id);
         self.end_where_minutes_ran_out();
@@ -163,17 +180,18 @@ impl Controller<'_> {
         let held = self.allocated_counts(id, &live.allocation, live.billing);
         let undecayed = slice as f64 * self.usage_factor(id);
         self.for_each_group(id, partition, |used, keeps| {
-            used.charge(&held, slice, if keeps { undecayed } else { charged_seconds });
+            used.charge(&held, undecayed, if keeps { undecayed } else { charged_seconds });
         });
     }
 
-    /// A priority step decays what was spent, 0 forgets it (`PriorityUsageResetPeriod`); a QOS with NoDecay keeps it.
+    /// A priority step decays what was spent, which a QOS with NoDecay keeps; 0 forgets it (`PriorityUsageResetPeriod`), of every
+    /// QOS (priority_multifactor.c, `_reset_usage`, of 22.05.8).
     pub(crate) fn limits_decay(&mut self, factor: f64) {
         for used in &mut self.limits.associations {
             used.decay(factor);
         }
         for (used, qos) in self.limits.qos.iter_mut().zip(&self.scenario.qos) {
-            if !qos.no_decay {
+            if factor == 0.0 || !qos.no_decay {
                 used.decay(factor);
             }
         }

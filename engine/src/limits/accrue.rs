@@ -1,10 +1,12 @@
 //! Limits on waiting jobs that gain age: `GrpJobsAccrue`, `MaxJobsAccrue`.
-//! Source: slurm-semantics 4.3. A job waits in the order of job ids until every limit on it has room; the look comes with
+//! Source: slurm-semantics 4.3. A job waits in the order of job ids until its limit has room; the look comes with
 //! each queue build. Starting, leaving and becoming dependent again make room.
 
 use crate::association::Limits;
 use crate::ids::{JobId, PartitionId};
 use crate::simulation::{Controller, seconds};
+
+use super::usage::Used;
 
 impl Limits {
     /// Whether one of them counts waiting jobs that gain age.
@@ -56,7 +58,7 @@ impl Controller<'_> {
     pub(crate) fn stop_accruing(&mut self, id: JobId) {
         self.limits.to_accrue.remove(&id);
         if self.limits.accruing.remove(&id) {
-            let leave = |used: &mut super::usage::Used, _: bool| used.accruing = used.accruing.saturating_sub(1);
+            let leave = |used: &mut Used, _: bool| used.accruing = used.accruing.saturating_sub(1);
             self.for_each_group(id, self.first_partition(id), leave);
         }
     }
@@ -65,32 +67,27 @@ impl Controller<'_> {
         self.partitions(id).first().copied().unwrap_or(PartitionId(0))
     }
 
-    /// Counts the job if every limit has room.
+    /// Counts the job if the limit that decides has room: the first that is set of the job's QOS (of the group, of each account, of each
+    /// user), then of the association and its ancestors. A partition's QOS decides nothing. Source: acct_policy.c,
+    /// `_get_accrue_limits`, of 22.05.8.
     fn accrue_now(&mut self, id: JobId) -> bool {
         let job = &self.scenario.workload.jobs[id.index()];
-        let (own, user, account) = (job.association, job.user.0, self.account_of(id).0);
-        let has_room = |limit: Option<u32>, used: u32| limit.is_none_or(|most| used < most);
-        let (mut group_decided, mut own_decided) = (false, false);
-        for qos in self.limiting_qos(id, self.first_partition(id)) {
-            let limits = &self.scenario.qos[qos.index()].limits;
-            let of_user = self.limits.qos_users.get(&(qos.0, user)).map_or(0, |used| used.accruing);
-            let of_account = self.limits.qos_accounts.get(&(qos.0, account)).map_or(0, |used| used.accruing);
-            if (!group_decided && !has_room(limits.grp_jobs_accrue, self.limits.qos[qos.index()].accruing))
-                || !has_room(limits.max_jobs_accrue, of_user)
-                || !has_room(limits.max_jobs_accrue_per_account, of_account)
-            {
-                return false;
-            }
-            group_decided |= limits.grp_jobs_accrue.is_some();
-            own_decided |= limits.max_jobs_accrue.is_some() || limits.max_jobs_accrue_per_account.is_some();
-        }
-        let rows = &self.scenario.associations.rows;
+        let (qos, user, account) = (job.qos, job.user.0, self.account_of(id).0);
+        let (limits, rows) = (&self.scenario.qos[qos.index()].limits, &self.scenario.associations.rows);
+        let accruing = |used: Option<&Used>| used.map_or(0, |used| used.accruing);
+        let of_qos = [
+            (limits.grp_jobs_accrue, accruing(self.limits.qos.get(qos.index()))),
+            (limits.max_jobs_accrue_per_account, accruing(self.limits.qos_accounts.get(&(qos.0, account)))),
+            (limits.max_jobs_accrue, accruing(self.limits.qos_users.get(&(qos.0, user)))),
+        ];
         let nearest = self.lineage(id).find_map(|at| rows[at.index()].limits.max_jobs_accrue);
-        let in_groups = group_decided
-            || self.lineage(id).all(|at| {
-                has_room(rows[at.index()].limits.grp_jobs_accrue, self.limits.associations[at.index()].accruing)
-            });
-        if !in_groups || !(own_decided || has_room(nearest, self.limits.associations[own.index()].accruing)) {
+        let of_rows = self.lineage(id).enumerate().flat_map(|(above, at)| {
+            let used = self.limits.associations[at.index()].accruing;
+            let own = if above == 0 { nearest } else { None };
+            [(rows[at.index()].limits.grp_jobs_accrue, used), (own, used)]
+        });
+        let has_room = of_qos.into_iter().chain(of_rows).find_map(|(most, used)| most.map(|most| used < most));
+        if has_room == Some(false) {
             return false;
         }
         self.limits.accruing.insert(id);

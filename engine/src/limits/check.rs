@@ -55,10 +55,10 @@ impl Controller<'_> {
     pub(super) fn may_be_tested(&self, id: JobId, partition: PartitionId, spent: bool) -> bool {
         let user = self.scenario.workload.jobs[id.index()].user.0;
         let account = self.account_of(id).0;
-        let minutes = self.live.get(id).map_or(0, |live| live.limit_seconds / 60);
+        let minutes = self.safe_minutes(id, self.live.get(id).map_or(0, |live| live.limit_seconds / 60));
         let jobs_of = |used: Option<&Used>| used.map_or(0, |used| used.jobs);
         let wall_of = |used: &Used, counts: bool| if counts { (used.wall / 60.0) as i64 } else { 0 };
-        let safe_minutes = if self.scenario.policy.enforce.safe { minutes } else { 1 };
+        let wall_minutes = if self.scenario.policy.enforce.safe { minutes } else { 1 };
         let mut decided = Decided::default();
         for qos in self.limiting_qos(id, partition) {
             let limits = &self.scenario.qos[qos.index()].limits;
@@ -70,7 +70,7 @@ impl Controller<'_> {
                 || decided.reached(JOBS_PER_USER, limits.max_jobs_per_user, of_user)
                 || decided.reached(JOBS_PER_ACCOUNT, limits.max_jobs_per_account, of_account)
                 || decided.exceeded(WALL, limits.max_wall, minutes)
-                || decided.exceeded(GRP_WALL, limits.grp_wall, wall_of(group, spent || keeps) + safe_minutes)
+                || decided.exceeded(GRP_WALL, limits.grp_wall, wall_of(group, spent || keeps) + wall_minutes)
             {
                 return false;
             }
@@ -82,7 +82,7 @@ impl Controller<'_> {
             // Group limits hold at every ancestor; a job's own maxima are those of the nearest row that sets them.
             let mut groups = by_qos;
             if groups.reached(GRP_JOBS, limits.grp_jobs, group.jobs)
-                || groups.exceeded(GRP_WALL, limits.grp_wall, wall_of(group, spent) + safe_minutes)
+                || groups.exceeded(GRP_WALL, limits.grp_wall, wall_of(group, spent) + wall_minutes)
                 || decided.exceeded(WALL, limits.max_wall, minutes)
             {
                 return false;

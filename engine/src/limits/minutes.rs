@@ -2,6 +2,7 @@
 //! wait for them go on when the use has decayed.
 //! Source: slurm-semantics 5.3, slurm.conf(5) AccountingStorageEnforce.
 
+use crate::association::AssociationTree;
 use crate::ids::JobId;
 use crate::simulation::events::Event;
 use crate::simulation::{Controller, seconds};
@@ -27,16 +28,17 @@ impl Controller<'_> {
         }
     }
 
-    /// Whether a group of a running job has spent all its minutes.
+    /// Whether a group of a running job, the root excepted, has spent all minutes of what the job uses.
     fn has_no_minutes_left(&self, id: JobId) -> bool {
         let Some(live) = self.live.get(id) else { return false };
         let index = self.limits.index;
+        let held = self.allocated_counts(id, &live.allocation, live.billing);
         let (mut wall_decided, mut decided) = (false, vec![false; index.len()]);
         let spent = |limits: &crate::association::Limits, used: &Used, wall_decided: bool, decided: &[bool]| {
             limits.grp_wall.is_some_and(|most| !wall_decided && used.wall / 60.0 >= f64::from(most))
                 || limits.grp_tres_mins.iter().any(|&(tres, most)| {
                     let at = index.of(tres);
-                    !decided[at] && (used.spent[at] / 60.0) as u64 >= most
+                    held.counts[at] > 0 && !decided[at] && (used.spent[at] / 60.0) as u64 >= most
                 })
         };
         for qos in self.limiting_qos(id, live.partition) {
@@ -49,7 +51,7 @@ impl Controller<'_> {
                 decided[index.of(tres)] = true;
             }
         }
-        self.lineage(id).any(|at| {
+        self.lineage(id).filter(|&at| at != AssociationTree::ROOT).any(|at| {
             let limits = &self.scenario.associations.rows[at.index()].limits;
             spent(limits, &self.limits.associations[at.index()], wall_decided, &decided)
         })

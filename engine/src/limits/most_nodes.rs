@@ -26,7 +26,7 @@ impl Controller<'_> {
     }
 
     /// What the limits of a job, whatever others use of them, leave it at most. The QOS's are asked first; of limits on groups the
-    /// first. `LimitFactor` is not applied. O(depth of the tree).
+    /// first. The association's are multiplied by `LimitFactor` of the QOS that stands first. O(depth of the tree).
     fn most_nodes(&self, id: JobId, partition: PartitionId) -> u32 {
         let of_qos = |limit: fn(&Limits) -> &[(Tres, u64)]| {
             self.limiting_qos(id, partition).find_map(|qos| nodes(limit(&self.scenario.qos[qos.index()].limits)))
@@ -35,9 +35,15 @@ impl Controller<'_> {
         let per_user = of_qos(|limits| &limits.max_tres_per_user);
         let per_account = of_qos(|limits| &limits.max_tres_per_account);
         let of_one = [per_job, per_user, per_account].into_iter().flatten().min();
-        let rows = || self.lineage(id).map(|row| &self.scenario.associations.rows[row.index()].limits);
-        let of_association = || rows().find_map(|limits| nodes(&limits.max_tres_per_job));
-        let of_group = of_qos(|limits| &limits.grp_tres).or_else(|| rows().find_map(|limits| nodes(&limits.grp_tres)));
+        let factor =
+            self.limiting_qos(id, partition).next().and_then(|qos| self.scenario.qos[qos.index()].limit_factor);
+        let of_rows = |limit: fn(&Limits) -> &[(Tres, u64)]| {
+            let rows = self.lineage(id).map(|row| &self.scenario.associations.rows[row.index()].limits);
+            let most = rows.into_iter().find_map(|limits| nodes(limit(limits)));
+            most.map(|most| factor.map_or(most, |factor| (most as f64 * factor) as u64))
+        };
+        let of_association = || of_rows(|limits| &limits.max_tres_per_job);
+        let of_group = of_qos(|limits| &limits.grp_tres).or_else(|| of_rows(|limits| &limits.grp_tres));
         let most = of_one.or_else(of_association).into_iter().chain(of_group).min();
         most.map_or(u32::MAX, |most| u32::try_from(most).unwrap_or(u32::MAX))
     }

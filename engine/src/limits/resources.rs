@@ -36,16 +36,18 @@ const LEAST: u16 = 1 << 10;
 struct Candidate<'a> {
     held: &'a Held,
     index: TresIndex,
-    /// Its time limit [min].
+    /// Its time limit [min], times `UsageFactor` with `UsageFactorSafe`.
     minutes: u64,
-    /// `safe` is enforced; its minutes are multiplied by this for it.
-    safe: Option<f64>,
+    /// `safe` is enforced.
+    safe: bool,
+    /// Its QOS has `UsageFactor=0`: what its groups have spent and will spend does not count for it.
+    is_free: bool,
     beside: Beside,
     /// The group's use does not decay (`NoDecay`).
     keeps_spent: bool,
     /// Which kinds are decided, a mask a resource.
     decided: Vec<u16>,
-    /// What the limits of this level are multiplied by (`LimitFactor`).
+    /// What this level's limits on what is held are multiplied by (`LimitFactor`).
     factor: Option<f64>,
 }
 
@@ -67,8 +69,8 @@ impl Candidate<'_> {
                 self.decided[at] |= kind;
             }
             let most = match self.factor {
-                Some(factor) => (most as f64 * factor) as u64,
-                None => most,
+                Some(factor) if kind & (GRP | PER_JOB) != 0 => (most as f64 * factor) as u64,
+                _ => most,
             };
             if !keeps(self, at, most) {
                 return false;
@@ -88,7 +90,13 @@ impl Candidate<'_> {
 
     /// Whether what remains of the group's running jobs and this one stays within a limit [min].
     fn runs_within(&self, group: Option<&Used>, at: usize, most: u64) -> bool {
-        self.held.counts[at].saturating_mul(self.minutes) + self.left(group, at) <= most
+        let asked = self.asked(at);
+        asked == 0 || asked.saturating_add(self.left(group, at)) <= most
+    }
+
+    /// What it asks for until its limit [min].
+    fn asked(&self, at: usize) -> u64 {
+        self.held.counts[at].saturating_mul(self.minutes)
     }
 
     /// What remains of the group's running jobs [min].
@@ -103,33 +111,48 @@ impl Candidate<'_> {
     fn job_keeps(&mut self, limits: &Limits) -> bool {
         self.keeps(PER_JOB, &limits.max_tres_per_job, true, |job, at, most| job.held.counts[at] <= most)
             && self.keeps(PER_NODE, &limits.max_tres_per_node, true, |job, at, most| {
-                job.held.counts[at] <= most.saturating_mul(job.held.counts[TresIndex::NODE].max(1))
+                job.held.counts[at] / job.held.counts[TresIndex::NODE].max(1) <= most
             })
-            && self.keeps(JOB_MINUTES, &limits.max_tres_mins_per_job, true, |job, at, most| {
-                job.held.counts[at].saturating_mul(job.minutes) <= most
-            })
+            && self.keeps(JOB_MINUTES, &limits.max_tres_mins_per_job, true, |job, at, most| job.asked(at) <= most)
     }
 
     /// Limits of a group.
     fn group_keeps(&mut self, limits: &Limits, group: &Used, note: bool) -> bool {
+        let runs_on = (!self.is_free).then_some(group);
         self.keeps(GRP, &limits.grp_tres, note, |job, at, most| job.fits(Some(group), at, most))
             && self.keeps(GRP_RUN_MINUTES, &limits.grp_tres_run_mins, note, |job, at, most| {
-                job.runs_within(Some(group), at, most)
+                job.runs_within(runs_on, at, most)
             })
             && self.keeps(GRP_MINUTES, &limits.grp_tres_mins, note, |job, at, most| {
-                let counts = job.beside == Beside::Everything || job.keeps_spent;
+                let counts = (job.beside == Beside::Everything || job.keeps_spent) && !job.is_free;
                 let spent = if counts { (group.spent[at] / 60.0) as u64 } else { 0 };
-                let asked = job.held.counts[at].saturating_mul(job.minutes);
+                let asked = job.asked(at);
                 match (job.beside, job.safe) {
+                    // Who uses none of it is not held back.
+                    _ if asked == 0 => true,
                     (Beside::Nothing, _) => asked <= most,
-                    (_, Some(factor)) => spent + job.left(Some(group), at) + (asked as f64 * factor) as u64 <= most,
-                    (_, None) => spent < most,
+                    (_, true) => (spent + job.left(runs_on, at)).saturating_add(asked) <= most,
+                    (_, false) => spent < most,
                 }
             })
     }
 }
 
 impl Controller<'_> {
+    /// A job's minutes as limits count them before it starts: times `UsageFactor`, if its QOS has `UsageFactorSafe`.
+    pub(super) fn safe_minutes(&self, id: JobId, minutes: i64) -> i64 {
+        let qos = &self.scenario.qos[self.scenario.workload.jobs[id.index()].qos.index()];
+        match qos.usage_factor.filter(|_| qos.usage_factor_safe) {
+            Some(factor) => (minutes as f64 * factor) as i64,
+            None => minutes,
+        }
+    }
+
+    /// `LimitFactor` of the first QOS that sets one.
+    fn limit_factor(&self, id: JobId, partition: PartitionId) -> Option<f64> {
+        self.limiting_qos(id, partition).find_map(|qos| self.scenario.qos[qos.index()].limit_factor)
+    }
+
     /// Limits on what the job would hold. O(limits + depth of the tree).
     pub(crate) fn limits_allow_counts(&self, id: JobId, partition: PartitionId, held: &Held) -> bool {
         !self.limits.active || self.counts_keep_limits(id, partition, held, Beside::Everything)
@@ -140,13 +163,14 @@ impl Controller<'_> {
         let job = &self.scenario.workload.jobs[id.index()];
         let (user, account) = (job.user.0, self.account_of(id).0);
         let job_qos = &self.scenario.qos[job.qos.index()];
-        let safe_factor = if job_qos.usage_factor_safe { job_qos.usage_factor.unwrap_or(1.0) } else { 1.0 };
+        let minutes = self.live.get(id).map_or(0, |live| live.limit_seconds / 60).max(0);
         let index = self.limits.index;
         let mut job = Candidate {
             held,
             index,
-            minutes: self.live.get(id).map_or(0, |live| live.limit_seconds / 60).max(0) as u64,
-            safe: self.scenario.policy.enforce.safe.then_some(safe_factor),
+            minutes: self.safe_minutes(id, minutes) as u64,
+            safe: self.scenario.policy.enforce.safe,
+            is_free: job_qos.usage_factor == Some(0.0),
             beside,
             keeps_spent: false,
             decided: vec![0; index.len()],
@@ -174,7 +198,7 @@ impl Controller<'_> {
                 return false;
             }
         }
-        job.factor = job_qos.limit_factor;
+        job.factor = self.limit_factor(id, partition);
         job.keeps_spent = false;
         for at in self.lineage(id) {
             let limits = &self.scenario.associations.rows[at.index()].limits;

@@ -62,11 +62,10 @@ impl Controller<'_> {
                 }))
     }
 
-    /// `DenyOnLimit`: whether a limit is below what the job alone asks for.
+    /// `DenyOnLimit` of the job's QOS or the partition's: whether a limit is below what the job alone asks for.
     fn denied_on_limit(&self, id: JobId) -> bool {
-        let qos = self.scenario.workload.jobs[id.index()].qos;
         self.limits.active
-            && self.scenario.qos[qos.index()].deny_on_limit
+            && self.denies_on_limit(id)
             && !(self.wall_keeps_limits(id)
                 && self.counts_keep_limits(
                     id,
@@ -74,6 +73,11 @@ impl Controller<'_> {
                     &self.requested_counts(id),
                     Beside::Nothing,
                 ))
+    }
+
+    fn denies_on_limit(&self, id: JobId) -> bool {
+        let mut qos = self.limiting_qos(id, self.partition_at_submission(id));
+        qos.any(|qos| self.scenario.qos[qos.index()].deny_on_limit)
     }
 
     /// Whether the time limit is within `MaxWall` and `GrpWall`.
@@ -99,7 +103,7 @@ impl Controller<'_> {
     }
 
     /// The time limit of a job that names none, in a partition without `DefaultTime`, as far as limits give one [min]:
-    /// the least of the wall limits and of the minutes' limits on what it asks for.
+    /// the least of the wall limits and, with `DenyOnLimit`, of the minutes' limits on what it asks for.
     pub(crate) fn limit_from_limits(&self, id: JobId) -> Option<u32> {
         if !self.limits.active {
             return None;
@@ -113,6 +117,7 @@ impl Controller<'_> {
             let lists = [&limits.max_tres_mins_per_job, &limits.grp_tres_mins, &limits.grp_tres_run_mins];
             lists.into_iter().flatten().filter_map(|&(tres, most)| most.checked_div(counts[index.of(tres)]))
         });
+        let minutes = minutes.filter(|_| self.denies_on_limit(id));
         let least = minutes.map(|minutes| u32::try_from(minutes).unwrap_or(u32::MAX)).min();
         self.wall_limit(id).into_iter().chain(least).min()
     }

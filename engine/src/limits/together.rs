@@ -18,7 +18,7 @@ impl Controller<'_> {
             if !allowed {
                 break;
             }
-            let limit = self.live.get(id).map_or(0, |live| live.limit_seconds);
+            let limit = self.live.get(id).map_or(0, |live| live.limit_seconds) as f64 * self.usage_factor(id);
             self.for_each_group(id, partition, |used, _| used.start(&held, limit));
         }
         self.limits = before;

@@ -196,13 +196,13 @@ impl Used {
         }
     }
 
-    /// A job starts with these counts and this limit [s].
-    pub(crate) fn start(&mut self, held: &Held, limit_seconds: i64) {
+    /// A job starts with these counts and this limit [s], times `UsageFactor`.
+    pub(crate) fn start(&mut self, held: &Held, limit_seconds: f64) {
         self.jobs += 1;
         self.has_run = true;
         for (position, &count) in held.counts.iter().enumerate() {
             self.tres[position] += count;
-            self.run_seconds[position] += count as f64 * limit_seconds as f64;
+            self.run_seconds[position] += count as f64 * limit_seconds;
         }
         if let Some(nodes) = &mut self.nodes {
             for &node in &held.nodes {
@@ -212,12 +212,12 @@ impl Used {
         }
     }
 
-    /// A job ends; `left` is what remained of its limit at the last step [s].
-    pub(crate) fn end(&mut self, held: &Held, left: i64) {
+    /// A job ends; `left` is what remained of its limit [s], times `UsageFactor`.
+    pub(crate) fn end(&mut self, held: &Held, left: f64) {
         self.jobs = self.jobs.saturating_sub(1);
         for (position, &count) in held.counts.iter().enumerate() {
             self.tres[position] = self.tres[position].saturating_sub(count);
-            self.run_seconds[position] = (self.run_seconds[position] - count as f64 * left as f64).max(0.0);
+            self.run_seconds[position] = (self.run_seconds[position] - count as f64 * left).max(0.0);
         }
         if let Some(nodes) = &mut self.nodes {
             for node in &held.nodes {
@@ -230,11 +230,11 @@ impl Used {
         }
     }
 
-    /// A slice of a running job is charged.
-    pub(crate) fn charge(&mut self, held: &Held, slice: i64, charged_seconds: f64) {
+    /// A slice of a running job is charged [s], times `UsageFactor`; `charged_seconds` is decayed, too.
+    pub(crate) fn charge(&mut self, held: &Held, slice: f64, charged_seconds: f64) {
         for (position, &count) in held.counts.iter().enumerate() {
             self.spent[position] += count as f64 * charged_seconds;
-            self.run_seconds[position] = (self.run_seconds[position] - count as f64 * slice as f64).max(0.0);
+            self.run_seconds[position] = (self.run_seconds[position] - count as f64 * slice).max(0.0);
         }
         self.wall += charged_seconds;
     }

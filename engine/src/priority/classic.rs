@@ -43,18 +43,18 @@ impl FairShare {
             if row.user.is_some() {
                 self.classic.settled[index] = false;
             } else {
-                self.work_out(index, tree, policy, raw);
+                self.work_out(index, policy, raw);
             }
         }
     }
 
     /// A job asks after its association's factor. O(1), with `DEPTH_OBLIVIOUS` O(siblings).
-    pub(crate) fn settle(&mut self, id: AssociationId, tree: &AssociationTree, policy: &PriorityPolicy, raw: &[f64]) {
+    pub(crate) fn settle(&mut self, id: AssociationId, policy: &PriorityPolicy, raw: &[f64]) {
         let index = id.index();
         if !policy.is_classic() || std::mem::replace(&mut self.classic.settled[index], true) {
             return;
         }
-        self.work_out(index, tree, policy, raw);
+        self.work_out(index, policy, raw);
         let of = if self.level_shares[index].is_some() { index } else { self.classic.shares_from[index] };
         let shares = self.classic.shares_norm[of];
         self.factors[index] = if shares <= 0.0 {
@@ -64,7 +64,7 @@ impl FairShare {
         };
     }
 
-    fn work_out(&mut self, index: usize, tree: &AssociationTree, policy: &PriorityPolicy, raw: &[f64]) {
+    fn work_out(&mut self, index: usize, policy: &PriorityPolicy, raw: &[f64]) {
         let usage = if raw[0] > 0.0 { (raw[index] / raw[0]).min(1.0) } else { 0.0 };
         self.classic.usage_norm[index] = usage;
         let of = self.classic.shares_from[index];
@@ -72,13 +72,13 @@ impl FairShare {
         self.classic.effective[index] = match self.level_shares[index] {
             _ if of == 0 => usage,
             None => of_account,
-            Some(_) if policy.depth_oblivious => self.depth_oblivious(index, tree),
+            Some(_) if policy.depth_oblivious => self.depth_oblivious(index),
             Some(level) => usage + (of_account - usage) * level,
         };
     }
 
     /// Effective usage under `DEPTH_OBLIVIOUS`.
-    fn depth_oblivious(&self, index: usize, tree: &AssociationTree) -> f64 {
+    fn depth_oblivious(&self, index: usize) -> f64 {
         let Classic { shares_from, shares_norm, usage_norm, effective, .. } = &self.classic;
         let (shares, above) = (shares_norm[index], shares_from[index]);
         let any_is_zero = [shares, shares_norm[above], effective[above], usage_norm[index]].iter().any(|&x| x <= 0.0);
@@ -86,9 +86,8 @@ impl FairShare {
             return usage_norm[index];
         }
         let ratio_parent = effective[above] / shares_norm[above];
-        let parent = tree.rows[index].parent.map_or(0, AssociationId::index);
         let with_shares =
-            self.children[parent].iter().map(|id| id.index()).filter(|&id| self.level_shares[id].is_some());
+            self.children[above].iter().map(|id| id.index()).filter(|&id| self.level_shares[id].is_some());
         let ratio_siblings = with_shares.map(|id| usage_norm[id]).sum::<f64>() / shares_norm[above];
         let ratio_level = (usage_norm[index] / shares) / ratio_siblings;
         let k = if libm::log(ratio_parent) * libm::log(ratio_level) >= 0.0 {

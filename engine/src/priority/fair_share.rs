@@ -2,13 +2,14 @@
 //! Source: slurm-semantics 4.5; observed order of siblings: tiny/x50_prioritydebug. Cost: O(n log n) associations.
 
 use super::classic::Classic;
-use crate::association::{AssociationTree, Shares};
+use crate::association::{Association, AssociationTree, Shares};
 use crate::ids::AssociationId;
 
 /// The tree prepared for repeated computation.
 #[derive(Clone, Debug)]
 pub(crate) struct FairShare {
-    /// Children of each row, latest first, as slurmctld keeps them.
+    /// Rows that share what a row has, latest first, as slurmctld keeps them: its children and, in the place of an account with the
+    /// parent's shares, those of that account (assoc_mgr.c, `fs_assoc_ptr`, of 22.05.8).
     pub(super) children: Vec<Vec<AssociationId>>,
     /// Shares among the siblings, normalised at the level; `None` for `parent`.
     pub(super) level_shares: Vec<Option<f64>>,
@@ -17,6 +18,15 @@ pub(crate) struct FairShare {
     /// The factor of each user row, in [0, 1].
     pub(crate) factors: Vec<f64>,
     pub(super) classic: Classic,
+}
+
+/// The nearest of a row and its ancestors with shares of its own; the root has. O(depth).
+fn shares_from(tree: &AssociationTree, row: Option<AssociationId>) -> Option<AssociationId> {
+    let mut at = row?;
+    while tree.rows[at.index()].shares == Shares::Parent {
+        at = tree.rows[at.index()].parent?;
+    }
+    Some(at)
 }
 
 /// Walk state of the ranking.
@@ -30,11 +40,13 @@ impl FairShare {
     pub(crate) fn new(tree: &AssociationTree) -> Self {
         let mut children = vec![Vec::new(); tree.rows.len()];
         for (index, row) in tree.rows.iter().enumerate().rev() {
-            if let Some(parent) = row.parent {
-                children[parent.index()].push(AssociationId::new(index));
+            let shares_nothing = row.shares == Shares::Parent && row.user.is_none();
+            if let Some(above) = shares_from(tree, row.parent).filter(|_| !shares_nothing) {
+                children[above.index()].push(AssociationId::new(index));
             }
         }
-        let mut level_shares = vec![Some(1.0); tree.rows.len()];
+        let has_shares = |row: &Association| row.parent.is_none() || row.shares != Shares::Parent;
+        let mut level_shares: Vec<_> = tree.rows.iter().map(|row| has_shares(row).then_some(1.0)).collect();
         for siblings in &children {
             let count = |id: &AssociationId| match tree.rows[id.index()].shares {
                 Shares::Count(shares) => f64::from(shares),

@@ -184,6 +184,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>) {
                 Some((false, true)) => controller.counters.backfill_foregone += 1,
                 _ => {}
             }
+            controller.stamp_new_reasons();
             controller.discover_eligible();
             if repeat_idle(controller, &backfill) {
                 None

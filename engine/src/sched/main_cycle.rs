@@ -11,7 +11,7 @@
 
 use crate::ablation::{Rule, is_off};
 use crate::cluster::Partition;
-use crate::ids::{JobId, PartitionId};
+use crate::ids::{JobId, NodeId, PartitionId};
 use crate::node_set::NodeSet;
 use crate::outcome::StartedBy;
 use crate::select::shape::{Alone, Shape};
@@ -130,6 +130,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         return;
     }
     controller.counters.main_cycles += 1;
+    controller.stamp_new_reasons();
     controller.discover_eligible();
     if controller.queue.is_empty() {
         return;
@@ -343,15 +344,23 @@ fn consider(
     if is_component(controller, id) {
         return Tried::Blocks;
     }
-    let limits_stop = controller.scenario.policy.main.assoc_limit_stop || is_off(Rule::LimitsPassBy);
-    if limits_stop && !controller.limits_allow_test(id, record.partition) {
-        return Tried::Blocks;
-    }
-    if !controller.partition_allows(id, record.partition) || !controller.limits_allow_test(id, record.partition) {
+    if !controller.partition_allows(id, record.partition) {
         return Tried::Passes;
     }
     let partition = &controller.scenario.cluster.partitions[record.partition.index()];
     let request = controller.scenario.workload.jobs[id.index()].request;
+    if !controller.limits_allow_test(id, record.partition) {
+        let was_limited = controller.note_limit(id, true);
+        let asked = &controller.scenario.workload.requests[request.index()];
+        let (named, most) = (&asked.required_nodes, asked.min_nodes);
+        return match controller.scenario.policy.main.assoc_limit_stop {
+            _ if is_off(Rule::LimitsPassBy) => Tried::Blocks,
+            // Only when the limit comes to be its reason.
+            true if !was_limited => fail(controller, scratch, record, reservation, (named, most)),
+            _ => Tried::Passes,
+        };
+    }
+    controller.note_limit(id, false);
     let shapes = if prefers { controller.take_preferred(id) } else { controller.take_shapes_of(id) };
     let shape = &shapes[record.place as usize];
     controller.wait_for_a_leaf(id, shape);
@@ -411,7 +420,10 @@ fn consider(
                 if shape.size_varies || shape.size_grows {
                     controller.size_becomes(id, controller.selector.charged_cpus(&controller.free, shape));
                 }
-                if controller.scenario.policy.main.assoc_limit_stop { Tried::Blocks } else { Tried::Passes }
+                match controller.scenario.policy.main.assoc_limit_stop {
+                    true => fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes)),
+                    false => Tried::Passes,
+                }
             }
         } else {
             busy(controller, scratch, record, reservation, shape)
@@ -437,21 +449,37 @@ fn busy(
     let alone = alone(controller, scratch, record, shape);
     if controller.limits.active
         && !controller.scenario.policy.main.assoc_limit_stop
-        && !controller.limits_allow_counts(id, record.partition, &controller.busy_counts(id, shape, alone))
+        && !controller.limits_allow_counts(
+            id,
+            record.partition,
+            &controller.busy_counts(id, record.partition, shape, alone),
+        )
     {
         // A limit that would hold it back anyway wins over busy nodes.
         return Tried::Passes;
     }
-    if shape.required.len() >= shape.min_nodes as usize {
-        // It waits for named nodes only: those are kept for it, the partition goes on.
-        for &node in &shape.required {
-            scratch.available.remove(node);
-        }
-        return Tried::Passes;
-    }
-    if alone.is_none() && !waits_for_jobs(controller, scratch, shape) {
+    let names_all = shape.required.len() >= shape.min_nodes as usize;
+    if !names_all && alone.is_none() && !waits_for_jobs(controller, scratch, shape) {
         // ReqNodeNotAvail: it waits for nodes, not for jobs, and the partition goes on.
         stamp(controller, scratch);
+        return Tried::Passes;
+    }
+    fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes))
+}
+
+/// What a record blocks that cannot start, with the nodes it names and how many it needs: those, its reservation, or its partition.
+fn fail(
+    controller: &Controller<'_>,
+    scratch: &mut MainScratch,
+    record: Record,
+    reservation: Option<usize>,
+    (named, needed): (&[NodeId], u32),
+) -> Tried {
+    if named.len() >= needed as usize && !named.is_empty() {
+        // It waits for named nodes only: those are kept for it, the partition goes on.
+        for &node in named {
+            scratch.available.remove(node);
+        }
         return Tried::Passes;
     }
     if let Some(reservation) = reservation {

@@ -38,6 +38,8 @@ pub(crate) struct Kind {
     pub(crate) task: bool,
     /// No part of another job id, and without a record in another partition.
     pub(crate) alone: bool,
+    /// Some of its partitions allow it, and some do not.
+    pub(crate) mixed: bool,
     /// Nobody takes it back before it starts, and nothing is known of it that few jobs have.
     pub(crate) stays: bool,
 }
@@ -98,6 +100,8 @@ pub(crate) struct Queue {
     waiting: usize,
     /// Tasks of arrays among them.
     tasks: usize,
+    /// Records of jobs that some of their partitions do not allow.
+    mixed: usize,
     /// Records that wait, by partition.
     by_partition: Vec<u32>,
     /// Records that wait, by request.
@@ -129,6 +133,7 @@ impl Queue {
         self.fresh.insert(at, record);
         self.waiting += 1;
         self.tasks += usize::from(record.kind.task);
+        self.mixed += usize::from(record.kind.mixed);
         self.epoch += 1;
         let partition = record.partition.index();
         if self.by_partition.len() <= partition {
@@ -150,6 +155,7 @@ impl Queue {
     pub(crate) fn left(&mut self, request: RequestId, kind: Kind, partitions: &[PartitionId]) {
         self.waiting -= partitions.len();
         self.tasks -= if kind.task { partitions.len() } else { 0 };
+        self.mixed -= if kind.mixed { partitions.len() } else { 0 };
         self.by_request[request.index()] -= partitions.len() as u32;
         for partition in partitions {
             self.by_partition[partition.index()] -= 1;
@@ -159,6 +165,11 @@ impl Queue {
     /// How many records wait in a partition. O(1).
     pub(crate) fn waiting_in(&self, partition: PartitionId) -> u32 {
         self.by_partition.get(partition.index()).copied().unwrap_or(0)
+    }
+
+    /// Whether jobs wait that some of their partitions allow, and some do not.
+    pub(crate) fn any_mixed(&self) -> bool {
+        self.mixed > 0
     }
 
     /// Whether tasks of arrays wait.

@@ -136,6 +136,9 @@ impl Selector {
         {
             return None;
         }
+        if shape.whole_nodes && shape.leaves_threads() {
+            return None;
+        }
         if shape.whole_nodes {
             let mut cpus = shape.eligible.iter().map(|node| self.geometry.cpus[node.index()]);
             let first = cpus.next()?;
@@ -281,8 +284,9 @@ impl Selector {
     fn take_alike(&mut self, shape: &Shape, node: u32, cpus: u32, rest: &mut Remaining) {
         let node = NodeId(node);
         let (weight, total_cpus) = (self.weights.of(node), self.geometry.cpus[node.index()]);
-        let kept = self.geometry.kept(self.unit, node);
-        self.chosen.push(rest.take(shape, Offer { node, cpus, weight, total_cpus, kept, gres: 0 }));
+        let kept = self.geometry.kept(self.unit, shape, node);
+        self.chosen
+            .push(rest.take(shape, Offer { node, cpus, weight, total_cpus, free_cpus: total_cpus, kept, gres: 0 }));
     }
 }
 
@@ -384,7 +388,8 @@ mod tests {
                 cpus: if whole { selector.geometry.cpus[node.index()] } else { 4 },
                 weight: selector.weights.of(node),
                 total_cpus: selector.geometry.cpus[node.index()],
-                kept: selector.geometry.kept(selector.unit, node),
+                free_cpus: selector.geometry.cpus[node.index()],
+                kept: selector.geometry.kept(selector.unit, &shape, node),
                 gres: 0,
             });
             let (offers, mut chosen) = (offers.collect::<Vec<_>>(), Vec::new());

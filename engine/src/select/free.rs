@@ -6,6 +6,7 @@ use crate::job::{GresRequest, Request};
 use crate::node_set::NodeSet;
 use crate::policy::{ConsumableUnit, SelectPolicy};
 use crate::select::seats::{Seat, Shared};
+use crate::select::shape::Shape;
 
 /// Static geometry in the unit that is handed out.
 #[derive(Clone, Debug)]
@@ -132,12 +133,13 @@ impl Geometry {
         serving
     }
 
-    /// CPUs that a node still needed is sure to get: a core's, with CR_Socket a socket's. Source: slurm-semantics 6.7.
+    /// CPUs that a node still needed is sure to get, of those that a shape uses: a core's, with CR_Socket a socket's.
+    /// Source: slurm-semantics 6.7.
     #[inline]
-    pub(crate) fn kept(&self, unit: ConsumableUnit, node: NodeId) -> u16 {
+    pub(crate) fn kept(&self, unit: ConsumableUnit, shape: &Shape, node: NodeId) -> u16 {
         let of_socket = || self.socket_cores[self.sockets(node)].iter().copied().max().unwrap_or(1);
         let cores = if unit == ConsumableUnit::Socket { of_socket() } else { 1 };
-        (cores * self.cpus_per_core[node.index()]).min(u32::from(u16::MAX)) as u16
+        (cores * shape.usable_threads(self.cpus_per_core[node.index()])).min(u32::from(u16::MAX)) as u16
     }
 
     /// The sockets of a node, as positions in the per-socket arrays.

@@ -46,10 +46,7 @@ pub(crate) fn lay_out(
             allocation.socket_cores.extend_from_slice(&geometry.socket_cores[geometry.sockets(offer.node)]);
             geometry.cores[index]
         } else {
-            let mut threads = shape.threads_per_core.unwrap_or(cpus_per_core).clamp(1, cpus_per_core.max(1));
-            if let Some(tasks) = shape.tasks_per_core {
-                threads = threads.min(tasks.saturating_mul(shape.cpus_per_task).max(1));
-            }
+            let threads = shape.usable_threads(cpus_per_core);
             let wanted = task_cpus[position].div_ceil(threads);
             let cores = (wanted, threads);
             if cuts {
@@ -73,7 +70,12 @@ pub(crate) fn lay_out(
         let memory = match shape.memory {
             MemoryNeed::NotConsumed(_) => 0,
             MemoryNeed::PerNode(mb) => mb,
-            MemoryNeed::PerCpu(mb) => mb.saturating_mul(u64::from(cpus)).min(free.memory[index]),
+            MemoryNeed::PerCpu(mb) => {
+                // Threads that `--threads-per-core` leaves unused have none.
+                let used = cpus / cpus_per_core.max(1) * shape.used_threads(cpus_per_core);
+                let charged = if unit == ConsumableUnit::Cpu { cpus } else { used };
+                mb.saturating_mul(u64::from(charged)).min(free.memory[index])
+            }
             MemoryNeed::PerUnit(mb, _) => {
                 over_nodes.first().map_or(0, |units| mb.saturating_mul(u64::from(units[position])))
             }

@@ -57,8 +57,8 @@ pub(crate) struct Selector {
     view: Option<Box<Free>>,
     /// Whether the weights that tests for GPUs leave behind may decide where jobs go that ask for none.
     pub(crate) gpus_stay: bool,
-    /// Whether only nodes of one leaf switch will do: the job still waits for them (`--switches`).
-    pub(crate) one_leaf: bool,
+    /// How many leaf switches the nodes may be of, where the job still waits for so few (`--switches`).
+    pub(crate) most_leaves: Option<u32>,
     /// Whether nodes that offer alike are looked at one by one all the same.
     pub(crate) looks_at_each: bool,
     /// Nodes that offer anything, where they offer alike.
@@ -99,7 +99,7 @@ impl Selector {
             way: None,
             view: None,
             gpus_stay: false,
-            one_leaf: false,
+            most_leaves: None,
             looks_at_each: false,
             offering: NodeSet::empty(cluster.nodes.len()),
             rounds_up,
@@ -176,7 +176,7 @@ impl Selector {
     /// The same where nodes offer alike: they are told apart only as far as the choice asks. `None` if that is not known.
     /// O(words) for whole nodes, else O(candidates × sockets); and the cost of [`Selector::choose_alike`].
     fn fits_alike(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> Option<bool> {
-        let asks_more = self.looks_at_each || self.one_leaf || !self.scratch.idle_last.is_empty();
+        let asks_more = self.looks_at_each || self.most_leaves.is_some() || !self.scratch.idle_last.is_empty();
         let alike = shape.alike.filter(|_| !asks_more)?;
         let mut offering = std::mem::take(&mut self.offering);
         if shape.idle_suffices {
@@ -204,8 +204,9 @@ impl Selector {
             gres = units.min(u32::from(u16::MAX)) as u16;
         }
         let (weight, total_cpus) = (self.weights.of(node), self.geometry.cpus[index]);
-        let kept = self.geometry.kept(self.unit, node);
-        self.offers.push(Offer { node, cpus, weight, total_cpus, kept, gres });
+        let kept = self.geometry.kept(self.unit, shape, node);
+        let free_cpus = free.node_cores[index] * self.geometry.cpus_per_core[index];
+        self.offers.push(Offer { node, cpus, weight, total_cpus, free_cpus, kept, gres });
     }
 
     /// What the last test gave the job.
@@ -240,7 +241,8 @@ impl Selector {
 
     /// Whether the request fits into what is on offer.
     fn fits_offers(&mut self, shape: &Shape) -> bool {
-        self.fits_somewhere(shape) && !(self.one_leaf && self.scratch.leaves_of(&self.chosen) > 1)
+        self.fits_somewhere(shape)
+            && self.most_leaves.is_none_or(|most| self.scratch.leaves_of(&self.chosen) <= most as usize)
     }
 
     fn fits_somewhere(&mut self, shape: &Shape) -> bool {

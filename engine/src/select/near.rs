@@ -94,6 +94,8 @@ impl NearCores {
         let one_each = shape.gres_of_job.iter().all(|wanted| wanted.per_task.is_some());
         let (least, most) = match shape.tasks_per_node {
             Some(tasks) => (tasks, tasks),
+            // Without -n as many as there is room for.
+            None if !shape.tasks_are_said => (1, room),
             None if shape.max_nodes == 1 => (all_tasks, all_tasks),
             None if one_each && shape.tasks == shape.min_nodes && shape.min_nodes == shape.max_nodes => (1, 1),
             None => (1, room),

@@ -16,8 +16,9 @@ pub(crate) struct Offer {
     pub(crate) cpus: u32,
     /// Scheduling weight: lighter first.
     pub(crate) weight: u64,
-    /// CPUs free of all CPUs, for least-loaded selection.
+    /// All its CPUs, and those that nobody uses, whether the job could use them or not: for least-loaded selection.
     pub(crate) total_cpus: u32,
+    pub(crate) free_cpus: u32,
     /// CPUs kept for it while other nodes are taken: a core's, with CR_Socket a socket's.
     pub(crate) kept: u16,
     /// Free units of the GRES that is counted for the whole job.
@@ -227,7 +228,7 @@ fn attempt(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickScra
     }
     let satisfied = rest.satisfied()
         || match shape.strategy {
-            strategy if strategy != Strategy::Spread && !scratch.idle_last.is_empty() => {
+            strategy if strategy != Strategy::Spread && !shape.contiguous && !scratch.idle_last.is_empty() => {
                 let idle = std::mem::take(&mut scratch.idle_last);
                 let done = busy_first(shape, offers, &mut rest, scratch, chosen, &idle);
                 scratch.idle_last = idle;
@@ -250,7 +251,7 @@ fn attempt(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickScra
                 &mut rest,
                 scratch,
                 chosen,
-                |offer| -(i64::from(offer.cpus) * 1_000_000 / i64::from(offer.total_cpus.max(1))),
+                |offer| -(i64::from(offer.free_cpus) * 1_000_000 / i64::from(offer.total_cpus.max(1))),
                 false,
             ),
             Strategy::SerialAtEnd => {

@@ -9,7 +9,7 @@ use crate::select::free::{Allocation, Free};
 use crate::select::group_ends::{GroupEnds, Passed};
 use crate::select::overlap::{InOrder, Overlap};
 use crate::select::ready::{Moment, NodeJobs, ReadyTimes};
-use crate::select::shape::Shape;
+use crate::select::shape::{Shape, Strategy};
 use crate::select::usable;
 use crate::select::will_run::{WillRunPolicy, start_of};
 
@@ -41,7 +41,9 @@ impl Selector {
         asked: Asked,
     ) -> Option<i64> {
         self.by_weight = false;
-        let alike = shape.alike.filter(|_| jobs.none_refuses() && self.scratch.idle_last.is_empty() && !self.one_leaf);
+        let alike = shape
+            .alike
+            .filter(|_| jobs.none_refuses() && self.scratch.idle_last.is_empty() && self.most_leaves.is_none());
         let few = !usable.has(running.jobs.len().div_ceil(FEW_NODES));
         let mut held = std::mem::take(&mut self.held);
         if few {
@@ -120,7 +122,8 @@ impl Selector {
         let cuts = self.geometry.cuts_for(shape);
         let favours = self.favours(shape);
         for node in ripe.iter() {
-            let by_what_is_free = cuts || favours || !shape.gres_of_job.is_empty();
+            let least_loaded = shape.strategy == Strategy::LeastLoaded;
+            let by_what_is_free = cuts || favours || least_loaded || !shape.gres_of_job.is_empty();
             let anyone = !(shape.exclusive_user || by_what_is_free) && free.exclusive_user_jobs[node.index()] == 0;
             let cpus = if anyone {
                 ready.cpus(self, jobs, (free, future), (shape, node), last, allocation)

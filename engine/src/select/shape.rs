@@ -7,6 +7,7 @@ use crate::job::{FeatureExpr, GresRequest, GresScope, Memory, Request, Sharing};
 use crate::node_set::NodeSet;
 use crate::policy::SelectPolicy;
 use crate::select::by_runs::Alike;
+use crate::select::free::Geometry;
 use crate::select::rows::{self, Rows};
 
 /// Memory a job takes on each of its nodes.
@@ -46,8 +47,9 @@ pub(crate) struct Shape {
     pub(crate) cpus_per_task: u32,
     /// Tasks on a node at most, where asked for.
     pub(crate) tasks_per_node: Option<u32>,
-    /// Tasks, at least one.
+    /// Tasks, at least one, and whether they were asked for.
     pub(crate) tasks: u32,
+    pub(crate) tasks_are_said: bool,
     /// Tasks on a socket at most.
     pub(crate) tasks_per_socket: Option<u32>,
     /// CPUs usable of each core: threads, fewer where tasks per core or threads per core are limited.
@@ -90,8 +92,8 @@ pub(crate) struct Shape {
     pub(crate) unshared: Option<Box<Self>>,
     /// Fill a node's sockets one after the other.
     pub(crate) block_cores: bool,
-    /// How long it waits for nodes of one leaf switch [s] (`--switches=1@t`).
-    pub(crate) leaf_wait: Option<i64>,
+    /// `--switches`: how many leaf switches at most, and how long it waits for nodes of so few [s].
+    pub(crate) leaf_wait: Option<(u32, i64)>,
     /// Alternatives of `[a|b]`: all nodes of one.
     pub(crate) alternatives: Vec<NodeSet>,
     /// Parts of `a*2&b*3`.
@@ -197,6 +199,35 @@ impl Shape {
         }
     }
 
+    /// Threads of a core that its tasks may use. O(1).
+    #[inline]
+    pub(crate) fn usable_threads(&self, cpus_per_core: u32) -> u32 {
+        let threads = self.used_threads(cpus_per_core);
+        match self.tasks_per_core {
+            Some(tasks) => threads.min(tasks.saturating_mul(self.cpus_per_task).max(1)),
+            None => threads,
+        }
+    }
+
+    /// Threads of a core that count where memory goes by CPUs: those that `--threads-per-core` (`--hint=nomultithread`) leaves. O(1).
+    #[inline]
+    pub(crate) fn used_threads(&self, cpus_per_core: u32) -> u32 {
+        self.threads_per_core.unwrap_or(cpus_per_core).clamp(1, cpus_per_core.max(1))
+    }
+
+    /// Whether it may leave threads of its cores unused. O(1).
+    pub(crate) fn leaves_threads(&self) -> bool {
+        self.threads_per_core.is_some() || self.tasks_per_core.is_some()
+    }
+
+    /// CPUs of a node taken whole that its tasks may use. O(1).
+    pub(crate) fn cpus_of_whole(&self, geometry: &Geometry, node: usize) -> u32 {
+        match self.leaves_threads() {
+            true => geometry.cores[node] * self.usable_threads(geometry.cpus_per_core[node]),
+            false => geometry.cpus[node],
+        }
+    }
+
     /// CPUs that come with each GPU of the job; 0 where none do. O(1).
     pub(crate) fn unit_cpus(&self) -> u32 {
         self.gres_of_job.first().map_or(0, |wanted| wanted.unit_cpus)
@@ -242,7 +273,8 @@ impl Shape {
         let asked_max = request.max_nodes.or(partition.max_nodes).unwrap_or(500_000);
         let mut max_nodes = asked_max.min(partition.max_nodes.unwrap_or(500_000));
         // Who counts GPUs alone gets them from as many nodes as it takes.
-        if request.max_nodes.is_none() && request.tasks > 0 && !select.linear {
+        let counts_gpus_alone = request.tasks == 0 && request.gres.iter().any(|gres| gres.scope == GresScope::PerJob);
+        if request.max_nodes.is_none() && !counts_gpus_alone && !select.linear {
             max_nodes = max_nodes.min(tasks.max(min_nodes));
         }
         let wanted_nodes = match request.max_nodes {
@@ -250,11 +282,19 @@ impl Shape {
             _ => min_nodes,
         };
         let asks_for_all =
-            partition.over_subscribe == OverSubscribe::Exclusive || request.sharing == Sharing::Exclusive;
+            partition.over_subscribe == OverSubscribe::Exclusive || request.sharing == Sharing::Exclusive || {
+                // Its submission is tried in the first partition first, and then it is a job of whole nodes everywhere
+                // (node_scheduler.c of 22.05.8, `_resolve_shared_status`; rec p-sel1).
+                let first = request.partitions.first().filter(|_| !select.linear);
+                first.is_some_and(|id| cluster.partitions[id.index()].over_subscribe == OverSubscribe::Exclusive)
+            };
         let whole_nodes = select.linear || (asks_for_all && !is_off(Rule::Exclusive)) || is_off(Rule::Cores);
         // select/linear looks at smaller nodes too, if only to see that they differ in size.
         let tasks_room = request.ntasks_per_node.filter(|_| !select.linear).unwrap_or(1).saturating_mul(cpus_per_task);
         let least_cpus = min_cpus_per_node.max(tasks_room);
+        // A node must have room for the tasks of one socket, or of one core.
+        let of_socket = request.ntasks_per_socket.or(request.ntasks_per_core).unwrap_or(1);
+        let least_tasks = if request.ntasks_per_node.is_some() || select.linear { 1 } else { of_socket };
         if request.ntasks_per_node.is_none() && max_nodes == 1 && !select.linear {
             min_cpus_per_node = min_cpus_per_node.max(min_cpus);
         }
@@ -310,21 +350,25 @@ impl Shape {
             uncapped: (max_nodes, wanted_nodes),
             min_cpus,
             tasks,
+            tasks_are_said: request.tasks > 0,
             cpus_per_task,
             tasks_per_node: request.ntasks_per_node,
             tasks_per_socket: request.ntasks_per_socket,
-            tasks_per_core: request.ntasks_per_core.or(select.one_task_per_core.then_some(1)),
-            threads_per_core: request.threads_per_core,
+            tasks_per_core: request
+                .ntasks_per_core
+                .or(select.one_task_per_core.then_some(1))
+                .filter(|_| !select.linear),
+            threads_per_core: request.threads_per_core.filter(|_| !select.linear),
             cores_per_socket: request.cores_per_socket.unwrap_or(0),
             sockets_per_node: request.sockets_per_node.unwrap_or(0),
             min_cpus_per_node,
-            room_per_node: min_cpus_per_node.max(tasks_room),
+            room_per_node: min_cpus_per_node.max(tasks_room).max(least_tasks.saturating_mul(cpus_per_task)),
             memory: memory_need(memory, (gpus.max(1), &gres_of_job), partition, select),
             gres,
             gres_of_job,
             whole_nodes,
             exclusive_user: partition.exclusive_user || request.sharing == Sharing::ExclusiveUser,
-            max_cpus_per_node: partition.max_cpus_per_node.map(|most| {
+            max_cpus_per_node: partition.max_cpus_per_node.filter(|_| !select.linear).map(|most| {
                 let before = cluster.partitions[..partition_id.index()].iter();
                 (before.filter(|other| other.max_cpus_per_node.is_some()).count() as u32, most)
             }),
@@ -472,12 +516,12 @@ fn gres_of_job(request: &Request, tasks: u32, (cpus_per_task, cpus_a_gpu): (u32,
     counted.filter_map(of).collect()
 }
 
-/// How long a request for one leaf switch waits for it [s]. As slurmctld does, more switches than one are not waited for.
-fn leaf_wait(request: &Request, cluster: &Cluster, select: &SelectPolicy) -> Option<i64> {
+/// How many leaf switches a request is for, and how long it waits for so few [s].
+fn leaf_wait(request: &Request, cluster: &Cluster, select: &SelectPolicy) -> Option<(u32, i64)> {
     let (count, wait) = request.switches?;
     let most = select.max_switch_wait;
     let has_tree = select.topology_tree && !cluster.switches.is_empty();
-    (has_tree && count == 1).then(|| i64::from(wait.map_or(most, |wait| wait.min(most))))
+    (has_tree && count > 0).then(|| (count, i64::from(wait.map_or(most, |wait| wait.min(most)))))
 }
 
 /// CPUs that come with each GPU: those asked for, or the default where no CPUs per task were asked for.

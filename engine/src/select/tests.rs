@@ -54,7 +54,15 @@ fn offers(free: &[u32]) -> Vec<Offer> {
     free.iter()
         .enumerate()
         .filter(|&(_, &cpus)| cpus > 0)
-        .map(|(index, &cpus)| Offer { node: NodeId::new(index), cpus, weight: 1, total_cpus: cpus, kept: 1, gres: 0 })
+        .map(|(index, &cpus)| Offer {
+            node: NodeId::new(index),
+            cpus,
+            weight: 1,
+            total_cpus: cpus,
+            free_cpus: cpus,
+            kept: 1,
+            gres: 0,
+        })
         .collect()
 }
 
@@ -137,6 +145,7 @@ fn picked_by_weight(free: &[(u32, u64)], tasks: u32, change: impl FnOnce(&mut Sh
             cpus,
             weight,
             total_cpus: cpus,
+            free_cpus: cpus,
             kept: 1,
             gres: 0,
         })

@@ -29,13 +29,7 @@ pub(crate) fn usable_cpus(
         return whole_node(geometry, free, shape, index);
     }
     let cpus_per_core = geometry.cpus_per_core[index];
-    let mut usable_threads = cpus_per_core;
-    if let Some(threads) = shape.threads_per_core {
-        usable_threads = usable_threads.min(threads.max(1));
-    }
-    if let Some(tasks) = shape.tasks_per_core {
-        usable_threads = usable_threads.min(tasks.saturating_mul(shape.cpus_per_task).max(1));
-    }
+    let usable_threads = shape.usable_threads(cpus_per_core);
     let mut cpus = 0;
     let mut sockets = 0;
     for socket in geometry.sockets(node) {
@@ -47,7 +41,9 @@ pub(crate) fn usable_cpus(
         sockets += 1;
         let mut socket_cpus = cores * usable_threads;
         if let Some(tasks) = shape.tasks_per_socket {
-            socket_cpus = socket_cpus.min(tasks.saturating_mul(shape.cpus_per_task));
+            // Whole cores, as many as those tasks need.
+            let asked = tasks.saturating_mul(shape.cpus_per_task).max(1);
+            socket_cpus = socket_cpus.min(asked.saturating_add(usable_threads - 1) / usable_threads * usable_threads);
         }
         cpus += socket_cpus;
     }
@@ -69,7 +65,19 @@ pub(crate) fn usable_cpus(
         MemoryNeed::Whole => cpus,
         MemoryNeed::PerCpu(mb) => {
             // CR_CPU charges single CPUs.
-            let (threads, charged) = if unit == ConsumableUnit::Cpu { (1, 1) } else { (usable_threads, cpus_per_core) };
+            let used = shape.used_threads(cpus_per_core);
+            if unit == ConsumableUnit::Socket {
+                // Whole sockets are dropped until the memory of all their CPUs is there.
+                let cores = geometry.sockets(node).map(|socket| geometry.socket_cores[socket]).max().unwrap_or(1);
+                let of_socket = mb.saturating_mul(u64::from(cores * used)).max(1);
+                let fitting = (free.memory[index] / of_socket).min(u64::from(sockets)) as u32;
+                let left = cpus / sockets.max(1) * fitting;
+                // Tasks of one CPU that are all here go round the sockets, and are charged them all (rec p-sel5).
+                let go_round = shape.cpus_per_task == 1 && left >= shape.min_cpus;
+                let taken = if go_round { shape.tasks.min(sockets) } else { 1 };
+                cpus = if fitting < taken { 0 } else { left };
+            }
+            let (threads, charged) = if unit == ConsumableUnit::Cpu { (1, 1) } else { (usable_threads, used) };
             limited_by_memory(cpus, mb, free.memory[index], threads, charged)
         }
     };
@@ -88,18 +96,23 @@ pub(crate) fn usable_cpus(
     }
 }
 
-/// A node for a job that takes it whole: nothing of it may be in use.
+/// A node for a job that takes it whole: nothing of it may be in use, and no cap on the partition's CPUs be lower than what it has.
+/// The job is charged all of it, but of cores whose threads it does not use it has only those that it does.
 fn whole_node(geometry: &Geometry, free: &Free, shape: &Shape, index: usize) -> u32 {
-    if free.jobs[index] > 0 || geometry.cpus[index] < shape.room_per_node {
+    let cpus = shape.cpus_of_whole(geometry, index);
+    let capped = shape.max_cpus_per_node.is_some_and(|(_, most)| geometry.cpus[index] > most);
+    if free.jobs[index] > 0 || cpus < shape.room_per_node || capped {
         return 0;
     }
-    let cpus = geometry.cpus[index];
     let enough_memory = match shape.memory {
         MemoryNeed::NotConsumed(mb) => mb <= geometry.memory[index],
         MemoryNeed::PerNode(mb) => mb <= free.memory[index],
-        // --mem-per-cpu is charged for every CPU of the node.
         MemoryNeed::PerUnit(mb, least) => mb.saturating_mul(u64::from(least)) <= free.memory[index],
-        MemoryNeed::PerCpu(mb) => mb.saturating_mul(u64::from(cpus)) <= free.memory[index],
+        // --mem-per-cpu is charged for every CPU of the node.
+        MemoryNeed::PerCpu(mb) => {
+            let threads = shape.used_threads(geometry.cpus_per_core[index]);
+            mb.saturating_mul(u64::from(geometry.cores[index] * threads)) <= free.memory[index]
+        }
         MemoryNeed::Whole => free.memory[index] == geometry.memory[index],
     };
     if enough_memory { cpus } else { 0 }

@@ -5,8 +5,31 @@ use super::reservations::RESERVED_TIER;
 use super::{Controller, seconds};
 use crate::cluster::{MemoryDefault, Tres};
 use crate::ids::{AssociationId, JobId, PartitionId, QosId, RequestId};
-use crate::job::{Memory, Request};
+use crate::job::{JobName, JobPart, Memory, Request};
 use crate::priority::multifactor::JobFactors;
+use crate::scenario::Scenario;
+
+/// As much may niceness raise a job above all others under priority/basic: slurmctld's first priority is that much below the highest.
+const BASIC_RESERVE: i64 = 0xffff;
+
+/// The number of each job's submission, an array's tasks having one; empty where nobody is nice, so that it does not matter. O(jobs).
+pub(super) fn basic_ranks(scenario: &Scenario) -> Vec<u32> {
+    let jobs = &scenario.workload.jobs;
+    if scenario.policy.priority.multifactor || jobs.iter().all(|job| job.nice == 0) {
+        return Vec::new();
+    }
+    let mut rank = 0;
+    let mut before: Option<&JobName> = None;
+    let mut ranks = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        let is_task = matches!(job.name.part, JobPart::Task(_));
+        let same_array = is_task && before.is_some_and(|before| before.id == job.name.id);
+        rank += u32::from(!same_array);
+        before = Some(&job.name);
+        ranks.push(rank);
+    }
+    ranks
+}
 
 /// What of a job, live or not, enters its priority.
 #[derive(Clone, Copy, Debug)]
@@ -67,8 +90,11 @@ impl Controller<'_> {
         }
         let policy = &self.scenario.policy.priority;
         if !policy.multifactor {
-            // priority/basic: first come, first served; the order of records ends with the job itself.
-            return (tier, u32::MAX / 2);
+            // priority/basic: first come, first served; the order of records ends with the job itself. Who is nice stands level with
+            // who comes as many submissions later (priority_basic.c of 22.05.8).
+            let rank = i64::from(self.basic_ranks.get(id.index()).copied().unwrap_or(0));
+            let place = rank + if self.basic_ranks.is_empty() { 0 } else { i64::from(standing.nice) };
+            return (tier, (i64::from(u32::MAX) - BASIC_RESERVE - place).clamp(1, i64::from(u32::MAX)) as u32);
         }
         let request = &self.scenario.workload.requests[standing.request.index()];
         let nodes = request.min_nodes.max(1);

@@ -26,6 +26,12 @@ pub(crate) struct LiveJob {
     /// Whether the time since which age accrues is settled: an array's limit on running tasks takes tasks out of the queue,
     /// but not their age.
     pub(crate) accrues: bool,
+    /// A limit held it back when its submission or the main scheduler last looked.
+    pub(crate) is_limited: bool,
+    /// That has been noted once.
+    pub(crate) is_noted: bool,
+    /// Some of its partitions allow it, and some do not, as of when it came into the queue.
+    pub(crate) is_mixed: bool,
     /// It goes back to the queue when this run has ended.
     pub(crate) returns: bool,
     /// It was preempted and runs out its grace time.

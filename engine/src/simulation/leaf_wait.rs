@@ -1,5 +1,5 @@
-//! Waiting for nodes of one leaf switch (`--switches=1@t`). Source: slurm-semantics 6.8; sbatch(1), slurm.conf(5)
-//! `max_switch_wait`.
+//! Waiting for nodes of few leaf switches (`--switches=1@t`). Source: slurm-semantics 6.8; sbatch(1), slurm.conf(5)
+//! `max_switch_wait`; rec p-sel3.
 
 use crate::ids::JobId;
 use crate::select::shape::Shape;
@@ -7,16 +7,16 @@ use crate::simulation::events::Event;
 use crate::simulation::{Controller, SECOND, seconds};
 
 impl Controller<'_> {
-    /// Before a job is tried: says whether nodes of several leaves are as good as none. The wait begins with the first try.
+    /// Before a job is tried: says whether nodes of more leaves are as good as none. The wait begins with the first try.
     pub(crate) fn wait_for_a_leaf(&mut self, id: JobId, shape: &Shape) {
-        self.selector.one_leaf = false;
-        let Some(wait) = shape.leaf_wait else { return };
+        self.selector.most_leaves = None;
+        let Some((most, wait)) = shape.leaf_wait else { return };
         let now = seconds(self.now);
         let Some(live) = self.live.get_mut(id) else { return };
         if live.leaf_since.is_none() {
             self.events.push((now + wait) * SECOND, Event::LeafWaitOver);
         }
         let since = *live.leaf_since.get_or_insert(now);
-        self.selector.one_leaf = now - since < wait;
+        self.selector.most_leaves = (now - since < wait).then_some(most);
     }
 }

@@ -103,10 +103,14 @@ impl Controller<'_> {
         self.limits_submitted(id);
         self.watch_deadline(id);
         if self.must_wait(id) {
+            self.new_reason = true;
             self.timers.request_main(now);
         } else if release * SECOND > now {
             self.events.push(release * SECOND, Event::Released { job: id });
         } else {
+            let partition = self.partitions(id)[0];
+            let limited = !self.limits_allow_test(id, partition);
+            self.note_limit(id, limited);
             self.enqueue(id, seconds(now));
             self.timers.request_main(now);
         }
@@ -127,6 +131,9 @@ impl Controller<'_> {
             phase: Phase::Waiting,
             accrue: seconds(now),
             accrues: false,
+            is_limited: false,
+            is_noted: false,
+            is_mixed: false,
             submit,
             begin: i64::MIN,
             starts: 0,
@@ -193,8 +200,9 @@ impl Controller<'_> {
         let known = self.live.get(id).filter(|live| live.accrues).map(|live| live.accrue);
         let accrue = known.unwrap_or_else(|| self.accrue_from(id, now));
         self.live.set_phase(id, Phase::Pending);
+        let is_mixed = self.is_mixed(id);
         if let Some(live) = self.live.get_mut(id) {
-            (live.accrue, live.accrues) = (accrue, true);
+            (live.accrue, live.accrues, live.is_mixed) = (accrue, true, is_mixed);
         }
         self.records[id.index()].eligible = Some(now);
         self.backfill.note_newcomer(id);
@@ -250,6 +258,7 @@ impl Controller<'_> {
         Kind {
             task: matches!(job.name.part, JobPart::Task(_)),
             alone: job.name.part == JobPart::Whole && self.partitions(id).len() == 1,
+            mixed: self.live.get(id).is_some_and(|live| live.is_mixed),
             stays: job.extra.is_none() && job.cancelled_at == i64::MAX,
         }
     }
@@ -383,12 +392,8 @@ impl Controller<'_> {
 
     /// Billing units of an allocation. Source: slurm-semantics 4.4.
     pub(crate) fn billing(&self, partition: PartitionId, allocation: &Allocation) -> f64 {
-        let weights = &self.scenario.cluster.partitions[partition.index()].billing_weights;
-        if weights.is_empty() {
-            return f64::from(allocation.cpus());
-        }
         let n_gres = self.selector.geometry.n_gres.max(1);
-        let count = |tres: Tres| match tres {
+        self.weighted_billing(partition, |tres: Tres| match tres {
             Tres::Cpu => f64::from(allocation.cpus()),
             Tres::Memory => allocation.shares.iter().map(|share| share.memory as f64).sum(),
             Tres::Node => allocation.shares.len() as f64,
@@ -396,7 +401,15 @@ impl Controller<'_> {
                 allocation.gres.iter().skip(gres.index()).step_by(n_gres).map(|&count| f64::from(count)).sum()
             }
             Tres::Billing | Tres::License(_) => 0.0,
-        };
+        })
+    }
+
+    /// Billing units of so much of each resource: the CPUs, where the partition has no weights.
+    pub(crate) fn weighted_billing(&self, partition: PartitionId, count: impl Fn(Tres) -> f64) -> f64 {
+        let weights = &self.scenario.cluster.partitions[partition.index()].billing_weights;
+        if weights.is_empty() {
+            return count(Tres::Cpu);
+        }
         let weighted = |(tres, weight): &(Tres, f64)| weight * count(*tres);
         let is_gres = |(tres, _): &&(Tres, f64)| matches!(tres, Tres::Gres(_));
         let policy = &self.scenario.policy.priority;

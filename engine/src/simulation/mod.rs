@@ -17,7 +17,8 @@ mod job_priority;
 pub(crate) mod jobs;
 mod leaf_wait;
 pub(crate) mod lifecycle;
-pub(crate) mod opening;
+pub(crate) mod new_reasons;
+mod opening;
 pub(crate) mod outages;
 pub(crate) mod preference;
 mod priority_step;
@@ -147,6 +148,10 @@ pub(crate) struct Controller<'a> {
     pub(crate) sizes_vary: bool,
     /// Pending jobs that no cycle of backfill has come to, and that the first one makes as large as an idle machine would charge.
     pub(crate) untested: BTreeSet<JobId>,
+    /// A job waits for a reason that no queue built since has noted.
+    new_reason: bool,
+    /// Under priority/basic, where somebody is nice: [`job_priority::basic_ranks`].
+    basic_ranks: Vec<u32>,
     /// Jobs may hold nodes for their user alone.
     pub(crate) any_exclusive_users: bool,
 }
@@ -245,6 +250,8 @@ impl<'a> Controller<'a> {
             sizes_version: 0,
             array_sizes: BTreeMap::new(),
             untested: BTreeSet::new(),
+            new_reason: false,
+            basic_ranks: job_priority::basic_ranks(scenario),
             every_cycle: every_cycle || needs_every_cycle(scenario),
             by_definition: every_cycle || needs_every_cycle(scenario) || shares_cores(cluster),
             timers,

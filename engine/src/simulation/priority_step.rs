@@ -40,6 +40,10 @@ impl Controller<'_> {
         if self.scenario.policy.preempt.within {
             self.reprioritise_within();
         }
+        if self.queue.is_empty() && self.anyone_held() {
+            // Who waits for other things than nodes gets a priority, too, which is a change.
+            self.timers.changed(self.now);
+        }
         if self.queue.is_empty() || is_off(Rule::PrioritySteps) {
             return;
         }
@@ -92,8 +96,8 @@ impl Controller<'_> {
 
     /// The job asks after its association's fair share.
     pub(super) fn settle_share(&mut self, id: JobId) {
-        let (tree, policy) = (&self.scenario.associations, &self.scenario.policy.priority);
-        self.fair_share.settle(self.scenario.workload.jobs[id.index()].association, tree, policy, &self.usage.raw);
+        let policy = &self.scenario.policy.priority;
+        self.fair_share.settle(self.scenario.workload.jobs[id.index()].association, policy, &self.usage.raw);
     }
 
     /// The priorities that say who preempts whom within a QOS: those of waiting jobs, and with `CALCULATE_RUNNING` of running

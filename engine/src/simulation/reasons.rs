@@ -8,7 +8,7 @@ impl Controller<'_> {
     /// The jobs that still wait, or were refused, with the first reason that applies in all of their partitions.
     /// O(jobs + waiting jobs × partitions × selection), once.
     pub(super) fn pending_reasons(&mut self) -> Vec<(JobId, PendingReason)> {
-        self.selector.one_leaf = false;
+        self.selector.most_leaves = None;
         let waits = |(index, record): (usize, &JobRecord)| {
             (record.state == JobState::Pending && record.start.is_none()).then(|| JobId::new(index))
         };
@@ -33,7 +33,7 @@ impl Controller<'_> {
                 fits.then(|| (place, Some(self.selector.alone())))
             })
             .unwrap_or((0, None));
-        let held = self.busy_counts(id, &shapes[place], alone);
+        let held = self.busy_counts(id, self.partitions(id)[place], &shapes[place], alone);
         self.put_shapes(request, shapes);
         if !self.reservation_admits(id) || self.awaits_reservation(id) {
             return PendingReason::Reservation;

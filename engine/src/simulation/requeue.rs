@@ -76,12 +76,18 @@ impl Controller<'_> {
         live.returns = false;
         (live.submit, live.begin) = (now, now + REQUEUE_DELAY);
         (live.accrue, live.accrues) = (now, false);
+        // It counts as what it asks for until it is tested again.
+        live.charged_cpus = None;
+        self.sizes_version += 1;
         let begin = live.begin;
         self.records[id.index()] = JobRecord::PENDING;
         self.counters.requeued += 1;
-        // O(log jobs): jobs stand in submit order.
-        let before = self.scenario.workload.jobs.partition_point(|job| job.submit <= now);
-        self.queue.requeue(id, JobId::new(before));
+        // Under priority/basic it keeps the priority it had, and so its place.
+        if self.scenario.policy.priority.multifactor {
+            // O(log jobs): jobs stand in submit order.
+            let before = self.scenario.workload.jobs.partition_point(|job| job.submit <= now);
+            self.queue.requeue(id, JobId::new(before));
+        }
         self.hold(id);
         self.events.push((begin * SECOND).max(self.now), Event::Released { job: id });
         let cancelled_at = self.scenario.workload.jobs[id.index()].cancelled_at;

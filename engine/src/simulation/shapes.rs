@@ -21,7 +21,7 @@ impl Controller<'_> {
     pub(super) fn shapes_of(&mut self, request: &Request) -> Box<[Shape]> {
         let (cluster, select) = (&self.scenario.cluster, &self.scenario.policy.select);
         let sizes_count = self.scenario.policy.priority.counts_sizes() || self.limits.active;
-        self.selector.one_leaf = false;
+        self.selector.most_leaves = None;
         let mut shapes: Box<[Shape]> =
             request.partitions.iter().map(|&partition| Shape::new(cluster, select, partition, request)).collect();
         for shape in &mut shapes {

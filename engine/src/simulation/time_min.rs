@@ -1,10 +1,15 @@
-//! `--time-min` and `--deadline`. Source: slurm-semantics 1.5.10, 3.6 step 8, 3.7.
+//! `--time-min` and `--deadline`. Source: slurm-semantics 1.5.10, 3.6 step 8, 3.7; for NoReserve and
+//! PartitionTimeLimit backfill.c (`_attempt_backfill`) of 22.05.8.
 
 use super::events::Event;
 use super::{Controller, SECOND, seconds};
-use crate::ids::JobId;
+use crate::ids::{JobId, PartitionId};
 use crate::job::JobExtra;
 use crate::outcome::{JobState, StartedBy};
+use crate::policy::PreemptMode;
+
+/// The time limit with which backfill tests jobs of QOS with NoReserve [s].
+const NO_RESERVE_SECONDS: i64 = 60;
 
 impl Controller<'_> {
     fn extra(&self, id: JobId) -> Option<&JobExtra> {
@@ -16,6 +21,25 @@ impl Controller<'_> {
         let limit = self.live.get(id).map_or(0, |live| live.limit_seconds);
         let least = self.extra(id).and_then(|extra| extra.time_min);
         least.map_or(limit, |minutes| limit.min(i64::from(minutes) * 60))
+    }
+
+    /// The time for which backfill tests a job and plans it in a partition [s]: its planned limit, but not more than the partition's
+    /// MaxTime, which QOS with PartitionTimeLimit may exceed; and one minute if its QOS has NoReserve, where there is preemption.
+    /// O(1).
+    pub(crate) fn test_seconds(&self, id: JobId, partition: PartitionId) -> i64 {
+        let most = self.scenario.cluster.partitions[partition.index()].max_time;
+        let limit = self.asked_seconds(id);
+        most.map_or(limit, |minutes| limit.min(i64::from(minutes) * 60))
+    }
+
+    /// The time limit with which backfill asks of reservations and limits whether a job may start [s]. O(1).
+    pub(crate) fn asked_seconds(&self, id: JobId) -> i64 {
+        let limit = self.plan_seconds(id);
+        match self.scenario.policy.preempt.mode {
+            PreemptMode::Off => limit,
+            _ if self.is_never_planned(id) => limit.min(NO_RESERVE_SECONDS),
+            _ => limit,
+        }
     }
 
     /// The limit a job gets when it starts: with `--time-min` what backfill planned (20.11 to 25.05.2: exactly that), and

@@ -115,7 +115,11 @@ impl Timers {
             last_main_run: i64::MIN,
             postponed_main: None,
             purge: Purge::new(policy.min_job_age, seconds(tick_zero)),
-            priority_at: if policy.priority.multifactor { priority_start + calc_period } else { i64::MAX },
+            priority_at: if policy.priority.multifactor && !policy.priority.no_steps {
+                priority_start + calc_period
+            } else {
+                i64::MAX
+            },
             last_priority_step: seconds(priority_start),
             backfill_at: if backfill_off { i64::MAX } else { backfill_start + backfill_interval },
             backfill_polls_from: None,

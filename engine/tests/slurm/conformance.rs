@@ -249,7 +249,36 @@ pub(crate) fn test_11_a_job_at_its_limit_blocks_nobody_unless_assoc_limit_stop()
         &scenario("assoc_limit_stop"),
         "1  0   0..4        +100  COMPLETED  n1  main
          2  10  1.end+0..4  +100  COMPLETED  n1  main
-         3  10  2.start+0   +100  COMPLETED  n1  main",
+         3  10  10..14      +100  COMPLETED  n1  main",
+    );
+}
+
+/// With `assoc_limit_stop` a limit on what a job would hold blocks the partition in every cycle; one that needs no selection only in the
+/// cycle in which it comes to be the job's reason (it is at submission, in test 11): 3 is behind 2 in the first, not in the next.
+/// Observed (p-als).
+#[test]
+fn with_assoc_limit_stop_some_limits_block_once_others_always() {
+    let scenario = |limit: &str| {
+        format!(
+            "node n1 cores=4
+             qos normal {limit}
+             set enforce=limits bf_interval=off assoc_limit_stop
+             job 1 user=a run=200 t=10
+             job 2 user=a run=100 t=10
+             job 3 user=b run=100 t=10"
+        )
+    };
+    expect(
+        &scenario("max_cpu_per_user=1"),
+        "1  0  0..4        +200  COMPLETED  n1  main
+         2  0  1.end+0..4  +100  COMPLETED  n1  main
+         3  0  2.start+0   +100  COMPLETED  n1  main",
+    );
+    expect(
+        &scenario("max_jobs_per_user=1"),
+        "1  0  0..4        +200  COMPLETED  n1  main
+         2  0  1.end+0..4  +100  COMPLETED  n1  main
+         3  0  1..70       +100  COMPLETED  n1  main",
     );
 }
 

@@ -349,3 +349,19 @@ fn jobs_of_whole_nodes_grow_with_their_first_test() {
     expect(&scenario("off"), &format!("{first} 2 10 3.end+0..4 +100 * n1 *\n 3 20 1.end+0..4 +100 * n1 *"));
     expect(&scenario("30"), &format!("{first} 2 10 1.end+0..34 +100 * n1 *\n 3 20 2.end+0..34 +100 * n1 *"));
 }
+
+/// priority/basic: who is nice by 2 stands behind the next submission, and level with the one after that, which came later.
+#[test]
+fn under_priority_basic_nice_counts_submissions() {
+    expect(
+        "node n1 cores=1
+         job 1 run=100 t=5
+         job 2 run=100 t=5 at=10 nice=2
+         job 3 run=100 t=5 at=11
+         job 4 run=100 t=5 at=12",
+        "1  0   0..4        +100  COMPLETED  n1  *
+         2  10  3.end+0..4  +100  COMPLETED  n1  *
+         3  11  1.end+0..4  +100  COMPLETED  n1  *
+         4  12  2.end+0..4  +100  COMPLETED  n1  *",
+    );
+}

@@ -55,18 +55,29 @@ fn a_job_cancelled_after_its_requeue_runs_before() {
     );
 }
 
-/// Its place by submit time is the requeue's.
+/// Its place by submit time is the requeue's. Under priority/basic the priority of its submission is the higher one.
 #[test]
 fn a_requeued_job_stands_behind_those_submitted_meanwhile() {
+    let scenario = |priority: &str| {
+        format!(
+            "node n1 cores=4
+             set bf_interval=off {priority}
+             job 1 n=4 runs=100 run=50 t=10
+             job 2 at=90 n=4 run=400 t=10
+             job 3 at=95 n=4 run=50 t=10"
+        )
+    };
     expect(
-        "node n1 cores=4
-         set bf_interval=off
-         job 1 n=4 runs=100 run=50 t=10
-         job 2 at=90 n=4 run=400 t=10
-         job 3 at=95 n=4 run=50 t=10",
+        &scenario("multifactor"),
         "1  *   3.end+0..4      +50   COMPLETED  n1  *
          2  90  100..108        +400  COMPLETED  n1  *
          3  95  2.end+0..4      +50   COMPLETED  n1  *",
+    );
+    expect(
+        &scenario(""),
+        "1  *   2.end+0..4      +50   COMPLETED  n1  *
+         2  90  100..108        +400  COMPLETED  n1  *
+         3  95  1.end+0..4      +50   COMPLETED  n1  *",
     );
 }
 

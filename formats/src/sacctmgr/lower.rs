@@ -98,6 +98,8 @@ impl Sacctmgr {
             } else {
                 Vec::new()
             };
+            // A priority of the account is that of whoever has none (as_mysql_assoc.c of 22.05.8).
+            association.priority = rows.get(parent.index()).map_or(0, |row| row.priority);
             lowering.fill(&mut association, &row.fields, &inherited);
             let id = AssociationId::new(rows.len());
             rows.push(association);
@@ -150,7 +152,7 @@ impl Lowering<'_> {
     fn fill(&mut self, association: &mut Association, fields: &Fields, inherited: &[QosId]) {
         let mut reader = self.reader(fields);
         association.limits = reader.limits();
-        association.priority = reader.number("Priority").unwrap_or(0);
+        association.priority = reader.number("Priority").unwrap_or(association.priority);
         association.shares = match reader.field("Fairshare").map(|field| field.value.as_str()) {
             Some(text) if text.eq_ignore_ascii_case("parent") => Shares::Parent,
             Some(text) => match text.parse() {

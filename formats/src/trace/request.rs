@@ -60,7 +60,7 @@ impl RequestBuilder<'_> {
             partitions: self.partitions(row, options),
             min_nodes: shape.min_nodes,
             max_nodes: shape.max_nodes,
-            tasks: if counts_gpus_alone(options) && shape.tasks == 1 { 0 } else { shape.tasks.max(1) },
+            tasks: if says_no_tasks(options) && shape.tasks == 1 { 0 } else { shape.tasks.max(1) },
             cpus_per_task: shape.cpus_per_task,
             min_cpus: shape.min_cpus,
             // Who says how many CPUs a task has gets no default for his GPUs.
@@ -292,12 +292,10 @@ impl RequestBuilder<'_> {
     }
 }
 
-/// Whether GPUs of the whole job are all that was said of its layout.
-fn counts_gpus_alone(options: &Options<'_>) -> bool {
-    options.gpus.iter().any(|&(scope, _)| scope == GresScope::PerJob)
-        && options.tasks.is_none()
-        && options.ntasks_per_node.is_none()
-        && options.nodes.is_none()
+/// Whether GRES were asked for, but no tasks.
+fn says_no_tasks(options: &Options<'_>) -> bool {
+    let asks_for_gres = !options.gpus.is_empty() || !options.gres.is_empty();
+    asks_for_gres && options.tasks.is_none() && options.ntasks_per_node.is_none()
 }
 
 /// Without a command line: as many nodes as it got if that is what was recorded as requested, else as many as needed.

@@ -10,7 +10,7 @@
 //! `ub-micro` a2) and others made for this test (`docs/FIDELITY.md`, from facts 28 on; run a1, of `z-sock` a3): another site's
 //! `bf_*` parameters; threads, GPUs, a tree of accounts; sockets, tiers, limits of QOS; at 50 times real time select/linear, on
 //! unlike nodes with cycles of backfill that are held up, and on nodes of one size; a switch tree with `--switches`; preemption by
-//! QOS and by partition, requeueing and cancelling; limits on nodes, whole nodes of three sizes; GPUs counted by job, task and node; with those columns of sacct and
+//! QOS and by partition, requeueing and cancelling; limits on nodes, whole nodes of three sizes; `assoc_limit_stop`; QOS with NoReserve and PartitionTimeLimit; threads left unused, least-loaded nodes, several leaf switches; GPUs counted by job, task and node; with those columns of sacct and
 //! lines of slurmctld.log that are read.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -157,6 +157,11 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("micro-fsx10", 250),
         ("ub-micro", 500),
         ("q-gpu", 164),
+        ("p-als", 10),
+        ("p-nores", 8),
+        ("p-sel1", 17),
+        ("p-sel2", 9),
+        ("p-sel3", 4),
         ("r-bf", 190),
         ("r-ht", 180),
         ("r-mix", 190),

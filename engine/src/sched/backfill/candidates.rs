@@ -329,7 +329,7 @@ fn find(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle)
 /// either, in this partition and until what could become free is looked at anew. All that it could get has only shrunk.
 fn could_start(controller: &mut Controller<'_>, backfill: &mut Backfill, record: Record) -> bool {
     let id = record.job;
-    let limit = controller.plan_seconds(id);
+    let limit = controller.test_seconds(id, record.partition);
     let candidates = &backfill.candidates;
     let known = candidates.requests[record.request.index()];
     if known.refused_in == candidates.era && known.refused_place == record.place && limit >= known.refused_limit {

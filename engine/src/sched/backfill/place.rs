@@ -38,7 +38,7 @@ pub(super) fn place(
     let next = find_place(controller, backfill, cycle, record, shape, (test_only, true));
     while let Some(try_from) = backfill.unasked.pop() {
         let now = seconds(controller.now);
-        let end = try_from.max(now) + controller.plan_seconds(record.job);
+        let end = try_from.max(now) + controller.test_seconds(record.job, record.partition);
         backfill.usable.copy_from(&backfill.base);
         backfill.timeline.narrow(&mut backfill.usable, backfill.timeline.touched(try_from, end));
         backfill.usable.intersect(&shape.tested);
@@ -69,7 +69,7 @@ fn find_place(
     controller.wait_for_a_leaf(id, shape);
     let now = seconds(controller.now);
     let partition = &scenario.cluster.partitions[record.partition.index()];
-    let limit = controller.plan_seconds(id);
+    let limit = controller.test_seconds(id, record.partition);
     let user = scenario.workload.jobs[id.index()].user.0;
     let resolution = i64::from(policy.resolution.max(1));
     let floor = |time: i64| time.div_euclid(resolution) * resolution;
@@ -98,7 +98,7 @@ fn find_place(
         let reserved = controller.reservations.any();
         if reserved {
             backfill.usable.copy_from(&backfill.base);
-            let window = Window { now, limit, end: window_end, resolution };
+            let window = Window { now, limit: controller.asked_seconds(id), end: window_end, resolution };
             match keep_reservations(controller, backfill, record, shape, &mut try_from, window) {
                 Ok(ends) => reservation_ends = ends,
                 Err(()) => return Next::Record,

@@ -20,6 +20,11 @@ pub(super) fn limit(line: &Line<'_>, limits: &mut Limits, cluster: &Cluster, key
             let gpu = cluster.gres.iter().position(|gres| gres.name == "gpu").unwrap();
             limits.grp_tres.push((Tres::Gres(GresId::new(gpu)), line.number(value)));
         }
+        "grp_gpu_mins" => {
+            let gpu = cluster.gres.iter().position(|gres| gres.name == "gpu").unwrap();
+            limits.grp_tres_mins.push((Tres::Gres(GresId::new(gpu)), line.number(value)));
+        }
+        "max_cpu_per_node" => limits.max_tres_per_node.push((Tres::Cpu, line.number(value))),
         "grp_cpu_mins" => limits.grp_tres_mins.push((Tres::Cpu, line.number(value))),
         "grp_cpu_run_mins" => limits.grp_tres_run_mins.push((Tres::Cpu, line.number(value))),
         "max_jobs" => limits.max_jobs = number(),
@@ -64,6 +69,7 @@ pub(super) fn add_qos(line: &Line<'_>, cluster: &Cluster, all: &mut Vec<Qos>) {
                         "EnforceUsageThreshold" => &mut qos.enforce_usage_threshold,
                         "NoDecay" => &mut qos.no_decay,
                         "NoReserve" => &mut qos.no_reserve,
+                        "PartitionTimeLimit" => &mut qos.partition_time_limit,
                         "OverPartQOS" => &mut qos.over_part_qos,
                         "UsageFactorSafe" => &mut qos.usage_factor_safe,
                         other => line.unknown(other),

@@ -122,3 +122,38 @@ fn a_jobs_own_minutes_are_limited() {
          2  0  -     -     PENDING    -   -",
     );
 }
+
+/// Who uses no GPU is not held back, or ended, by GPU minutes that are spent.
+#[test]
+fn minutes_of_what_a_job_does_not_use_do_not_hold_it() {
+    expect(
+        "node n1 cores=4 gres=gpu:2
+         set enforce=limits multifactor half_life=0
+         account x grp_gpu_mins=4
+         user a account=x
+         job 1 user=a n=1 gres=gpu:1 run=290 t=10
+         job 2 at=1000 user=a n=1 gres=gpu:1 run=100 t=10
+         job 3 at=1000 user=a n=1 run=800 t=20",
+        "1  0     0..4        +290  COMPLETED  n1  *
+         2  1000  -           -     PENDING    -   -
+         3  1000  1000..1004  +800  COMPLETED  n1  *",
+    );
+}
+
+/// What a QOS with `UsageFactor=0` holds and spends does not count; what one with factor 2 will spend counts twice.
+#[test]
+fn a_usage_factor_multiplies_minutes() {
+    let scenario = |factor: &str| {
+        format!(
+            "node n1 cores=8
+             qos other usage_factor={factor}
+             set enforce=limits multifactor half_life=0
+             account x grp_cpu_run_mins=40
+             user a account=x
+             job 1 user=a n=4 qos=other run=300 t=10
+             job 2 user=a n=1 run=50 t=1"
+        )
+    };
+    expect(&scenario("1"), "1  0  0..4  +300  *  n1  *\n 2  0  5..340  +50  *  n1  *");
+    expect(&scenario("0"), "1  0  0..4  +300  *  n1  *\n 2  0  0..4  +50  *  n1  *");
+}

@@ -275,6 +275,36 @@ fn a_limit_factor_multiplies_the_associations_limits() {
     expect(&scenario("limit_factor=2"), "1  0  0..4  +100  *  n1  *\n 2  0  0..4  +100  *  n1  *");
 }
 
+/// `LimitFactor` multiplies what the association may hold, not what it may spend.
+#[test]
+fn a_limit_factor_leaves_run_minutes_alone() {
+    expect(
+        "node n1 cores=8
+         qos normal limit_factor=2
+         set enforce=limits
+         account x grp_cpu_run_mins=50
+         user a account=x
+         job 1 user=a n=4 run=100 t=10
+         job 2 user=a n=4 run=100 t=10",
+        "1  0  0..4        +100  *  n1  *
+         2  0  1.end+0..4  +100  *  n1  *",
+    );
+}
+
+/// 9 CPUs on two nodes are 4 a node, in whole numbers.
+#[test]
+fn a_limit_on_each_node_is_compared_in_whole_numbers() {
+    expect(
+        "node n[1-2] cores=8
+         qos normal max_cpu_per_node=4
+         set enforce=limits
+         job 1 N=2 n=9 run=100 t=10
+         job 2 N=2 n=10 run=100 t=10",
+        "1  0  0..4  +100  COMPLETED  n1,n2  *
+         2  0  -     -     PENDING    -      -",
+    );
+}
+
 #[test]
 fn the_jobs_qos_decides_first_with_over_part_qos() {
     expect(
@@ -496,5 +526,51 @@ fn a_plan_counts_all_its_nodes() {
         "1  0   0..34        +300   COMPLETED  *      backfill
          2  40  1.end+0..34  +100   COMPLETED  n1,n2  backfill
          3  70  2.end+0..34  +1000  COMPLETED  *      backfill",
+    );
+}
+
+/// With preemption backfill tests jobs of a NoReserve QOS as if they ran for a minute: 3 starts before the plan made for 2, and runs into
+/// it. Observed (p-nores).
+#[test]
+fn no_reserve_jobs_are_tested_with_a_minute_where_there_is_preemption() {
+    let scenario = |mode: &str| {
+        format!(
+            "node n1 cores=4
+             qos low flags=NoReserve
+             set bf_interval=10 preempt=qos preempt_mode={mode}
+             job 1 n=3 run=600 t=10
+             job 2 n=4 run=100 t=10 at=5
+             job 3 n=1 run=900 t=20 at=10 qos=low"
+        )
+    };
+    expect(
+        &scenario("requeue"),
+        "1  0   0..4         +600  *  n1  *
+         2  5   3.end+0..14  +100  *  n1  *
+         3  10  10..24       +900  *  n1  backfill",
+    );
+    expect(
+        &scenario("off"),
+        "1  0   0..4          +600  *  n1  *
+         2  5   1.end+0..14   +100  *  n1  *
+         3  10  2.end+0..14   +900  *  n1  *",
+    );
+}
+
+/// A QOS with PartitionTimeLimit exceeds the partition's MaxTime, but is planned for no more: 3 is taken to end before the plan made for
+/// 2. Observed (p-nores).
+#[test]
+fn beyond_the_partitions_limit_jobs_are_planned_for_that() {
+    expect(
+        "node n1 cores=4
+         qos long flags=PartitionTimeLimit
+         partition p max=5
+         set bf_interval=10
+         job 1 n=3 run=600 t=10 qos=long
+         job 2 n=4 run=100 t=5 at=5
+         job 3 n=1 run=900 t=20 at=10 qos=long",
+        "1  0   0..4         +600  *  n1  *
+         2  5   3.end+0..14  +100  *  n1  *
+         3  10  10..24       +900  *  n1  backfill",
     );
 }

@@ -74,13 +74,13 @@ fn enforce_part_limits_refuses_for_any_or_all_partitions() {
     expect(&scenario("enforce_part_limits=all"), "1  -  -  -  PENDING  -  -\n 2  -  -  -  PENDING  -  -");
 }
 
-/// Without --time and DefaultTime: MaxWall; or 40 CPU minutes over 4 CPUs. The scan comes within 31 s.
+/// Without --time and DefaultTime: MaxWall; with DenyOnLimit also 40 CPU minutes over 4 CPUs. The scan comes within 31 s.
 #[test]
 fn limits_give_the_time_limit_of_a_job_that_names_none() {
     expect(
         "node n1 cores=8
          qos normal max_wall=10
-         qos mins max_cpu_mins_per_job=40
+         qos mins max_cpu_mins_per_job=40 flags=DenyOnLimit
          set enforce=limits
          job 1 t=none run=5000
          job 2 t=none run=5000 n=4 qos=mins",

@@ -17,6 +17,7 @@ impl Lowering<'_> {
         let has_flag = |flag: &str| values.has_word("PriorityFlags", flag);
         let all_raw = has_flag("NO_NORMAL_ALL");
         let mut policy = PriorityPolicy {
+            no_steps: false,
             multifactor,
             weight_age: values.number("PriorityWeightAge"),
             weight_assoc: values.number("PriorityWeightAssoc"),
@@ -56,12 +57,13 @@ impl Lowering<'_> {
         policy
     }
 
-    /// Without slurmdbd, slurmctld forces the weights of age and fair share to zero.
+    /// Without slurmdbd, slurmctld forces the weights of age and fair share to zero, and has no priority thread
+    /// (priority_multifactor.c, `init`, of 22.05.8).
     fn without_database(&mut self, policy: &mut PriorityPolicy) {
-        if !policy.multifactor || (policy.weight_age == 0 && policy.weight_fairshare == 0) {
-            return;
-        }
+        let have_weights = policy.weight_age > 0 || policy.weight_fairshare > 0;
         match self.globals().setting("AccountingStorageType") {
+            _ if !policy.multifactor => {}
+            None if !have_weights => {}
             None => self.note(
                 Severity::Assumed,
                 "AccountingStorageType",
@@ -71,9 +73,10 @@ impl Lowering<'_> {
                 if setting.value.to_ascii_lowercase().ends_with("slurmdbd")
                     || setting.value.to_ascii_lowercase().ends_with("mysql") => {}
             Some(_) => {
-                let message = "without slurmdbd, slurmctld takes PriorityWeightAge and PriorityWeightFairshare as 0, and so does this";
+                let message = "without slurmdbd, slurmctld takes PriorityWeightAge and PriorityWeightFairshare as 0 and works out no \
+                               priority anew, and so does this";
                 self.note(Severity::Warning, "AccountingStorageType", message);
-                (policy.weight_age, policy.weight_fairshare) = (0, 0);
+                (policy.weight_age, policy.weight_fairshare, policy.no_steps) = (0, 0, true);
             }
         }
     }
