@@ -6,7 +6,7 @@ use crate::outcome::JobState;
 use crate::policy::PreemptMode;
 use crate::select::free::Free;
 use crate::select::shape::Shape;
-use crate::simulation::ends::{KILLED_COMPLETING_MS, RunEnded};
+use crate::simulation::ends::RunEnded;
 use crate::simulation::events::Event;
 use crate::simulation::jobs::{LiveJob, Phase};
 use crate::simulation::{Controller, seconds};
@@ -54,9 +54,8 @@ impl Controller<'_> {
         let ending = i64::from(policy.kill_wait) + i64::from(policy.message_timeout);
         let cycle = self.cycle_number();
         let Some(live) = self.live.get_mut(id) else { return false };
-        live.preempting_in = Some(cycle);
         if live.preempting_since.is_none_or(|since| now >= since + ending) {
-            live.preempting_since = Some(now);
+            (live.preempting_in, live.preempting_since) = (Some(cycle), Some(now));
             for victim in victims {
                 let siblings = self.running_siblings(victim);
                 self.preempt(victim);
@@ -177,7 +176,6 @@ impl Controller<'_> {
     pub(crate) fn grace_over(&mut self, victim: JobId, starts: u16) {
         if self.is_running(victim, starts) {
             self.end_preempted(victim);
-            self.events.push(self.now + KILLED_COMPLETING_MS, Event::MainRequested);
         }
     }
 

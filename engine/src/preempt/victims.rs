@@ -12,7 +12,7 @@ const STARTS_MAX: u16 = 1000;
 
 impl Controller<'_> {
     /// What happens to a preempted job: its partition's or QOS's mode, else the cluster's.
-    pub(super) fn preempt_mode(&self, victim: &LiveJob) -> PreemptMode {
+    pub(crate) fn preempt_mode(&self, victim: &LiveJob) -> PreemptMode {
         let policy = &self.scenario.policy.preempt;
         let own = match policy.kind {
             PreemptKind::PartitionPrio => self.scenario.cluster.partitions[victim.partition.index()].preempt_mode,
@@ -109,6 +109,8 @@ impl Controller<'_> {
             PreemptKind::Qos => self.scenario.qos[self.qos_of(victim.job).index()].priority,
             _ => self.scenario.cluster.partitions[victim.partition.index()].priority_tier,
         };
-        i64::from(rank) * 65_536 + victim.allocation.shares.len() as i64
+        // A QOS's priority and the nodes have sixteen bits each (preempt_qos.c of 22.05.8).
+        let bits = |number: i64| if policy.kind == PreemptKind::Qos { number.min(0xffff) } else { number };
+        bits(i64::from(rank)) * 65_536 + bits(victim.allocation.shares.len() as i64)
     }
 }

@@ -28,7 +28,7 @@ mod running;
 use std::collections::BTreeSet;
 
 use crate::ablation::{Rule, is_off};
-use crate::ids::JobId;
+use crate::ids::{JobId, NodeId};
 use crate::node_set::NodeSet;
 use crate::policy::BackfillPolicy;
 use crate::simulation::{Controller, seconds};
@@ -57,6 +57,8 @@ pub(crate) struct Backfill {
     unasked: Vec<i64>,
     /// Nodes that plans of this cycle hold; after it, those of them that carry the PLANNED flag.
     planned: NodeSet,
+    /// Nodes that came free while the cycle slept: it starts and plans nobody there (`bf_ignore_node_bitmap` of 22.05.8).
+    freed: NodeSet,
     /// Where the cycle stands in the queue.
     walk: Walk,
     cycle: Option<Cycle>,
@@ -142,6 +144,7 @@ impl Backfill {
             chosen: NodeSet::empty(n_nodes),
             unasked: Vec::new(),
             planned: NodeSet::empty(n_nodes),
+            freed: NodeSet::empty(n_nodes),
             walk: Walk::default(),
             cycle: None,
             ends: Ends::default(),
@@ -159,6 +162,13 @@ impl Backfill {
     /// Whether a cycle sleeps in a yield.
     pub(crate) fn in_progress(&self) -> bool {
         self.cycle.is_some()
+    }
+
+    /// Nobody completes on a node any more, or it has come back.
+    pub(crate) fn note_freed(&mut self, node: NodeId) {
+        if self.in_progress() {
+            self.freed.insert(node);
+        }
     }
 
     /// A job became eligible.
@@ -215,6 +225,7 @@ fn weight(controller: &Controller<'_>) -> u64 {
 fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     backfill.idle = None;
     backfill.stamped = None;
+    backfill.freed.clear();
     backfill.valid_until = i64::MAX;
     if !backfill.planned.is_empty() || backfill.slept {
         // Clearing PLANNED flags changes node records, which keeps cycles coming.

@@ -9,8 +9,8 @@ use crate::outcome::JobState;
 
 /// From a job's end to its nodes' answer, without an Epilog [ms] (observed 10–100 ms).
 const COMPLETING_MS: i64 = 50;
-/// The same after a time-limit kill (observed 100–150 ms): the answer also asks for the main scheduler at once.
-pub(crate) const KILLED_COMPLETING_MS: i64 = 130;
+/// The same where a step is signalled (observed 100–150 ms after a kill): the answer also asks for the main scheduler at once.
+const KILLED_COMPLETING_MS: i64 = 130;
 
 /// What ends a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,12 +91,15 @@ impl Controller<'_> {
         }
         let epilog = i64::from(self.scenario.policy.epilog_seconds) * SECOND;
         let spread = if n_nodes > 64 { 2 * n_nodes } else { 0 };
-        let answer = if how == RunEnded::TimeLimit { KILLED_COMPLETING_MS } else { COMPLETING_MS };
-        self.events.push(self.now + answer + epilog + spread, Event::NodesFree { job: id });
+        // Whose step still runs when it is signalled answers later, and asks for the main scheduler at once (slurmd's req.c and
+        // proc_req.c of 22.05.8), unless `defer`.
+        let is_signalled = how != RunEnded::Itself;
+        let answer = if is_signalled { KILLED_COMPLETING_MS } else { COMPLETING_MS } + epilog + spread;
+        self.events.push(self.now + answer, Event::NodesFree { job: id });
         self.let_go(id);
         self.touch();
-        if how == RunEnded::TimeLimit {
-            self.events.push(self.now + KILLED_COMPLETING_MS, Event::MainRequested);
+        if is_signalled && !self.scenario.policy.main.defer {
+            self.events.push(self.now + answer, Event::MainRequested);
         }
     }
 
@@ -116,6 +119,7 @@ impl Controller<'_> {
             *count -= 1;
             if *count == 0 {
                 self.completing.remove(share.node);
+                self.backfill.note_freed(share.node);
             }
         }
         if returns {

@@ -189,6 +189,15 @@ impl Controller<'_> {
 
     /// The job becomes eligible.
     pub(crate) fn enqueue(&mut self, id: JobId, now: i64) {
+        self.enter_queue(id, now);
+        match self.reservation_of(id) {
+            Some(_) => self.reserve_anew(),
+            None => self.touch(),
+        }
+    }
+
+    /// The same, as no change that backfill would see.
+    pub(super) fn enter_queue(&mut self, id: JobId, now: i64) {
         if self.live.get(id).is_some_and(|live| live.starts > 0) {
             // It ran before: what its first run left in the queue must not come back to life.
             self.queue.purge(|record| self.live.is_pending(record.job));
@@ -228,10 +237,6 @@ impl Controller<'_> {
             let kind = self.kind(id);
             let first = if kind.task { self.first_task(id) } else { id };
             self.queue.push(Record::new((id, first, request, holder, kind), (position, partition), (tier, priority)));
-        }
-        match self.reservation_of(id) {
-            Some(_) => self.reserve_anew(),
-            None => self.touch(),
         }
     }
 

@@ -349,6 +349,13 @@ impl<'a> Controller<'a> {
         self.reserve_anew();
     }
 
+    /// Decisions may differ, but no record says so: backfill has no reason to look.
+    pub(crate) fn come_unseen(&mut self) {
+        self.vain.since = self.now;
+        self.version += 1;
+        self.look_again();
+    }
+
     /// Reservations have changed, or who may run in them. Those that recur would change for as long as anybody waits.
     pub(crate) fn reserve_anew(&mut self) {
         (self.vain.main, self.vain.backfill) = (0, 0);

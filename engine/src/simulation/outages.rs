@@ -94,6 +94,7 @@ impl Controller<'_> {
             *outages = outages.saturating_sub(1);
             if *outages == 0 && self.scenario.cluster.nodes[node.index()].schedulable {
                 self.up.insert(node);
+                self.backfill.note_freed(node);
                 any = true;
             }
         }

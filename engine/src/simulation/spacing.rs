@@ -7,6 +7,10 @@ use super::events::Event;
 impl Controller<'_> {
     /// Runs the main scheduler, or notes that it must run when the interval has passed.
     pub(super) fn run_main(&mut self, full: bool) {
+        if self.scenario.policy.main.sched_interval.is_none() {
+            // `sched_interval=-1`: it returns at once, whoever asks for it.
+            return;
+        }
         let interval_ms = (self.scenario.policy.main.sched_min_interval_us / 1000) as i64;
         let earliest = self.timers.last_main_run.saturating_add(interval_ms);
         if interval_ms > 0 && self.now < earliest {

@@ -170,12 +170,18 @@ impl Controller<'_> {
         let mut all = Met::Yes;
         let job = &self.scenario.workload.jobs[id.index()];
         let min_age = i64::from(self.scenario.policy.min_job_age);
+        // Who has no task to correspond to waits for all of it (job_scheduler.c of 22.05.8, `test_job_dependency`).
+        let corresponds = |other: &JobId| self.scenario.workload.jobs[other.index()].name.part == task;
+        let kind = match kind {
+            DependencyKind::AfterCorr if !jobs.iter().any(corresponds) => DependencyKind::AfterOk,
+            kind => kind,
+        };
         for &other in jobs {
             // What ended MinJobAge before the job came had been purged: satisfied. 0 purges nothing.
             if min_age > 0 && self.records[other.index()].end.is_some_and(|end| end + min_age < job.submit) {
                 continue;
             }
-            if kind == DependencyKind::AfterCorr && self.scenario.workload.jobs[other.index()].name.part != task {
+            if kind == DependencyKind::AfterCorr && !corresponds(&other) {
                 continue;
             }
             match self.dependency_on(kind, other) {
@@ -268,7 +274,14 @@ impl Controller<'_> {
     pub(crate) fn begin_time(&mut self, id: JobId) {
         if self.waiting.held.contains(&id) && self.is_independent(id) {
             self.waiting.held.remove(&id);
-            self.enqueue(id, seconds(self.now));
+            // No change by itself: the next queue that is built for another reason has it (job_mgr.c of 22.05.8, `job_independent`).
+            self.enter_queue(id, seconds(self.now));
+            match self.reservation_of(id) {
+                Some(_) => self.reserve_anew(),
+                // A cycle that sleeps is taken to see it; and so is a controller that builds no queue but for changes.
+                None if self.backfill.in_progress() || self.timers.main_is_over() => self.touch(),
+                None => self.come_unseen(),
+            }
         }
     }
 

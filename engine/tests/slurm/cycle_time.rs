@@ -194,3 +194,24 @@ fn skipped_cycles_take_their_own_time() {
 fn what_ends_between_two_records_is_free_for_the_second() {
     expect_equal_with_every_cycle(include_str!("fixtures/ends_between_two_records.txt"), 379);
 }
+
+/// Nodes that come free while a cycle sleeps are none of its: 5 stands third in the queue, nine seconds after the cycle's begin, and no
+/// cycle that had begun when 2 left starts it (backfill.c, `bf_ignore_node_bitmap`, of 22.05.8).
+#[test]
+fn nodes_freed_in_a_sleep_wait_for_the_next_cycle() {
+    for second in 0..40 {
+        let text = format!(
+            "node n[1-2] cores=4
+             set record_us=1000000 bf_yield_sleep=8000000 bf_continue
+             job 1 n=4 run=590 t=10
+             job 2 n=4 run={} t=10
+             job 3 at=10 N=2 n=8 run=50 t=10
+             job 4 at=10 N=2 n=8 run=50 t=10
+             job 5 at=10 n=4 run=100 t=3",
+            280 + second
+        );
+        let records = run(&text, 1).1.records;
+        let waited = records[4].start.unwrap() - records[1].end.unwrap();
+        assert!(waited >= 9, "{second}: {waited} s");
+    }
+}

@@ -11,7 +11,7 @@ fn a_job_on_a_node_that_goes_down_ends_and_comes_back_after_two_minutes() {
         "node n[1-2] cores=4
          outage n1 at=1000 for=3600
          job 1 at=0 run=2000 t=60 n=4",
-        "1  1121  1121..1152  +2000  COMPLETED  n2  *",
+        "1  1121  1121..1185  +2000  COMPLETED  n2  *",
     );
 }
 

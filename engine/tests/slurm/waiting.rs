@@ -254,3 +254,16 @@ fn reservations_that_recur_do_not_keep_cycles_coming_for_ever() {
     assert!(outcome.counters.main_cycles < 13_000, "{}", outcome.counters.main_cycles);
     expect_equal_with_every_cycle(scenario, 0);
 }
+
+/// Tasks wait for the task of their number; where there is none, for all of it.
+#[test]
+fn aftercorr_without_a_task_of_that_number_waits_for_the_whole_job() {
+    expect(
+        "node n1 cores=8
+         job 1 run=100 t=5
+         job 2 array=1-2 run=50 t=5 dep=aftercorr:1",
+        "1    *  0..4        +100  COMPLETED  n1  *
+         2_1  *  1.end+0..8  +50   COMPLETED  n1  *
+         2_2  *  1.end+0..8  +50   COMPLETED  n1  *",
+    );
+}

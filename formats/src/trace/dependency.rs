@@ -41,13 +41,15 @@ fn one(item: &[u8], on: &mut Vec<(DependencyKind, u64)>) -> Option<()> {
     (on.len() > before).then_some(())
 }
 
-/// The job's id without its task, and the minutes after `+`.
+/// The job's id, and the minutes after `+`. One task of an array is not known to the engine: then the recorded eligible time counts.
 fn base_id(target: &[u8]) -> Option<(u64, u32)> {
     let (id, minutes) = match memchr::memchr(b'+', target) {
         Some(at) => (target.get(..at)?, number32(target.get(at + 1..)?)?),
         None => (target, 0),
     };
-    Some((number(id.split(|&byte| byte == b'_').next()?)?, minutes))
+    let mut parts = id.split(|&byte| byte == b'_');
+    let id = number(parts.next()?)?;
+    matches!(parts.next(), None | Some(b"*")).then_some((id, minutes))
 }
 
 #[cfg(test)]
@@ -59,11 +61,11 @@ mod tests {
     fn lists_and_alternatives_are_read() {
         use DependencyKind::{After, AfterAny, AfterNotOk, AfterOk, Singleton};
         let read = |text: &str| dependencies(text.as_bytes()).map(|dependencies| (dependencies.any, dependencies.on));
-        assert_eq!(read("afterok:1:2,afterany:3_4"), Some((false, vec![(AfterOk, 1), (AfterOk, 2), (AfterAny, 3)])));
+        assert_eq!(read("afterok:1:2,afterany:3_*"), Some((false, vec![(AfterOk, 1), (AfterOk, 2), (AfterAny, 3)])));
         assert_eq!(read("after:59+5?afternotok:7"), Some((true, vec![(After(5), 59), (AfterNotOk, 7)])));
         assert_eq!(read("singleton"), Some((false, vec![(Singleton, 0)])));
         assert_eq!(read("12"), Some((false, vec![(AfterAny, 12)])));
-        for text in ["expand:4", "afterok", "afterok:x", "", "afterok:1,,"] {
+        for text in ["expand:4", "afterok", "afterok:x", "", "afterok:1,,", "afterok:3_4"] {
             assert_eq!(read(text), None, "{text}");
         }
     }

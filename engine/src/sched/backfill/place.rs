@@ -76,6 +76,7 @@ fn find_place(
     let window_end = seconds(cycle.resumed_ms) + window_seconds(policy);
     backfill.base.copy_from(&partition.nodes);
     backfill.base.intersect(&controller.up);
+    backfill.base.subtract(&backfill.freed);
     // Nodes that other users hold for themselves now are out of every plan, whenever they come free.
     let asks_who = shape.exclusive_user || !controller.node_jobs.none_refuses();
     let for_others = asks_who && controller.free.keep_admitting(&mut backfill.base, user, shape.exclusive_user);
@@ -258,7 +259,8 @@ fn find_place(
         for offer in &controller.selector.chosen {
             backfill.chosen.insert(offer.node);
         }
-        if start > now && !backfill.timeline.is_free(&backfill.chosen, begin, end) {
+        let is_unlicensed = || backfill.licenses.lacking_until(controller, record, begin, end - 1).is_some();
+        if start > now && (!backfill.timeline.is_free(&backfill.chosen, begin, end) || is_unlicensed()) {
             if try_from == start {
                 // The same question again and again.
                 return if shape.strays { Next::Again(record) } else { Next::Record };

@@ -2,7 +2,7 @@
 //! Source: slurm-semantics 3.3, 3.6 step 9c, 7.3.
 
 use crate::ids::{JobId, LicenseId};
-use crate::policy::SlurmVersion;
+use crate::policy::{PreemptKind, PreemptMode, SlurmVersion};
 use crate::simulation::{Controller, seconds};
 
 use super::{Backfill, Record};
@@ -96,9 +96,11 @@ pub(super) fn reserve(controller: &Controller<'_>, backfill: &mut Backfill, job:
         backfill.licenses.insert(licenses, i64::MIN, until.max(begin + resolution));
     }
     let table_size = policy.backfill.node_space_size.unwrap_or(policy.backfill.max_job_test).max(2);
-    // Whoever may be preempted does not stand in the way; to select/linear no job holds its nodes whole.
+    // Whoever may be preempted, by its own mode, does not stand in the way; to select/linear no job holds its nodes whole.
     let whole = live.allocation.whole_nodes && !controller.scenario.policy.select.linear;
-    if whole && controller.preempt.is_none() && backfill.timeline.records < table_size {
+    let preempts = controller.scenario.policy.preempt.kind != PreemptKind::None;
+    let may_be_preempted = preempts && controller.preempt_mode(live) != PreemptMode::Off;
+    if whole && !may_be_preempted && backfill.timeline.records < table_size {
         backfill.chosen.clear();
         for share in &live.allocation.shares {
             backfill.chosen.insert(share.node);
