@@ -56,7 +56,7 @@ impl Controller<'_> {
             Change::Created(reservation, window) => self.reservation_created(reservation, window),
             Change::Seen => self.reservation_seen(),
             Change::Ended(reservation, window) => self.reservation_ended(reservation, window),
-            Change::Swept => self.reserve_anew(),
+            Change::Swept => self.reservation_swept(),
             Change::NodesLeave(_) if is_off(Rule::Outages) => {}
             Change::NodesLeave(outage) => self.nodes_leave(outage),
             Change::NodesReturn(outage) => self.nodes_return(outage),

@@ -295,8 +295,15 @@ impl Controller<'_> {
 
     /// The sweep has seen that one has begun: its jobs may run, and the main scheduler is asked for.
     pub(super) fn reservation_seen(&mut self) {
+        self.timers.sweeps(true);
         self.reserve_anew();
         self.timers.request_main(self.now);
+    }
+
+    /// The sweep has seen that one has ended: node records have changed.
+    pub(super) fn reservation_swept(&mut self) {
+        self.timers.sweeps(false);
+        self.reserve_anew();
     }
 
     /// An occurrence is over: its nodes are anybody's. After the last one its waiting jobs are held, or freed.

@@ -62,6 +62,8 @@ pub(crate) struct Timers {
     backfill_polls_from: Option<i64>,
     backfill_end: i64,
     last_change: i64,
+    /// Reservations that are going on: every sweep stamps their nodes (reservation.c of 22.05.8, `set_node_maint_mode`).
+    swept: u32,
     /// The first change since the last cycle ended [ms], at recorded moments.
     first_change: i64,
     /// How many changes there were.
@@ -125,6 +127,7 @@ impl Timers {
             backfill_polls_from: None,
             backfill_end: 0,
             last_change: seconds(boot),
+            swept: 0,
             first_change: i64::MAX,
             changes: 0,
             backfill_off,
@@ -319,6 +322,11 @@ impl Timers {
         self.tick_at((self.sweep_zero + periods * SWEEP_SECONDS) * SECOND)
     }
 
+    /// A reservation has begun, or has ended, as the sweep sees it.
+    pub(crate) fn sweeps(&mut self, begun: bool) {
+        self.swept = if begun { self.swept + 1 } else { self.swept.saturating_sub(1) };
+    }
+
     /// Something that backfill looks at has changed.
     pub(crate) fn changed(&mut self, now: i64) {
         self.last_change = seconds(now);
@@ -337,7 +345,8 @@ impl Timers {
 
     /// Whether a cycle is due now; if nothing changed since the last one ended, backfill looks once a second.
     pub(crate) fn backfill_due(&mut self, now: i64) -> bool {
-        if self.last_change >= seconds(self.backfill_end) || !self.moments.backfill.is_empty() {
+        let has_changed = self.last_change >= seconds(self.backfill_end) || self.swept > 0;
+        if has_changed || !self.moments.backfill.is_empty() {
             return true;
         }
         self.backfill_polls_from = Some(now);
@@ -351,7 +360,7 @@ impl Timers {
         let due = self.backfill_end + self.backfill_interval;
         let is_near = (self.first_change - due).abs() <= 2 * SECOND;
         let is_known = !self.moments.backfill.is_empty() && self.backfill_end > 0 && !is_near;
-        is_known.then_some((now < due + 3 * SECOND / 2, self.first_change < due))
+        is_known.then_some((now < due + 3 * SECOND / 2, self.first_change < due || self.swept > 0))
     }
 
     /// Both schedulers will decide otherwise from now on, though nothing has changed.
