@@ -283,10 +283,9 @@ impl Selector {
 
     fn take_alike(&mut self, shape: &Shape, node: u32, cpus: u32, rest: &mut Remaining) {
         let node = NodeId(node);
-        let (weight, total_cpus) = (self.weights.of(node), self.geometry.cpus[node.index()]);
+        let weight = self.weights.of(node);
         let kept = self.geometry.kept(self.unit, shape, node);
-        self.chosen
-            .push(rest.take(shape, Offer { node, cpus, weight, total_cpus, free_cpus: total_cpus, kept, gres: 0 }));
+        self.chosen.push(rest.take(shape, Offer { node, cpus, weight, idle: 0, kept, gres: 0 }));
     }
 }
 
@@ -387,8 +386,7 @@ mod tests {
                 node,
                 cpus: if whole { selector.geometry.cpus[node.index()] } else { 4 },
                 weight: selector.weights.of(node),
-                total_cpus: selector.geometry.cpus[node.index()],
-                free_cpus: selector.geometry.cpus[node.index()],
+                idle: 0,
                 kept: selector.geometry.kept(selector.unit, &shape, node),
                 gres: 0,
             });

@@ -137,9 +137,13 @@ impl Geometry {
     /// Source: slurm-semantics 6.7.
     #[inline]
     pub(crate) fn kept(&self, unit: ConsumableUnit, shape: &Shape, node: NodeId) -> u16 {
+        let of_core = self.cpus_per_core[node.index()];
+        if unit != ConsumableUnit::Socket && !shape.leaves_threads() {
+            return of_core.min(u32::from(u16::MAX)) as u16;
+        }
         let of_socket = || self.socket_cores[self.sockets(node)].iter().copied().max().unwrap_or(1);
         let cores = if unit == ConsumableUnit::Socket { of_socket() } else { 1 };
-        (cores * shape.usable_threads(self.cpus_per_core[node.index()])).min(u32::from(u16::MAX)) as u16
+        (cores * shape.usable_threads(of_core)).min(u32::from(u16::MAX)) as u16
     }
 
     /// The sockets of a node, as positions in the per-socket arrays.

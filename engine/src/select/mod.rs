@@ -34,7 +34,7 @@ use crate::policy::{ConsumableUnit, SelectPolicy, SlurmVersion};
 use free::{Allocation, Free, Geometry};
 use near::NearCores;
 use pick::{Offer, PickScratch};
-use shape::{Alone, Shape};
+use shape::{Alone, Shape, Strategy};
 use tree::Tree;
 use weights::Weights;
 
@@ -203,10 +203,14 @@ impl Selector {
             }
             gres = units.min(u32::from(u16::MAX)) as u16;
         }
-        let (weight, total_cpus) = (self.weights.of(node), self.geometry.cpus[index]);
+        let weight = self.weights.of(node);
         let kept = self.geometry.kept(self.unit, shape, node);
-        let free_cpus = free.node_cores[index] * self.geometry.cpus_per_core[index];
-        self.offers.push(Offer { node, cpus, weight, total_cpus, free_cpus, kept, gres });
+        let mut idle = 0;
+        if shape.strategy == Strategy::LeastLoaded {
+            let free_cpus = u64::from(free.node_cores[index] * self.geometry.cpus_per_core[index]);
+            idle = (free_cpus * 1_000_000 / u64::from(self.geometry.cpus[index].max(1))) as u32;
+        }
+        self.offers.push(Offer { node, cpus, weight, idle, kept, gres });
     }
 
     /// What the last test gave the job.

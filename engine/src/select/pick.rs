@@ -16,9 +16,8 @@ pub(crate) struct Offer {
     pub(crate) cpus: u32,
     /// Scheduling weight: lighter first.
     pub(crate) weight: u64,
-    /// All its CPUs, and those that nobody uses, whether the job could use them or not: for least-loaded selection.
-    pub(crate) total_cpus: u32,
-    pub(crate) free_cpus: u32,
+    /// Millionths of its CPUs that nobody uses, whether the job could use them or not: where least-loaded nodes are chosen.
+    pub(crate) idle: u32,
     /// CPUs kept for it while other nodes are taken: a core's, with CR_Socket a socket's.
     pub(crate) kept: u16,
     /// Free units of the GRES that is counted for the whole job.
@@ -245,15 +244,9 @@ fn attempt(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickScra
             }
             Strategy::Consecutive => consecutive(shape, offers, linear, &mut rest, scratch, chosen),
             Strategy::Spread => ordered(shape, offers, &mut rest, scratch, chosen, |_| 0, true),
-            Strategy::LeastLoaded => ordered(
-                shape,
-                offers,
-                &mut rest,
-                scratch,
-                chosen,
-                |offer| -(i64::from(offer.free_cpus) * 1_000_000 / i64::from(offer.total_cpus.max(1))),
-                false,
-            ),
+            Strategy::LeastLoaded => {
+                ordered(shape, offers, &mut rest, scratch, chosen, |offer| -i64::from(offer.idle), false)
+            }
             Strategy::SerialAtEnd => {
                 ordered(shape, offers, &mut rest, scratch, chosen, |offer| -i64::from(offer.node.0), false)
             }
