@@ -226,13 +226,24 @@ pub enum DependencyKind {
     Singleton,
 }
 
+/// One condition of `--dependency`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Dependency {
+    /// What must have happened.
+    pub kind: DependencyKind,
+    /// The trace's base id of the job it must have happened to (0 for singleton).
+    pub id: u64,
+    /// The one task of that array, `afterok:12_3`; without, all of the job.
+    pub task: Option<u32>,
+}
+
 /// A job's dependencies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dependencies {
     /// True for `a?b` (any suffices), false for `a,b` (all must hold).
     pub any: bool,
-    /// Kind and the trace's base job id it refers to (0 for singleton).
-    pub on: Vec<(DependencyKind, u64)>,
+    /// The conditions, as they were given.
+    pub on: Vec<Dependency>,
 }
 
 /// Why a recorded run gave way to the next one.

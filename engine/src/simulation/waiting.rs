@@ -8,7 +8,7 @@ use super::events::Event;
 use super::jobs::Phase;
 use super::{Controller, SECOND, seconds};
 use crate::ids::JobId;
-use crate::job::{DependencyKind, Job, JobPart, Workload};
+use crate::job::{Dependency, DependencyKind, Job, JobPart, Workload};
 use crate::outcome::JobState;
 use crate::policy::SlurmVersion;
 
@@ -41,8 +41,8 @@ impl Waiting {
         let any_limited_array = workload.jobs.iter().any(|job| limited_array(job).is_some());
         let mut waiting = Self { any_limited_array, ..Self::default() };
         let extras = workload.jobs.iter().filter_map(|job| job.extra.as_ref());
-        for (_, id) in extras.filter_map(|extra| extra.dependencies.as_ref()).flat_map(|deps| &deps.on) {
-            waiting.targets.entry(*id).or_default();
+        for on in extras.filter_map(|extra| extra.dependencies.as_ref()).flat_map(|deps| &deps.on) {
+            waiting.targets.entry(on.id).or_default();
         }
         if !waiting.targets.is_empty() {
             for (index, job) in workload.jobs.iter().enumerate() {
@@ -90,15 +90,15 @@ impl Controller<'_> {
         self.waiting.held.iter().any(|id| {
             let extra = self.scenario.workload.jobs[id.index()].extra.as_ref();
             let dependencies = extra.and_then(|extra| extra.dependencies.as_ref());
-            dependencies.into_iter().flat_map(|dependencies| &dependencies.on).any(|&(kind, target)| {
-                let targets = self.waiting.targets.get(&target).into_iter().flatten();
+            dependencies.into_iter().flat_map(|dependencies| &dependencies.on).any(|&on| {
+                let targets = self.waiting.targets.get(&on.id).into_iter().flatten();
                 let all_started = |other: &JobId| {
                     let record = &self.records[other.index()];
                     record.start.or(record.end).is_some()
                 };
-                matches!(kind, DependencyKind::After(minutes) if minutes > 0)
-                    && self.dependency(*id, kind, target) == Met::NotYet
-                    && targets.into_iter().all(all_started)
+                matches!(on.kind, DependencyKind::After(minutes) if minutes > 0)
+                    && self.dependency(*id, on) == Met::NotYet
+                    && targets.filter(|&&other| self.is_meant(on, other)).all(all_started)
             })
         })
     }
@@ -145,12 +145,13 @@ impl Controller<'_> {
             return false;
         }
         let Some(dependencies) = &extra.dependencies else { return true };
-        let mut met = dependencies.on.iter().map(|&(kind, target)| self.dependency(id, kind, target));
+        let mut met = dependencies.on.iter().map(|&on| self.dependency(id, on));
         if dependencies.any { met.any(|met| met == Met::Yes) } else { met.all(|met| met == Met::Yes) }
     }
 
     /// One dependency of a job.
-    fn dependency(&self, id: JobId, kind: DependencyKind, target: u64) -> Met {
+    fn dependency(&self, id: JobId, on: Dependency) -> Met {
+        let kind = on.kind;
         if kind == DependencyKind::Singleton {
             let job = &self.scenario.workload.jobs[id.index()];
             let others = singleton_key(job).and_then(|key| self.waiting.singletons.get(&key));
@@ -165,7 +166,7 @@ impl Controller<'_> {
             return if blocked { Met::NotYet } else { Met::Yes };
         }
         // A job that the trace does not hold has been purged: satisfied.
-        let Some(jobs) = self.waiting.targets.get(&target) else { return Met::Yes };
+        let Some(jobs) = self.waiting.targets.get(&on.id) else { return Met::Yes };
         let task = self.scenario.workload.jobs[id.index()].name.part;
         let mut all = Met::Yes;
         let job = &self.scenario.workload.jobs[id.index()];
@@ -173,10 +174,10 @@ impl Controller<'_> {
         // Who has no task to correspond to waits for all of it (job_scheduler.c of 22.05.8, `test_job_dependency`).
         let corresponds = |other: &JobId| self.scenario.workload.jobs[other.index()].name.part == task;
         let kind = match kind {
-            DependencyKind::AfterCorr if !jobs.iter().any(corresponds) => DependencyKind::AfterOk,
+            DependencyKind::AfterCorr if on.task.is_some() || !jobs.iter().any(corresponds) => DependencyKind::AfterOk,
             kind => kind,
         };
-        for &other in jobs {
+        for &other in jobs.iter().filter(|&&other| self.is_meant(on, other)) {
             // What ended MinJobAge before the job came had been purged: satisfied. 0 purges nothing.
             if min_age > 0 && self.records[other.index()].end.is_some_and(|end| end + min_age < job.submit) {
                 continue;
@@ -191,6 +192,11 @@ impl Controller<'_> {
             }
         }
         all
+    }
+
+    /// Whether a dependency on this job's id is one on the job itself: one task of an array may be meant alone.
+    fn is_meant(&self, on: Dependency, other: JobId) -> bool {
+        on.task.is_none_or(|task| self.scenario.workload.jobs[other.index()].name.part == JobPart::Task(task))
     }
 
     fn dependency_on(&self, kind: DependencyKind, other: JobId) -> Met {
@@ -241,7 +247,7 @@ impl Controller<'_> {
     pub(super) fn never_satisfied(&self, id: JobId) -> bool {
         let extra = self.scenario.workload.jobs[id.index()].extra.as_ref();
         let Some(dependencies) = extra.and_then(|extra| extra.dependencies.as_ref()) else { return false };
-        let mut failed = dependencies.on.iter().map(|&(kind, target)| self.dependency(id, kind, target) == Met::Never);
+        let mut failed = dependencies.on.iter().map(|&on| self.dependency(id, on) == Met::Never);
         if dependencies.any { failed.all(|failed| failed) } else { failed.any(|failed| failed) }
     }
 

@@ -280,7 +280,7 @@ fn check_job(scenario: &Scenario, outcome: &Outcome, index: usize) {
     }
     let Some(extra) = &job.extra else { return };
     assert!(extra.begin.is_none_or(|begin| start >= begin), "{name} began too early");
-    if extra.dependencies.as_ref().is_some_and(|dependencies| dependencies.on.iter().any(|&(_, id)| id == 1)) {
+    if extra.dependencies.as_ref().is_some_and(|dependencies| dependencies.on.iter().any(|on| on.id == 1)) {
         let first = scenario.workload.jobs.iter().zip(&outcome.records).filter(|(other, _)| other.name.id == 1);
         assert!(
             first.into_iter().all(|(_, other)| other.end.is_some_and(|end| end <= start)),

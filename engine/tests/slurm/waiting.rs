@@ -98,6 +98,28 @@ fn dependencies_are_released_by_how_the_other_ended() {
     );
 }
 
+/// Tasks run one after the other: job 2 waits for the first alone, job 3 for the second, which failed, job 4 for none that there is.
+#[test]
+fn a_dependency_on_one_task_of_an_array_waits_for_no_other() {
+    expect(
+        "node n1 cores=8
+         job 1 array=0-1%1 run=100 t=10
+         job 5 array=3-4%1 run=100 t=10 fails
+         job 2 dep=afterany:1_0,afternotok:5_3 run=10
+         job 3 dep=afterok:5_4 run=10
+         job 4 dep=afterok:1_7 run=10
+         job 6 dep=afterok:1_1 run=10",
+        "1_0  0             0..4            +100  COMPLETED  n1  *
+         1_1  1_0.end+0..4  1_0.end+0..31  +100  COMPLETED  n1  *
+         2    1_0.end+0..4  1_0.end+0..31  +10   COMPLETED  n1  *
+         3    -             -              -     PENDING    -   -
+         4    0             0..4           +10   COMPLETED  n1  *
+         5_3  0             0..4           +100  FAILED     n1  *
+         5_4  5_3.end+0..4  5_3.end+0..31  +100  FAILED     n1  *
+         6    1_1.end+0..4  1_1.end+0..31  +10   COMPLETED  n1  *",
+    );
+}
+
 #[test]
 fn a_job_killed_by_its_limit_did_not_end_well() {
     expect(

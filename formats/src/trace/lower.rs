@@ -2,15 +2,14 @@
 
 mod before;
 mod features;
+mod known;
 mod people;
 mod remarks;
 mod requests;
 mod swf_site;
 
-use std::collections::HashSet;
-
 use foresite_engine::ids::{JobId, RequestId};
-use foresite_engine::job::{DependencyKind, EarlierRun, Job, JobExtra, Request, RunEnd, Workload};
+use foresite_engine::job::{EarlierRun, Job, JobExtra, Request, RunEnd, Workload};
 
 pub use swf_site::swf_site;
 
@@ -20,6 +19,7 @@ use super::states::TraceState;
 use crate::diagnostic::{Diagnostic, Severity, any_error};
 use crate::site::Site;
 use before::Standing;
+use known::Known;
 use people::People;
 use remarks::{About, Remarks};
 use requests::RequestLowering;
@@ -32,11 +32,7 @@ pub fn lower(trace: &Trace, site: &mut Site) -> (Option<Workload>, Vec<Diagnosti
     let mut remarks = Remarks::new(&trace.file, site.has_accounts);
     let (requests, ids) = lower_requests(trace, site, &mut remarks);
     let mut people = People::of(site);
-    let known_ids: HashSet<u64> = if trace.jobs.iter().any(has_dependencies) {
-        trace.jobs.iter().map(|job| job.name.id).collect()
-    } else {
-        HashSet::new()
-    };
+    let known = Known::of(trace);
     let mut order: Vec<u32> = (0..u32::try_from(trace.jobs.len()).unwrap_or(u32::MAX)).collect();
     let key = |index: u32| trace.jobs.get(index as usize).map(|job| (job.submit, job.name));
     order.sort_by_key(|&index| key(index));
@@ -50,7 +46,7 @@ pub fn lower(trace: &Trace, site: &mut Site) -> (Option<Workload>, Vec<Diagnosti
         if let Some(place) = workload.trace_order.get_mut(index as usize) {
             *place = JobId::new(workload.jobs.len());
         }
-        let mut lowered = lower_job(trace, job, (request, is_reserved), &known_ids, &mut people, site, &mut remarks);
+        let mut lowered = lower_job(trace, job, (request, is_reserved), &known, &mut people, site, &mut remarks);
         if let Some(opens) = trace.opens.filter(|&opens| job.submit < opens) {
             standing.stand(&mut lowered, job, opens, &mut remarks.of(1, job.line));
         }
@@ -63,10 +59,6 @@ pub fn lower(trace: &Trace, site: &mut Site) -> (Option<Workload>, Vec<Diagnosti
         diagnostics.push(Diagnostic::new(Severity::Assumed, &trace.file, message));
     }
     ((!any_error(&diagnostics)).then_some(workload), diagnostics)
-}
-
-fn has_dependencies(job: &TraceJob) -> bool {
-    job.extra.as_ref().is_some_and(|extra| extra.dependencies.is_some())
 }
 
 /// Every request of the trace with its jobs counted; the id of each.
@@ -111,7 +103,7 @@ fn lower_job(
     trace: &Trace,
     job: &TraceJob,
     (request, is_reserved): (RequestId, bool),
-    known_ids: &HashSet<u64>,
+    known: &Known,
     people: &mut People,
     site: &mut Site,
     remarks: &mut Remarks,
@@ -128,9 +120,7 @@ fn lower_job(
     let mut release = if names_one && !is_reserved { job.eligible } else { job.release };
     let extra = job.extra.as_ref().map(|extra| {
         let (mut dependencies, mut begin) = (extra.dependencies.clone(), extra.begin);
-        let is_known =
-            |&(kind, id): &(DependencyKind, u64)| kind == DependencyKind::Singleton || known_ids.contains(&id);
-        if dependencies.as_ref().is_some_and(|dependencies| !dependencies.on.iter().all(is_known)) {
+        if dependencies.as_ref().is_some_and(|dependencies| !dependencies.on.iter().all(|on| known.has(on))) {
             about.say(About::DependencyOutside, "");
             // It was not eligible before its begin time either.
             (dependencies, begin) = (None, None);

@@ -156,7 +156,7 @@ impl RowReader<'_> {
             return false;
         }
         if let Some(dependencies) = &options.dependencies {
-            if dependencies.on.iter().any(|(kind, _)| *kind == DependencyKind::Singleton) {
+            if dependencies.on.iter().any(|on| on.kind == DependencyKind::Singleton) {
                 extra.job_name = self.strings.intern(options.job_name);
             }
             extra.dependencies = Some(dependencies.clone());

@@ -4,8 +4,8 @@ use foresite_engine::association::{Association, AssociationTree, Qos};
 use foresite_engine::cluster::Cluster;
 use foresite_engine::ids::{AssociationId, FeatureId, GresId, LicenseId, PartitionId, QosId, RequestId, UserId};
 use foresite_engine::job::{
-    Before, Dependencies, DependencyKind, EarlierRun, FeatureExpr, GresRequest, GresScope, Job, JobExtra, JobName,
-    JobPart, Memory, Request, RunEnd, Sharing, TimeLimit, Workload,
+    Before, Dependencies, Dependency, DependencyKind, EarlierRun, FeatureExpr, GresRequest, GresScope, Job, JobExtra,
+    JobName, JobPart, Memory, Request, RunEnd, Sharing, TimeLimit, Workload,
 };
 
 use super::{Line, T0, intern, nodes_named, partition};
@@ -33,7 +33,7 @@ fn features(cluster: &Cluster, text: &str) -> FeatureExpr {
     }
 }
 
-/// `afterok:1,after:2+5`, `singleton`, `afterany:1?afterany:2`.
+/// `afterok:1,after:2+5`, `afterok:1_3`, `singleton`, `afterany:1?afterany:2`.
 fn dependencies(line: &Line<'_>, text: &str) -> Dependencies {
     let any = text.contains('?');
     let one = |part: &str| {
@@ -48,7 +48,8 @@ fn dependencies(line: &Line<'_>, text: &str) -> Dependencies {
             "singleton" => DependencyKind::Singleton,
             other => line.unknown(other),
         };
-        (kind, line.number(job))
+        let (id, task) = job.split_once('_').map_or((job, None), |(id, task)| (id, Some(line.number(task))));
+        Dependency { kind, id: line.number(id), task }
     };
     Dependencies { any, on: text.split([',', '?']).map(one).collect() }
 }

@@ -1,6 +1,8 @@
 //! How the engine's types stand in the compact form: the engine itself knows nothing of files.
 
-use foresite_engine::job::{Dependencies, DependencyKind, GresScope, JobName, JobPart, Memory, Sharing, TimeLimit};
+use foresite_engine::job::{
+    Dependencies, Dependency, DependencyKind, GresScope, JobName, JobPart, Memory, Sharing, TimeLimit,
+};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
@@ -93,18 +95,18 @@ pub(crate) mod dependencies {
     #[derive(Serialize, Deserialize)]
     struct Kind(#[serde(with = "DependencyKindForm")] DependencyKind);
 
-    type Form = (bool, Vec<(Kind, u64)>);
+    type Form = (bool, Vec<(Kind, u64, Option<u32>)>);
 
     pub(crate) fn serialize<S: Serializer>(found: &Option<Dependencies>, serializer: S) -> Result<S::Ok, S::Error> {
         let form = |found: &Dependencies| -> Form {
-            (found.any, found.on.iter().map(|&(kind, id)| (Kind(kind), id)).collect())
+            (found.any, found.on.iter().map(|on| (Kind(on.kind), on.id, on.task)).collect())
         };
         found.as_ref().map(form).serialize(serializer)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Dependencies>, D::Error> {
         let found = Option::<Form>::deserialize(deserializer)?;
-        let plain = |on: Vec<(Kind, u64)>| on.into_iter().map(|(Kind(kind), id)| (kind, id)).collect();
-        Ok(found.map(|(any, on)| Dependencies { any, on: plain(on) }))
+        let plain = |(Kind(kind), id, task)| Dependency { kind, id, task };
+        Ok(found.map(|(any, on)| Dependencies { any, on: on.into_iter().map(plain).collect() }))
     }
 }

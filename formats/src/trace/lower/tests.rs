@@ -161,6 +161,17 @@ fn dependencies_inside_the_trace_are_simulated_and_others_are_release_times() {
 }
 
 #[test]
+fn a_dependency_on_one_task_is_simulated_where_the_trace_holds_that_task() {
+    let on = |id: &str, task: &str| row(id, "", "02:00:00", &format!("sbatch -n 4 -d afterok:1_{task} j.sh"));
+    let (workload, said) = lowered(&[&row("1_0", "", "01:00:00", ""), &on("2", "0"), &on("3", "5"), &on("4", "*")]);
+    let jobs = workload.unwrap().jobs;
+    let held: Vec<_> =
+        jobs.iter().map(|job| job.extra.as_ref().is_some_and(|extra| extra.dependencies.is_some())).collect();
+    assert_eq!(held, [false, true, false, true]);
+    assert!(said.contains("t:4: assumed: SubmitLine: 1 jobs depend on jobs outside the trace"), "{said}");
+}
+
+#[test]
 fn a_cluster_without_slurm_conf_has_the_headers_size() {
     let sizes = |header: &str, nodes, cpus| {
         let text = format!("{header}1 10 5 100 8 -1 -1 8 3600 2048 1 3 4 -1 1 -1 -1 -1\n");

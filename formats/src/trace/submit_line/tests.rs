@@ -58,7 +58,7 @@ fn a_whole_command_line_is_understood() {
         (Some(2), Some(8), Some(1))
     );
     assert_eq!(options.time.unwrap().minutes(), Some(foresite_engine::job::TimeLimit::Minutes(5)));
-    let on = options.dependencies.unwrap().on;
+    let on: Vec<_> = options.dependencies.unwrap().on.iter().map(|on| (on.kind, on.id)).collect();
     assert_eq!(on, [(DependencyKind::After(0), 132), (DependencyKind::AfterAny, 129)]);
     assert!(options.contiguous);
 }

@@ -59,7 +59,7 @@ fn semicolons_names_and_extra_fields_are_read() {
     assert_eq!((trace.jobs.len(), request(&trace, 0).min_cpus), (2, 12));
     assert_eq!(trace.strings.text(trace.jobs[0].user), "user5");
     assert_eq!((trace.jobs[1].run_time, trace.jobs[1].run_time_is_bound), (60, true));
-    assert_eq!(trace.jobs[1].extra.as_ref().unwrap().dependencies.as_ref().unwrap().on[0].1, 1001);
+    assert_eq!(trace.jobs[1].extra.as_ref().unwrap().dependencies.as_ref().unwrap().on[0].id, 1001);
     let extended =
         "0 1356996147 0 56011 64 1 1 64 86400 -1 1 5 1 -1 1 1 -1 -1 {1241,1241} q_1d 1:ppn=64:x86_64:cl_zewura#excl";
     let trace = super::trace(extended);
