@@ -164,6 +164,10 @@ pub struct Request {
     pub spread: bool,
     /// `--use-min-nodes`.
     pub use_min_nodes: bool,
+    /// Its QOS has `PartitionMinNodes`: it gets no more nodes because the partition has a `MinNodes`.
+    pub past_min_nodes: bool,
+    /// Its QOS has `PartitionMaxNodes`: it gets the nodes it asks for, whatever the partition's `MaxNodes`.
+    pub past_max_nodes: bool,
     /// `-m block:block`: fill sockets one after the other.
     pub block_cores: Option<bool>,
     /// `--switches=n[@wait]` (count, wait in seconds).
@@ -201,6 +205,8 @@ impl Request {
             contiguous: false,
             spread: false,
             use_min_nodes: false,
+            past_min_nodes: false,
+            past_max_nodes: false,
             block_cores: None,
             switches: None,
             licenses: Vec::new(),

@@ -261,7 +261,9 @@ impl Shape {
             min_cpus_per_node = min_cpus_per_node.max(asked.div_ceil(most) as u32);
         }
         let tasks = request.tasks.max(1);
-        let min_nodes = request.min_nodes.max(1).max(partition.min_nodes);
+        // node_scheduler.c of 22.05.8, `get_node_cnts`.
+        let least = if request.past_min_nodes { 0 } else { partition.min_nodes };
+        let min_nodes = request.min_nodes.max(1).max(least);
         let mut spread = min_nodes;
         if let Some(per_node) = request.ntasks_per_node {
             spread = spread.max(tasks.div_ceil(per_node.max(1)));
@@ -270,8 +272,11 @@ impl Shape {
                 min_cpus_per_node = min_cpus_per_node.max(per_node.saturating_mul(cpus_per_task));
             }
         }
-        let asked_max = request.max_nodes.or(partition.max_nodes).unwrap_or(500_000);
-        let mut max_nodes = asked_max.min(partition.max_nodes.unwrap_or(500_000));
+        let most = partition.max_nodes.unwrap_or(500_000);
+        let mut max_nodes = match request.max_nodes {
+            Some(asked) if request.past_max_nodes => asked.min(500_000),
+            asked => asked.unwrap_or(most).min(most),
+        };
         // Who counts GPUs alone gets them from as many nodes as it takes.
         let counts_gpus_alone = request.tasks == 0 && request.gres.iter().any(|gres| gres.scope == GresScope::PerJob);
         if request.max_nodes.is_none() && !counts_gpus_alone && !select.linear {

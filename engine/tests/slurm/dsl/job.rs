@@ -188,6 +188,10 @@ pub(super) fn add(
         request.tasks = request.tasks.max(request.min_nodes);
     }
     request.min_cpus = request.tasks.max(1) * request.cpus_per_task;
+    // As a trace is lowered.
+    if let Some(qos) = qos.get(job.qos.index()) {
+        (request.past_min_nodes, request.past_max_nodes) = (qos.partition_min_nodes, qos.partition_max_nodes);
+    }
     job.request = RequestId::new(intern(&mut workload.requests, request));
     job.user = UserId::new(intern(&mut workload.users, user.to_owned()));
     job.association = match tree

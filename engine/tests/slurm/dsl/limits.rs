@@ -69,6 +69,8 @@ pub(super) fn add_qos(line: &Line<'_>, cluster: &Cluster, all: &mut Vec<Qos>) {
                         "EnforceUsageThreshold" => &mut qos.enforce_usage_threshold,
                         "NoDecay" => &mut qos.no_decay,
                         "NoReserve" => &mut qos.no_reserve,
+                        "PartitionMaxNodes" => &mut qos.partition_max_nodes,
+                        "PartitionMinNodes" => &mut qos.partition_min_nodes,
                         "PartitionTimeLimit" => &mut qos.partition_time_limit,
                         "OverPartQOS" => &mut qos.over_part_qos,
                         "UsageFactorSafe" => &mut qos.usage_factor_safe,

@@ -557,6 +557,31 @@ fn no_reserve_jobs_are_tested_with_a_minute_where_there_is_preemption() {
     );
 }
 
+/// `get_node_cnts` (node_scheduler.c of 22.05.8): the QOS decides whether a partition's node counts hold. Without it job 1 never starts, and
+/// job 3 gets two nodes.
+#[test]
+fn a_qos_puts_a_partitions_node_counts_aside() {
+    expect(
+        "node n1 cores=4
+         node n2 cores=4
+         node n3 cores=4
+         qos wide flags=PartitionMaxNodes
+         qos small flags=PartitionMinNodes
+         partition p max_nodes=2
+         partition q min_nodes=2
+         job 1 p=p N=3 n=12 run=100 t=5
+         job 2 p=p N=3 n=12 run=100 t=5 qos=wide
+         job 3 p=q N=1-2 n=1 run=100 t=5 at=200
+         job 4 p=q N=1 n=1 run=100 t=5 at=400 qos=small
+         job 5 p=q N=1 n=1 run=100 t=5 at=400",
+        "1  -    -          -     PENDING    -        -
+         2  0    0..4       +100  COMPLETED  n1,n2,n3 *
+         3  200  200..231   +100  COMPLETED  n1,n2    *
+         4  400  400..431   +100  COMPLETED  n1       *
+         5  -    -          -     PENDING    -        -",
+    );
+}
+
 /// A QOS with PartitionTimeLimit exceeds the partition's MaxTime, but is planned for no more: 3 is taken to end before the plan made for
 /// 2. Observed (p-nores).
 #[test]

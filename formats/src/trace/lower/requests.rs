@@ -62,6 +62,8 @@ impl<'s> RequestLowering<'s> {
             contiguous: asked.contiguous,
             spread: asked.spread,
             use_min_nodes: asked.use_min_nodes,
+            past_min_nodes: false,
+            past_max_nodes: false,
             block_cores: asked.block_cores,
             switches: asked.switches,
             licenses: self.licenses(asked.licenses, about),

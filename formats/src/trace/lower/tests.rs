@@ -172,6 +172,17 @@ fn a_dependency_on_one_task_is_simulated_where_the_trace_holds_that_task() {
 }
 
 #[test]
+fn a_qos_that_puts_node_counts_aside_makes_a_request_of_its_own() {
+    let mut site = site();
+    site.qos.push(Qos { partition_max_nodes: true, name: "wide".to_owned(), ..Qos::default() });
+    let wide = |id: &str| row(id, "", "02:00:00", "").replace("|normal|", "|wide|");
+    let (workload, _) = lower(&trace(&[&row("1", "", "01:00:00", ""), &wide("2"), &wide("3")]), &mut site);
+    let workload = workload.unwrap();
+    let past: Vec<_> = workload.jobs.iter().map(|job| workload.requests[job.request.index()].past_max_nodes).collect();
+    assert_eq!((past, workload.requests.len()), (vec![false, true, true], 2));
+}
+
+#[test]
 fn a_cluster_without_slurm_conf_has_the_headers_size() {
     let sizes = |header: &str, nodes, cpus| {
         let text = format!("{header}1 10 5 100 8 -1 -1 8 3600 2048 1 3 4 -1 1 -1 -1 -1\n");
