@@ -98,7 +98,7 @@ impl Controller<'_> {
                 };
                 matches!(on.kind, DependencyKind::After(minutes) if minutes > 0)
                     && self.dependency(*id, on) == Met::NotYet
-                    && targets.filter(|&&other| self.is_meant(on, other)).all(all_started)
+                    && targets.filter(|&&other| self.is_named(on, other)).all(all_started)
             })
         })
     }
@@ -149,7 +149,7 @@ impl Controller<'_> {
         if dependencies.any { met.any(|met| met == Met::Yes) } else { met.all(|met| met == Met::Yes) }
     }
 
-    /// One dependency of a job.
+    /// One dependency of a job. Source: job_scheduler.c of 22.05.8, `test_job_dependency`. O(jobs of the id).
     fn dependency(&self, id: JobId, on: Dependency) -> Met {
         let kind = on.kind;
         if kind == DependencyKind::Singleton {
@@ -167,51 +167,51 @@ impl Controller<'_> {
         }
         // A job that the trace does not hold has been purged: satisfied.
         let Some(jobs) = self.waiting.targets.get(&on.id) else { return Met::Yes };
-        let task = self.scenario.workload.jobs[id.index()].name.part;
-        let mut all = Met::Yes;
         let job = &self.scenario.workload.jobs[id.index()];
+        let part_of = |other: JobId| self.scenario.workload.jobs[other.index()].name.part;
+        // Who has no task to correspond to waits for all that is named.
+        let corresponds = |other: JobId| part_of(other) == job.name.part;
+        let any_corresponds = on.kind == DependencyKind::AfterCorr && jobs.iter().any(|&other| corresponds(other));
+        let is_meant = |other: JobId| if any_corresponds { corresponds(other) } else { self.is_named(on, other) };
+        // What ended MinJobAge before the job came had been purged: satisfied. 0 purges nothing.
         let min_age = i64::from(self.scenario.policy.min_job_age);
-        // Who has no task to correspond to waits for all of it (job_scheduler.c of 22.05.8, `test_job_dependency`).
-        let corresponds = |other: &JobId| self.scenario.workload.jobs[other.index()].name.part == task;
-        let kind = match kind {
-            DependencyKind::AfterCorr if on.task.is_some() || !jobs.iter().any(corresponds) => DependencyKind::AfterOk,
-            kind => kind,
-        };
-        for &other in jobs.iter().filter(|&&other| self.is_meant(on, other)) {
-            // What ended MinJobAge before the job came had been purged: satisfied. 0 purges nothing.
-            if min_age > 0 && self.records[other.index()].end.is_some_and(|end| end + min_age < job.submit) {
-                continue;
-            }
-            if kind == DependencyKind::AfterCorr && !corresponds(&other) {
-                continue;
-            }
-            match self.dependency_on(kind, other) {
-                Met::Yes => {}
-                Met::NotYet => all = Met::NotYet,
-                Met::Never => return Met::Never,
-            }
+        let was_purged =
+            |other: JobId| min_age > 0 && self.records[other.index()].end.is_some_and(|end| end + min_age < job.submit);
+        let mut meant = jobs.iter().copied().filter(|&other| is_meant(other) && !was_purged(other)).peekable();
+        if meant.peek().is_none() {
+            return Met::Yes;
         }
-        all
+        self.dependency_on(on.kind, meant)
     }
 
-    /// Whether a dependency on this job's id is one on the job itself: one task of an array may be meant alone.
-    fn is_meant(&self, on: Dependency, other: JobId) -> bool {
+    /// Whether a dependency on this job's id is one on the job itself: one task of an array may be named alone.
+    fn is_named(&self, on: Dependency, other: JobId) -> bool {
         on.task.is_none_or(|task| self.scenario.workload.jobs[other.index()].name.part == JobPart::Task(task))
     }
 
-    fn dependency_on(&self, kind: DependencyKind, other: JobId) -> Met {
-        let record = &self.records[other.index()];
-        let gone = record.end.is_some() && self.live.get(other).is_none();
-        let ended_well = record.state == JobState::Completed;
-        match kind {
-            DependencyKind::After(minutes) => {
+    /// What jobs of one id let another do: nothing is decided before all of them have ended, and they end well if each does
+    /// (job_mgr.c of 22.05.8, `test_job_array_complete`, `test_job_array_completed`).
+    fn dependency_on(&self, kind: DependencyKind, mut others: impl Iterator<Item = JobId>) -> Met {
+        let when = |yes: bool, no: Met| if yes { Met::Yes } else { no };
+        if let DependencyKind::After(minutes) = kind {
+            let is_due = |other: JobId| {
+                let record = &self.records[other.index()];
                 let since = record.start.or(record.end);
-                let due = since.is_some_and(|start| start + i64::from(minutes) * 60 <= seconds(self.now));
-                if due { Met::Yes } else { Met::NotYet }
+                since.is_some_and(|start| start + i64::from(minutes) * 60 <= seconds(self.now))
+            };
+            return when(others.all(is_due), Met::NotYet);
+        }
+        let mut all_well = true;
+        for other in others {
+            let record = &self.records[other.index()];
+            if record.end.is_none() || self.live.get(other).is_some() {
+                return Met::NotYet;
             }
-            _ if !gone => Met::NotYet,
-            DependencyKind::AfterOk | DependencyKind::AfterCorr if !ended_well => Met::Never,
-            DependencyKind::AfterNotOk if ended_well => Met::Never,
+            all_well &= record.state == JobState::Completed;
+        }
+        match kind {
+            DependencyKind::AfterOk | DependencyKind::AfterCorr => when(all_well, Met::Never),
+            DependencyKind::AfterNotOk => when(!all_well, Met::Never),
             _ => Met::Yes,
         }
     }

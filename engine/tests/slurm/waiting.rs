@@ -120,6 +120,24 @@ fn a_dependency_on_one_task_of_an_array_waits_for_no_other() {
     );
 }
 
+/// An array is judged when all of it has ended, and did not end well if one task did not (`test_job_array_complete`): the second is
+/// cancelled before its start. Job 4 names that task, but its own number has a task in the array, for which it waits.
+#[test]
+fn an_array_is_judged_when_all_of_it_has_ended() {
+    expect(
+        "node n1 cores=8
+         job 1 array=0-1%1 run=100 t=10 cancel=50
+         job 2 dep=afternotok:1 run=10
+         job 3 dep=afterok:1 run=10
+         job 4 array=0-0 dep=aftercorr:1_1 run=10",
+        "1_0  0             0..4            +100  COMPLETED  n1  *
+         1_1  -             -               50    CANCELLED  -   -
+         2    1_0.end+0..4  1_0.end+0..31   +10   COMPLETED  n1  *
+         3    -             -               -     PENDING    -   -
+         4_0  1_0.end+0..4  1_0.end+0..31   +10   COMPLETED  n1  *",
+    );
+}
+
 #[test]
 fn a_job_killed_by_its_limit_did_not_end_well() {
     expect(
