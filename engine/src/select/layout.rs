@@ -28,7 +28,7 @@ pub(crate) fn lay_out(
         seat: None,
         shares_cores: false,
     };
-    let task_cpus = if shape.whole_nodes { Vec::new() } else { tasks_over_nodes(shape, chosen) };
+    let task_cpus = if shape.whole_nodes { Vec::new() } else { tasks_over_nodes(geometry, shape, chosen) };
     let over_nodes: Vec<Vec<u32>> = shape
         .gres_of_job
         .iter()
@@ -108,30 +108,42 @@ fn cpus_wanted(shape: &Shape, nodes: u32) -> u32 {
     }
 }
 
-/// CPUs of each node: a task on every node first, then round and round until all are placed.
-fn tasks_over_nodes(shape: &Shape, chosen: &[Offer]) -> Vec<u32> {
+/// CPUs of each node: a task on every node first, then round and round until all are placed, in each round as many on a node as
+/// its cores have threads for. Source: behaviour of dist_tasks of 22.05.8; `docs/FIDELITY.md`, facts 50. O(CPUs of the job).
+fn tasks_over_nodes(geometry: &Geometry, shape: &Shape, chosen: &[Offer]) -> Vec<u32> {
     let offered: u32 = chosen.iter().map(|offer| offer.cpus).sum();
     let wanted = cpus_wanted(shape, chosen.len() as u32);
     if offered <= wanted {
         return chosen.iter().map(|offer| offer.cpus).collect();
     }
+    let of_task = shape.cpus_per_task.max(1);
     let mut cpus = vec![0; chosen.len()];
-    let mut left = wanted;
-    while left > 0 {
+    let mut left = (wanted / of_task).max(1);
+    // Places up to so many tasks on a node; says whether it placed some.
+    let mut place = |cpus: &mut u32, offer: &Offer, tasks: u32| {
+        let placed = tasks.min(left).min((offer.cpus - *cpus) / of_task);
+        *cpus += placed * of_task;
+        left -= placed;
+        placed > 0
+    };
+    let threads = |offer: &Offer| geometry.cpus_per_core[offer.node.index()];
+    for (cpus, offer) in cpus.iter_mut().zip(chosen) {
+        place(cpus, offer, 1);
+    }
+    // Begun cores are filled.
+    for (cpus, offer) in cpus.iter_mut().zip(chosen) {
+        let begun = *cpus % threads(offer).max(1);
+        place(cpus, offer, begun / of_task);
+    }
+    loop {
         let mut placed = false;
-        for (given, offer) in cpus.iter_mut().zip(chosen) {
-            let step = shape.cpus_per_task.min(left);
-            if step > 0 && *given + step <= offer.cpus {
-                *given += step;
-                left -= step;
-                placed = true;
-            }
+        for (cpus, offer) in cpus.iter_mut().zip(chosen) {
+            placed |= place(cpus, offer, (threads(offer) / of_task).max(1));
         }
         if !placed {
-            break;
+            return cpus;
         }
     }
-    cpus
 }
 
 /// Takes `wanted` cores of a node, of `threads` CPUs each: cyclically over its sockets, or (with CR_CPU always) socket by socket, the

@@ -10,6 +10,7 @@ pub(crate) mod gathered;
 pub(crate) mod group_ends;
 pub(crate) mod layout;
 pub(crate) mod near;
+mod one_node;
 pub(crate) mod overlap;
 pub(crate) mod pick;
 pub(crate) mod predict;
@@ -154,6 +155,9 @@ impl Selector {
         self.offers.clear();
         self.near.clear();
         if let Some(fits) = self.fits_alike(free, shape, user, candidates) {
+            return fits;
+        }
+        if let Some(fits) = self.fits_one(free, shape, user, candidates.iter_common(&free.open)) {
             return fits;
         }
         let cuts = self.geometry.cuts_for(shape);
@@ -351,8 +355,23 @@ impl Selector {
         if shape.whole_nodes {
             return Some(self.chosen.iter().map(|offer| self.geometry.cpus[offer.node.index()]).sum());
         }
-        (self.rounds_up || shape.gpus_add_cpus)
+        let least_of_all = shape.min_cpus_per_node.saturating_mul(self.chosen.len() as u32);
+        (self.rounds_up || shape.gpus_add_cpus || least_of_all > shape.min_cpus)
             .then(|| self.allocate(free, shape).shares.iter().map(|share| share.cpus).sum())
+    }
+
+    /// Whether a job that shares its nodes may be charged more on some than on others: cores have unlike numbers of threads, or each
+    /// of as many nodes as it gets gives it a least (docs/FIDELITY.md, facts 50). O(eligible nodes).
+    pub(crate) fn charges_by_node(&self, shape: &Shape) -> bool {
+        let of_cores = |node: NodeId| {
+            let threads = self.geometry.cpus_per_core[node.index()].max(1);
+            if shape.max_nodes == 1 { shape.min_cpus.div_ceil(threads) * threads } else { threads }
+        };
+        let mut charges = shape.eligible.iter().map(of_cores);
+        let first = charges.next();
+        let least_of_all = shape.min_cpus_per_node.saturating_mul(shape.max_nodes);
+        charges.any(|other| Some(other) != first)
+            || (shape.max_nodes > shape.min_nodes && least_of_all > shape.min_cpus && shape.min_cpus_per_node > 1)
     }
 
     /// Whether a job that takes whole nodes is charged the same on whichever of its nodes. O(eligible nodes).

@@ -136,9 +136,12 @@ impl Remaining {
         if !shape.whole_nodes {
             let reserved = (self.least_nodes - 1).max(0) * i64::from(shape.cpus_per_task.max(u32::from(offer.kept)));
             let with_units = i64::from(shape.unit_cpus()) * i64::from(offer.gres).min(self.gres.max(1));
-            let least = i64::from(shape.min_cpus_per_node).max(with_units);
-            let allowed = (self.cpus - reserved).max(least);
-            offer.cpus = i64::from(offer.cpus).min(allowed) as u32;
+            let (offered, least) = (i64::from(offer.cpus), i64::from(shape.min_cpus_per_node));
+            let allowed = self.cpus - reserved;
+            if offered > allowed {
+                // The least is given though the partition's cap leaves fewer (facts 50).
+                offer.cpus = allowed.max(least).max(with_units.min(offered)) as u32;
+            }
         }
         self.cpus -= i64::from(offer.cpus);
         self.gres -= i64::from(offer.gres);
@@ -379,16 +382,19 @@ fn take_largest(
     rest.satisfied()
 }
 
-/// Splits the offers into runs: an unusable node or a change of weight ends one.
+/// Splits the offers into runs: an unusable node or, unless they must be contiguous, a change of weight ends one. Those of
+/// required nodes alone are left out.
 fn find_runs(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickScratch) {
     scratch.runs.clear();
     for (position, offer) in offers.iter().enumerate() {
         if scratch.taken[position] && !shape.required.contains(&offer.node) {
             continue;
         }
-        let weight = if shape.contiguous || linear { 0 } else { offer.weight };
+        let weight = if linear { 0 } else { offer.weight };
         let continues = scratch.runs.last().is_some_and(|run: &Run| {
-            run.end == position && offers[position - 1].node.0 + 1 == offer.node.0 && run.weight == weight
+            // Required nodes alone have no weight yet.
+            let is_alike = shape.contiguous || run.nodes == 0 || run.weight == weight;
+            run.end == position && offers[position - 1].node.0 + 1 == offer.node.0 && is_alike
         });
         if !continues {
             scratch.runs.push(Run {
@@ -409,16 +415,23 @@ fn find_runs(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickSc
                 run.cpus += offer.cpus;
                 run.gres += u32::from(offer.gres);
                 run.nodes += 1;
+                // Of contiguous nodes the last one's counts.
+                run.weight = weight;
             }
         }
     }
+    scratch.runs.retain(|run| run.nodes > 0);
 }
 
 /// The run to use next.
 fn best_run(shape: &Shape, scratch: &PickScratch, rest: &Remaining) -> Option<usize> {
     let mut best: Option<(usize, Run, bool)> = None;
+    let around_required = shape.contiguous && !shape.required.is_empty();
+    if around_required && scratch.runs.iter().filter(|run| run.first_required.is_some()).count() > 1 {
+        return None;
+    }
     for (index, run) in scratch.runs.iter().enumerate() {
-        if run.nodes == 0 {
+        if run.nodes == 0 || (around_required && run.first_required.is_none()) {
             continue;
         }
         let sufficient = run.suffices(shape, rest);
@@ -434,6 +447,7 @@ fn best_run(shape: &Shape, scratch: &PickScratch, rest: &Remaining) -> Option<us
                 (best.first_required.is_none() && run.first_required.is_some())
                     || run.weight < best.weight
                     || (run.weight == best.weight && fits_better)
+                    || (shape.contiguous && sufficient && !best_sufficient)
             }
         };
         if better {
@@ -499,9 +513,6 @@ fn ordered(
     for position in order {
         if rest.max_nodes <= 0 || (rest.satisfied() && !as_many) {
             break;
-        }
-        if rest.max_nodes == 1 && !rest.is_met_by(&offers[position]) {
-            continue;
         }
         take(shape, offers, position, rest, scratch, chosen);
     }

@@ -7,6 +7,7 @@ use crate::policy::SlurmVersion;
 use crate::select::Selector;
 use crate::select::free::{Allocation, Free};
 use crate::select::group_ends::{GroupEnds, Passed};
+use crate::select::one_node::OneNode;
 use crate::select::overlap::{InOrder, Overlap};
 use crate::select::ready::{Moment, NodeJobs, ReadyTimes};
 use crate::select::shape::{Shape, Strategy};
@@ -88,7 +89,9 @@ impl Selector {
             self.chosen_near = false;
             // A node that is ready offers what it will ever offer.
             let by_runs = alike.and_then(|alike| self.choose_alike(shape, &ripe, alike));
-            let fits = by_runs.unwrap_or_else(|| {
+            let by_one = || self.look_for_one((free, future), (jobs, ready), (shape, &ripe), last, allocation);
+            let told = by_runs.or_else(by_one);
+            let fits = told.unwrap_or_else(|| {
                 self.look_at(&ripe, (free, future), (jobs, ready), (shape, user), last, allocation);
                 self.fits_offers(shape)
             });
@@ -105,6 +108,32 @@ impl Selector {
         self.held = held;
         self.masks = masks;
         found
+    }
+
+    /// Whether a job of one node fits on a ready node when jobs up to `last` have been released; `None` if that takes a look at all
+    /// offers together. O(nodes).
+    fn look_for_one<'a>(
+        &mut self,
+        (free, future): (&Free, &mut Free),
+        (jobs, ready): (&NodeJobs, &mut ReadyTimes),
+        (shape, ripe): (&Shape, &NodeSet),
+        last: Moment,
+        allocation: impl Fn(JobId) -> Option<&'a Allocation> + Copy,
+    ) -> Option<bool> {
+        if shape.exclusive_user || !self.wants_one_node(shape) {
+            return None;
+        }
+        let mut offered = OneNode::of(shape);
+        for node in ripe.iter() {
+            if free.exclusive_user_jobs[node.index()] > 0 {
+                return None;
+            }
+            let cpus = ready.cpus(self, jobs, (free, future), (shape, node), last, allocation);
+            if cpus > 0 && !offered.offer(node, cpus, self.weights.of(node)) {
+                return None;
+            }
+        }
+        Some(self.choose_one(shape, offered))
     }
 
     /// Puts on offer what ready nodes will offer when jobs up to `last` have been released. O(nodes).

@@ -64,6 +64,9 @@ pub(crate) struct Shape {
     pub(crate) min_cpus_per_node: u32,
     /// Fewest CPUs that a node must offer: these, and room for all tasks of `--ntasks-per-node` though it may have fewer.
     pub(crate) room_per_node: u32,
+    /// Fewest CPUs that `MaxCPUsPerNode` must leave of them: `--mincpus`, and what memory asks for, are not held against it
+    /// (docs/FIDELITY.md, facts 50).
+    pub(crate) room_under_cap: u32,
     /// Memory.
     pub(crate) memory: MemoryNeed,
     /// GRES needed on every node.
@@ -143,7 +146,8 @@ struct TaskNeed {
     threads_per_core: Option<u32>,
     cores_per_socket: u32,
     sockets_per_node: u32,
-    max_cpus_per_node: Option<(u32, u32)>,
+    /// With what it must leave of them.
+    max_cpus_per_node: Option<((u32, u32), u32)>,
 }
 
 /// What a test gave a job.
@@ -261,6 +265,7 @@ impl Shape {
             min_cpus_per_node = min_cpus_per_node.max(asked.div_ceil(most) as u32);
         }
         let tasks = request.tasks.max(1);
+        let mut room = 1;
         // node_scheduler.c of 22.05.8, `get_node_cnts`.
         let least = if request.past_min_nodes { 0 } else { partition.min_nodes };
         let min_nodes = request.min_nodes.max(1).max(least);
@@ -269,7 +274,7 @@ impl Shape {
             spread = spread.max(tasks.div_ceil(per_node.max(1)));
             // A single task does not get the CPUs of those that are not there (observed on 22.05.8; docs/FIDELITY.md, facts 37).
             if tasks > 1 {
-                min_cpus_per_node = min_cpus_per_node.max(per_node.saturating_mul(cpus_per_task));
+                room = per_node.saturating_mul(cpus_per_task);
             }
         }
         let most = partition.max_nodes.unwrap_or(500_000);
@@ -296,12 +301,12 @@ impl Shape {
         let whole_nodes = select.linear || (asks_for_all && !is_off(Rule::Exclusive)) || is_off(Rule::Cores);
         // select/linear looks at smaller nodes too, if only to see that they differ in size.
         let tasks_room = request.ntasks_per_node.filter(|_| !select.linear).unwrap_or(1).saturating_mul(cpus_per_task);
-        let least_cpus = min_cpus_per_node.max(tasks_room);
+        let least_cpus = min_cpus_per_node.max(room).max(tasks_room);
         // A node must have room for the tasks of one socket, or of one core.
         let of_socket = request.ntasks_per_socket.or(request.ntasks_per_core).unwrap_or(1);
         let least_tasks = if request.ntasks_per_node.is_some() || select.linear { 1 } else { of_socket };
         if request.ntasks_per_node.is_none() && max_nodes == 1 && !select.linear {
-            min_cpus_per_node = min_cpus_per_node.max(min_cpus);
+            room = room.max(min_cpus);
         }
         min_cpus = min_cpus.max(min_nodes);
         let strategy = if request.spread {
@@ -326,7 +331,7 @@ impl Shape {
         let cpus_a_gpu = cpus_per_gpu(request, partition, select).unwrap_or(0);
         if cpus_a_gpu > 0 {
             let cpus = cpus_a_gpu;
-            min_cpus_per_node = min_cpus_per_node.max(cpus.saturating_mul(gpus));
+            room = room.max(cpus.saturating_mul(gpus));
             min_cpus = min_cpus.max(cpus.saturating_mul(gpus_of_job(cluster, request, gpus, (spread, tasks))));
         }
         let asked_cpus = request.min_cpus.max(request.tasks.saturating_mul(cpus_per_task)).max(min_nodes);
@@ -339,6 +344,7 @@ impl Shape {
         }
         let gres_of_job =
             if over_nodes { gres_of_job(request, tasks, (cpus_per_task, cpus_a_gpu)) } else { Vec::new() };
+        min_cpus_per_node = min_cpus_per_node.max(room);
         let too_much_memory = match (memory, limit) {
             (Memory::PerNode(asked), Some(MemoryDefault::PerNode(most))) => asked > most,
             (Memory::PerCpu(asked), Some(MemoryDefault::PerNode(most))) => {
@@ -346,6 +352,7 @@ impl Shape {
             }
             _ => false,
         };
+        let room_under_cap = room.max(tasks_room).max(least_tasks.saturating_mul(cpus_per_task));
         let mut shape = Self {
             eligible: NodeSet::empty(n_nodes),
             tested: NodeSet::empty(n_nodes),
@@ -367,7 +374,8 @@ impl Shape {
             cores_per_socket: request.cores_per_socket.unwrap_or(0),
             sockets_per_node: request.sockets_per_node.unwrap_or(0),
             min_cpus_per_node,
-            room_per_node: min_cpus_per_node.max(tasks_room).max(least_tasks.saturating_mul(cpus_per_task)),
+            room_per_node: min_cpus_per_node.max(room_under_cap),
+            room_under_cap,
             memory: memory_need(memory, (gpus.max(1), &gres_of_job), partition, select),
             gres,
             gres_of_job,
@@ -452,7 +460,7 @@ impl Shape {
                 threads_per_core: self.threads_per_core,
                 cores_per_socket: self.cores_per_socket,
                 sockets_per_node: self.sockets_per_node,
-                max_cpus_per_node: self.max_cpus_per_node,
+                max_cpus_per_node: self.max_cpus_per_node.map(|cap| (cap, self.room_under_cap)),
             }),
         }
     }

@@ -50,7 +50,12 @@ pub(crate) fn usable_cpus(
     if sockets < shape.sockets_per_node {
         return 0;
     }
+    let mut room = shape.room_per_node;
     if let Some((cap, most)) = shape.max_cpus_per_node {
+        if cpus < room {
+            return 0;
+        }
+        room = shape.room_under_cap;
         let used = free.capped_cpus[index * geometry.capped_partitions.len() + cap as usize];
         cpus = cpus.min(most.saturating_sub(used));
     }
@@ -86,7 +91,7 @@ pub(crate) fn usable_cpus(
     }
     // A division costs as much as the rest of the test.
     let for_tasks = if shape.cpus_per_task == 1 { cpus } else { cpus - cpus % shape.cpus_per_task };
-    if for_tasks < shape.room_per_node {
+    if for_tasks < room {
         0
     } else if shape.max_nodes == 1 {
         // What is left over counts where nodes are compared by how tight they are.

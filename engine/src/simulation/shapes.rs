@@ -1,6 +1,6 @@
 //! What requests are to node selection: a shape for each of their partitions, made once and taken out while it is used.
 
-use crate::cluster::{OverSubscribe, Partition};
+use crate::cluster::{MemoryDefault, OverSubscribe, Partition};
 use crate::ids::RequestId;
 use crate::job::{Request, Sharing};
 use crate::policy::ConsumableUnit;
@@ -40,7 +40,7 @@ impl Controller<'_> {
                 // A job of several tasks may get them on one socket or on two.
                 shape.size_varies = match shape.whole_nodes {
                     true => !(alike && self.selector.charges_always_alike(shape)),
-                    false => select.unit == ConsumableUnit::Socket,
+                    false => select.unit == ConsumableUnit::Socket || self.selector.charges_by_node(shape),
                 };
                 shape.size_grows = !select.linear
                     && !shape.size_varies
@@ -83,5 +83,11 @@ pub(super) fn sizes_vary(scenario: &Scenario, limited: bool) -> bool {
     let of_sockets = select.unit == ConsumableUnit::Socket && !select.linear;
     let of_threads = cluster.nodes.iter().any(|node| node.threads_per_core > 1);
     let of_gpus = !select.linear && scenario.workload.requests.iter().any(|request| !request.gres.is_empty());
-    (scenario.policy.priority.counts_sizes() || limited) && (of_whole_nodes || of_sockets || of_threads || of_gpus)
+    let per_cpu = |most: Option<MemoryDefault>| matches!(most, Some(MemoryDefault::PerCpu(_)));
+    let of_least = !select.linear
+        && (per_cpu(select.max_memory)
+            || cluster.partitions.iter().any(|partition| per_cpu(partition.max_memory))
+            || scenario.workload.requests.iter().any(|request| request.min_cpus_per_node.is_some()));
+    let of_parts = of_sockets || of_threads || of_gpus || of_least;
+    (scenario.policy.priority.counts_sizes() || limited) && (of_whole_nodes || of_parts)
 }

@@ -365,3 +365,17 @@ fn under_priority_basic_nice_counts_submissions() {
          4  12  2.end+0..4  +100  COMPLETED  n1  *",
     );
 }
+
+/// Recorded (s-sel): a job that may have one to three nodes is as large as the least of CPUs that it gets on each of those planned for it.
+#[test]
+fn a_waiting_job_is_as_large_as_the_least_it_gets_on_each_planned_node() {
+    let scenario = "node n[1-3] cores=4
+                    set multifactor weight_job_size=1000
+                    job 1 N=3 n=12 run=900 t=20
+                    job 2 at=10 N=1 n=4 run=100 t=10
+                    job 3 at=20 N=1-3 n=3 mincpus=3 run=100 t=10";
+    let expected = "1  0   0..4        +900  COMPLETED  n1,n2,n3  *
+                    2  10  3.end+0..4  +100  COMPLETED  n1        *
+                    3  20  1.end+0..4  +100  COMPLETED  n1,n2,n3  *";
+    expect(scenario, expected);
+}

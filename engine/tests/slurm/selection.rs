@@ -573,3 +573,65 @@ fn a_socket_that_keeps_a_core_serves_nobody() {
          3  -  -     -     PENDING    -   -",
     );
 }
+
+/// Recorded (s-sel): where nodes must stand side by side, a run weighs what its last node weighs: the larger run of heavy nodes is
+/// not taken for the better one, though it is too small.
+#[test]
+fn contiguous_nodes_are_the_lighter_run_though_a_heavier_has_more_cpus() {
+    let scenario = "node n[1-3] cores=4 weight=1
+                    node n4 cores=2 weight=1
+                    node m[1-2] cores=16 weight=10
+                    job 1 n=2 w=n4 run=900
+                    job 2 at=5 N=3 n=9 contiguous run=300";
+    expect(scenario, "1  0  0..4  +900  COMPLETED  n4  *\n2  5  5..9  +300  COMPLETED  n1,n2,n3  *");
+}
+
+/// Recorded (s-sel): `--contiguous` around a node that must be among them.
+#[test]
+fn contiguous_nodes_stand_around_the_required_one() {
+    let found = nodes(
+        "node n[1-5] cores=4
+         job 1 n=4 w=n3 run=900
+         job 2 at=5 N=2 n=8 w=n5 contiguous run=300",
+    );
+    assert_eq!(found, ["n3", "n4,n5"]);
+}
+
+/// Recorded (s-sel): tasks go round the nodes as many at a time as a core has threads; job 1 gets 6, 6 and 12 of the CPUs on offer (7, 6
+/// and 12), so one is left on n1.
+#[test]
+fn nodes_with_threads_get_a_core_of_tasks_a_round() {
+    let scenario = "node n1 cores=7 weight=1
+                    node n2 cores=6 weight=3
+                    node t1 cores=6 threads=2 weight=2
+                    job 1 N=3 n=24 mincpus=6 run=300
+                    job 2 at=10 n=1 run=300";
+    expect(scenario, "1  0  0..4  +300  COMPLETED  n1,n2,t1  *\n2  10  10..14  +300  COMPLETED  n1  *");
+}
+
+/// Recorded (s-sel): `--mincpus`, and what `MaxMemPerCPU` makes of a node's memory, is not held against what `MaxCPUsPerNode` leaves, so
+/// job 3 goes to n1, the tighter; for a job's own tasks it must suffice.
+#[test]
+fn the_least_of_cpus_is_not_held_against_the_cap_of_the_partition() {
+    let found = nodes(
+        "node n[1-2] cores=16
+         partition p nodes=n[1-2] max_cpus_per_node=8
+         job 1 n=6 w=n1 run=900
+         job 2 at=5 n=4 N=1 w=n2 run=900
+         job 3 at=10 n=1 N=1 mincpus=4 run=300
+         job 4 at=15 n=4 N=1 run=300",
+    );
+    assert_eq!(found, ["n1", "n2", "n1", "n2"]);
+}
+
+/// Recorded (s-sel): `--spread-job` takes nodes by weight until it has as many as it may, also ones that are too small to be the last;
+/// then it goes without the smallest.
+#[test]
+fn spread_jobs_leave_out_small_nodes_only_when_they_failed_with_them() {
+    let found = nodes(
+        "node n[1-3] cores=4 weight=1
+         node m[1-2] cores=12 weight=5
+         job 1 N=3 n=16 spread run=300",
+    );
+    assert_eq!(found, ["n3,m1,m2"]);
+}

@@ -74,7 +74,7 @@ impl RequestBuilder<'_> {
             min_cpus_per_node: options.min_cpus_per_node,
             memory,
             memory_is_recorded,
-            constraints: self.first_said(row.get(Column::Constraints), options.constraint),
+            constraints: self.constraints(row.get(Column::Constraints), options),
             gres: self.gres(row, options, &recorded),
             sharing: options.sharing.unwrap_or(Sharing::Default),
             required_nodes: self.strings.intern(options.node_list),
@@ -91,6 +91,12 @@ impl RequestBuilder<'_> {
 
     fn first_said(&mut self, recorded: &[u8], option: &[u8]) -> Symbol {
         self.strings.intern(if recorded.is_empty() { option } else { recorded })
+    }
+
+    /// The features asked for. Of a job that started with those that `--prefer` names, these are recorded in their place.
+    fn constraints(&mut self, recorded: &[u8], options: &Options<'_>) -> Symbol {
+        let preferred = !options.prefer.is_empty() && recorded == options.prefer;
+        self.first_said(if preferred { b"" } else { recorded }, options.constraint)
     }
 
     /// The partitions asked for. The record keeps only the one that was used, so the command line's list counts if that

@@ -165,6 +165,7 @@ pub(super) fn add(
             "x" => request.excluded_nodes = nodes_named(cluster, value),
             "resv" => request.reservation = Some(value.to_owned()),
             "contiguous" => request.contiguous = true,
+            "spread" => request.spread = true,
             "L" => {
                 request.licenses.push(license(line, cluster, value));
             }

@@ -152,6 +152,19 @@ fn preferred_features_and_switches_are_kept_and_no_caveat() {
     assert_eq!(count("sbatch -N 4 -n 48 --mem=24000 --prefer=fast --switches=1@10 job.sh"), []);
 }
 
+/// Recorded (s-sel): of a job that started with the features it prefers, these are what `Constraints` tells.
+#[test]
+fn preferred_features_are_not_taken_for_required_ones() {
+    let constraints = |recorded: &str, line: &str| {
+        let trace = trace(&with(&[("Constraints", recorded), ("SubmitLine", line)]));
+        trace.strings.text(request(&trace, 0).constraints).to_owned()
+    };
+    assert_eq!(constraints("fast", "sbatch -N 4 --prefer=fast job.sh"), "");
+    assert_eq!(constraints("fast", "sbatch -N 4 -C ib --prefer=fast job.sh"), "ib");
+    assert_eq!(constraints("ib", "sbatch -N 4 -C ib --prefer=fast job.sh"), "ib");
+    assert_eq!(constraints("fast", "sbatch -N 4 job.sh"), "fast");
+}
+
 #[test]
 fn eligible_is_the_release_time_only_where_nothing_better_is_known() {
     let later = ("Eligible", "2024-01-01T00:18:00");

@@ -1,0 +1,117 @@
+//! Best fit over runs of consecutive nodes ([`super::pick`]) for a job of one node that fits on each node on offer by itself: told
+//! in one pass, without a list of offers.
+
+use crate::ids::NodeId;
+use crate::select::Selector;
+use crate::select::free::Free;
+use crate::select::pick::{Offer, Remaining, spread_tasks};
+use crate::select::shape::{Shape, Strategy};
+use crate::select::usable;
+
+/// Consecutive nodes of one weight.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    weight: u64,
+    /// CPUs of all of its nodes.
+    cpus: u32,
+    /// Its last node so far.
+    last: NodeId,
+    /// The first of its nodes with the fewest CPUs, and these.
+    tightest: (NodeId, u32),
+}
+
+/// The node to take of those that were offered, in node order.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OneNode {
+    needed: u32,
+    run: Option<Run>,
+    best: Option<Run>,
+}
+
+impl OneNode {
+    /// For a job of so many CPUs.
+    pub(super) fn of(shape: &Shape) -> Self {
+        Self { needed: shape.min_cpus, run: None, best: None }
+    }
+
+    /// Adds a node; says whether the job fits there. O(1).
+    #[inline]
+    pub(super) fn offer(&mut self, node: NodeId, cpus: u32, weight: u64) -> bool {
+        match &mut self.run {
+            Some(run) if run.last.0 + 1 == node.0 && run.weight == weight => {
+                run.cpus = run.cpus.saturating_add(cpus);
+                run.last = node;
+                if cpus < run.tightest.1 {
+                    run.tightest = (node, cpus);
+                }
+            }
+            _ => {
+                self.close();
+                self.run = Some(Run { weight, cpus, last: node, tightest: (node, cpus) });
+            }
+        }
+        cpus >= self.needed
+    }
+
+    /// The lightest run is best, of these the smallest, of these the first.
+    fn close(&mut self) {
+        if let Some(run) = self.run.take()
+            && self.best.is_none_or(|best| (run.weight, run.cpus) < (best.weight, best.cpus))
+        {
+            self.best = Some(run);
+        }
+    }
+}
+
+impl Selector {
+    /// Whether one node is all that the job wants, and which one is told by weights and CPUs alone. O(1).
+    pub(super) fn wants_one_node(&self, shape: &Shape) -> bool {
+        shape.wanted_nodes == 1
+            && shape.spread <= 1
+            && shape.strategy == Strategy::Consecutive
+            && !shape.contiguous
+            && shape.required.is_empty()
+            && shape.gres_of_job.is_empty()
+            && shape.alternatives.is_empty()
+            && shape.counted.is_empty()
+            && !(self.looks_at_each || self.linear || self.by_weight)
+            && self.scratch.idle_last.is_empty()
+            && self.most_leaves.is_none()
+            && !self.geometry.cuts_for(shape)
+            && !self.favours(shape)
+    }
+
+    /// Takes the best of the nodes offered; whether there was one.
+    pub(super) fn choose_one(&mut self, shape: &Shape, mut offered: OneNode) -> bool {
+        offered.close();
+        self.chosen_near = false;
+        self.chosen.clear();
+        let Some(Run { weight, tightest: (node, cpus), .. }) = offered.best else { return false };
+        let kept = self.geometry.kept(self.unit, shape, node);
+        let offer = Offer { node, cpus, weight, idle: 0, kept, gres: 0 };
+        self.chosen.push(Remaining::of(shape).take(shape, offer));
+        spread_tasks(shape, &mut self.chosen);
+        true
+    }
+
+    /// Whether the request fits on one of the candidates now; `None` if this file has no answer. O(candidates × sockets).
+    pub(super) fn fits_one(
+        &mut self,
+        free: &Free,
+        shape: &Shape,
+        user: u32,
+        candidates: impl Iterator<Item = NodeId>,
+    ) -> Option<bool> {
+        if !self.wants_one_node(shape) {
+            return None;
+        }
+        let mut offered = OneNode::of(shape);
+        for node in candidates {
+            let cpus = usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node);
+            if cpus > 0 && !offered.offer(node, cpus, self.weights.of(node)) {
+                return None;
+            }
+        }
+        Some(self.choose_one(shape, offered))
+    }
+}
