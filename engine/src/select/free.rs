@@ -168,8 +168,8 @@ pub(crate) struct Free {
     pub(crate) near: Vec<u32>,
     /// Jobs on each node.
     pub(crate) jobs: Vec<u32>,
-    /// The user of the jobs on the node, where they are all of one (`u32::MAX` none, `u32::MAX - 1` several).
-    pub(crate) user: Vec<u32>,
+    /// Whose they are.
+    pub(crate) users: Vec<Users>,
     /// Jobs on the node that refuse other users' jobs.
     pub(crate) exclusive_user_jobs: Vec<u32>,
     /// CPUs that jobs of each capped partition use, one count a capped partition and node.
@@ -186,12 +186,34 @@ pub(crate) struct Free {
     pub(crate) changed: NodeSet,
 }
 
-/// No job on the node.
-const NO_USER: u32 = u32::MAX;
-/// Whoever: for tests that must not refuse what some user could get.
+/// Asks as nobody in particular: for whom no node is refused.
 pub(crate) const ANY_USER: u32 = u32::MAX - 2;
-/// Jobs of several users on the node.
-const MANY_USERS: u32 = u32::MAX - 1;
+
+/// The users of a node's jobs, as far as it matters whether they are all the same: the sum of their numbers and of their squares, which
+/// tell it (there is no spread), and from which each can be taken out again.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Users {
+    sum: u64,
+    squares: u64,
+}
+
+impl Users {
+    fn add(&mut self, user: u32) {
+        self.sum = self.sum.wrapping_add(u64::from(user));
+        self.squares = self.squares.wrapping_add(u64::from(user) * u64::from(user));
+    }
+
+    fn remove(&mut self, user: u32) {
+        self.sum = self.sum.wrapping_sub(u64::from(user));
+        self.squares = self.squares.wrapping_sub(u64::from(user) * u64::from(user));
+    }
+
+    /// Whether all of so many jobs are this user's.
+    fn are_all(self, user: u32, jobs: u32) -> bool {
+        let (user, jobs) = (u64::from(user), u64::from(jobs));
+        self.sum == jobs.wrapping_mul(user) && self.squares == jobs.wrapping_mul(user.wrapping_mul(user))
+    }
+}
 
 /// One node's part of an allocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -215,6 +237,8 @@ pub(crate) struct Allocation {
     pub(crate) gres: Vec<u32>,
     /// Of them near each socket, `n_gres` a socket, in the order of `socket_cores`; empty where none is bound to sockets.
     pub(crate) near: Vec<u32>,
+    /// Whose it is.
+    pub(crate) user: u32,
     /// Other users may not join.
     pub(crate) exclusive_user: bool,
     /// Whole nodes.
@@ -234,6 +258,14 @@ impl Allocation {
     }
 }
 
+/// CPUs that count towards `MaxCPUsPerNode`: all threads of its cores, though CR_CPU charges fewer (docs/FIDELITY.md, facts 50).
+/// O(sockets of the node).
+fn cpus_of_cores(geometry: &Geometry, allocation: &Allocation, share: &Share, first_socket: usize) -> u32 {
+    let sockets = first_socket..first_socket + geometry.sockets(share.node).len();
+    let cores: u32 = allocation.socket_cores[sockets].iter().sum();
+    share.cpus.max(cores * geometry.cpus_per_core[share.node.index()])
+}
+
 impl Free {
     /// An empty machine.
     pub(crate) fn new(geometry: &Geometry) -> Self {
@@ -245,7 +277,7 @@ impl Free {
             gres: geometry.gres.clone(),
             near: geometry.near.clone(),
             jobs: vec![0; n_nodes],
-            user: vec![NO_USER; n_nodes],
+            users: vec![Users::default(); n_nodes],
             exclusive_user_jobs: vec![0; n_nodes],
             capped_cpus: vec![0; n_nodes * geometry.capped_partitions.len()],
             open: geometry.serving(),
@@ -272,7 +304,7 @@ impl Free {
         self.gres.clone_from(&other.gres);
         self.near.clone_from(&other.near);
         self.jobs.clone_from(&other.jobs);
-        self.user.clone_from(&other.user);
+        self.users.clone_from(&other.users);
         self.exclusive_user_jobs.clone_from(&other.exclusive_user_jobs);
         self.capped_cpus.clone_from(&other.capped_cpus);
         self.open.copy_from(&other.open);
@@ -294,7 +326,7 @@ impl Free {
         let gres = index * geometry.n_gres..(index + 1) * geometry.n_gres;
         self.gres[gres.clone()].copy_from_slice(&other.gres[gres]);
         self.jobs[index] = other.jobs[index];
-        self.user[index] = other.user[index];
+        self.users[index] = other.users[index];
         self.exclusive_user_jobs[index] = other.exclusive_user_jobs[index];
         let capped = geometry.capped_partitions.len();
         let caps = index * capped..(index + 1) * capped;
@@ -322,10 +354,11 @@ impl Free {
     }
 
     /// Takes an allocation out of what is free. O(nodes of the job).
-    pub(crate) fn take(&mut self, geometry: &Geometry, allocation: &Allocation, user: u32) {
+    pub(crate) fn take(&mut self, geometry: &Geometry, allocation: &Allocation) {
         let mut socket_at = 0;
         for (position, share) in allocation.shares.iter().enumerate() {
             let node = share.node.index();
+            let first_socket = socket_at;
             self.changed.insert(share.node);
             self.move_near(geometry, allocation, share.node, socket_at, |free, held| free - held);
             for socket in geometry.sockets(share.node) {
@@ -345,14 +378,11 @@ impl Free {
             self.memory[node] -= share.memory;
             self.jobs[node] += 1;
             self.idle.remove(share.node);
-            self.user[node] = match self.user[node] {
-                NO_USER => user,
-                same if same == user => user,
-                _ => MANY_USERS,
-            };
+            self.users[node].add(allocation.user);
             self.exclusive_user_jobs[node] += u32::from(allocation.exclusive_user);
             if let Some(cap) = allocation.cap {
-                self.capped_cpus[node * geometry.capped_partitions.len() + cap as usize] += share.cpus;
+                let cpus = cpus_of_cores(geometry, allocation, share, first_socket);
+                self.capped_cpus[node * geometry.capped_partitions.len() + cap as usize] += cpus;
             }
             self.move_gres(geometry, allocation, position, |free, held| free - held);
         }
@@ -420,13 +450,14 @@ impl Free {
         }
         self.memory[node] += share.memory;
         self.jobs[node] -= 1;
+        self.users[node].remove(allocation.user);
         if self.jobs[node] == 0 {
-            self.user[node] = NO_USER;
             self.idle.insert(share.node);
         }
         self.exclusive_user_jobs[node] -= u32::from(allocation.exclusive_user);
         if let Some(cap) = allocation.cap {
-            self.capped_cpus[node * geometry.capped_partitions.len() + cap as usize] -= share.cpus;
+            let cpus = cpus_of_cores(geometry, allocation, share, socket_at);
+            self.capped_cpus[node * geometry.capped_partitions.len() + cap as usize] -= cpus;
         }
         self.move_gres(geometry, allocation, position, |free, held| free + held);
     }
@@ -475,7 +506,7 @@ impl Free {
         let index = node.index();
         self.jobs[index] == 0
             || user == ANY_USER
-            || self.user[index] == user
+            || self.users[index].are_all(user, self.jobs[index])
             || (self.exclusive_user_jobs[index] == 0 && !exclusive_user)
     }
 

@@ -22,6 +22,7 @@ pub(crate) fn lay_out(
         socket_cores: Vec::new(),
         gres: Vec::new(),
         near: Vec::new(),
+        user: ANY_USER,
         exclusive_user: shape.exclusive_user,
         whole_nodes: shape.whole_nodes,
         cap: shape.max_cpus_per_node.map(|(cap, _)| cap),
@@ -113,36 +114,42 @@ fn cpus_wanted(shape: &Shape, nodes: u32) -> u32 {
 fn tasks_over_nodes(geometry: &Geometry, shape: &Shape, chosen: &[Offer]) -> Vec<u32> {
     let offered: u32 = chosen.iter().map(|offer| offer.cpus).sum();
     let wanted = cpus_wanted(shape, chosen.len() as u32);
-    if offered <= wanted {
+    if offered <= wanted && shape.cpus_per_task <= 1 {
         return chosen.iter().map(|offer| offer.cpus).collect();
     }
     let of_task = shape.cpus_per_task.max(1);
     let mut cpus = vec![0; chosen.len()];
     let mut left = (wanted / of_task).max(1);
     // Places up to so many tasks on a node; says whether it placed some.
-    let mut place = |cpus: &mut u32, offer: &Offer, tasks: u32| {
-        let placed = tasks.min(left).min((offer.cpus - *cpus) / of_task);
-        *cpus += placed * of_task;
+    let mut place = |cpus: &mut u32, offer: &Offer, tasks: u32, squeezed: bool| {
+        let room = if squeezed { u32::MAX } else { (offer.cpus - *cpus) / of_task };
+        let placed = tasks.min(left).min(room);
+        *cpus = cpus.saturating_add(placed.saturating_mul(of_task)).min(offer.cpus);
         left -= placed;
-        placed > 0
+        (placed > 0, left)
     };
-    let threads = |offer: &Offer| geometry.cpus_per_core[offer.node.index()];
+    let threads = |offer: &Offer| geometry.cpus_per_core[offer.node.index()].max(1);
     for (cpus, offer) in cpus.iter_mut().zip(chosen) {
-        place(cpus, offer, 1);
+        // The first has what CPUs there are.
+        place(cpus, offer, 1, true);
     }
     // Begun cores are filled.
     for (cpus, offer) in cpus.iter_mut().zip(chosen) {
-        let begun = *cpus % threads(offer).max(1);
-        place(cpus, offer, begun / of_task);
+        let begun = *cpus % threads(offer);
+        place(cpus, offer, begun / of_task, false);
     }
+    // Tasks that find all their CPUs nowhere have what is left, node by node.
+    let mut squeezed = false;
     loop {
-        let mut placed = false;
+        let (mut placed, mut left) = (false, 0);
         for (cpus, offer) in cpus.iter_mut().zip(chosen) {
-            placed |= place(cpus, offer, (threads(offer) / of_task).max(1));
+            let (some, still) = place(cpus, offer, (threads(offer) / of_task).max(1), squeezed);
+            (placed, left) = (placed || some, still);
         }
-        if !placed {
+        if left == 0 {
             return cpus;
         }
+        squeezed |= !placed;
     }
 }
 
@@ -167,6 +174,9 @@ fn cores_over_sockets(
     let mut left = wanted;
     let held = &mut out[begin..];
     if shape.block_cores || unit == ConsumableUnit::Cpu {
+        // Cores beyond those of `--ntasks-per-socket` are not on offer.
+        let most = shape.tasks_per_socket.map(|tasks| tasks.saturating_mul(shape.cpus_per_task).div_ceil(threads));
+        let usable = |socket: usize| usable(socket).min(most.unwrap_or(u32::MAX));
         while let Some(best) = tightest(sockets.clone().zip(&*held).map(|(socket, held)| usable(socket) - held), wanted)
         {
             let taken = (usable(sockets.start + best) - held[best]).min(left);

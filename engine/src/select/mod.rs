@@ -32,10 +32,10 @@ use crate::cluster::Cluster;
 use crate::ids::NodeId;
 use crate::node_set::NodeSet;
 use crate::policy::{ConsumableUnit, SelectPolicy, SlurmVersion};
-use free::{Allocation, Free, Geometry};
+use free::{Allocation, Free, Geometry, Share};
 use near::NearCores;
 use pick::{Offer, PickScratch};
-use shape::{Alone, Shape, Strategy};
+use shape::{Alone, MemoryNeed, Shape, Strategy};
 use tree::Tree;
 use weights::Weights;
 
@@ -134,7 +134,26 @@ impl Selector {
             self.chosen.clear();
             return false;
         }
-        self.fits_by(free, shape, user, candidates)
+        let fits = self.fits_by(free, shape, user, candidates) && self.has_memory(free, shape);
+        if !fits {
+            self.chosen.clear();
+        }
+        fits
+    }
+
+    /// Whether the chosen nodes have the memory of all CPUs that the job is charged: tests of when and where do not ask. Tasks of one CPU
+    /// go round the sockets, and with CR_Socket are charged all of each (rec p-sel5, t-sock). O(1), else O(nodes of the job × sockets).
+    fn has_memory(&self, free: &Free, shape: &Shape) -> bool {
+        let MemoryNeed::PerCpu(mb) = shape.memory else { return true };
+        if self.unit != ConsumableUnit::Socket || shape.whole_nodes {
+            return true;
+        }
+        let allocation = self.allocate(free, shape);
+        let used = |share: &Share| {
+            let of_core = self.geometry.cpus_per_core[share.node.index()].max(1);
+            u64::from(share.cpus / of_core * shape.used_threads(of_core))
+        };
+        allocation.shares.iter().all(|share| mb.saturating_mul(used(share)) <= free.memory[share.node.index()])
     }
 
     /// As [`Selector::fits`], for a test of when and where: there select/linear does not look at weights. O(as `fits`).

@@ -34,6 +34,8 @@ struct Run {
     nodes: u32,
     weight: u64,
     first_required: Option<usize>,
+    /// A node before it, of another weight, ended the last one.
+    breaks_off: bool,
 }
 
 impl Offer {
@@ -391,11 +393,12 @@ fn find_runs(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickSc
             continue;
         }
         let weight = if linear { 0 } else { offer.weight };
-        let continues = scratch.runs.last().is_some_and(|run: &Run| {
-            // Required nodes alone have no weight yet.
-            let is_alike = shape.contiguous || run.nodes == 0 || run.weight == weight;
-            run.end == position && offers[position - 1].node.0 + 1 == offer.node.0 && is_alike
-        });
+        let last = scratch.runs.last().filter(|run| run.end == position);
+        let last = last.filter(|_| offers[position - 1].node.0 + 1 == offer.node.0);
+        // Required nodes alone have no weight yet; where they broke a run off, none is alike.
+        let is_alike = |run: &Run| if run.nodes == 0 { !run.breaks_off } else { run.weight == weight };
+        let continues = last.is_some_and(|run| shape.contiguous || is_alike(run));
+        let breaks_off = last.is_some();
         if !continues {
             scratch.runs.push(Run {
                 begin: position,
@@ -405,6 +408,7 @@ fn find_runs(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickSc
                 nodes: 0,
                 weight,
                 first_required: None,
+                breaks_off,
             });
         }
         if let Some(run) = scratch.runs.last_mut() {

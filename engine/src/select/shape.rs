@@ -64,9 +64,9 @@ pub(crate) struct Shape {
     pub(crate) min_cpus_per_node: u32,
     /// Fewest CPUs that a node must offer: these, and room for all tasks of `--ntasks-per-node` though it may have fewer.
     pub(crate) room_per_node: u32,
-    /// Fewest CPUs that `MaxCPUsPerNode` must leave of them: `--mincpus`, and what memory asks for, are not held against it
-    /// (docs/FIDELITY.md, facts 50).
-    pub(crate) room_under_cap: u32,
+    /// Fewest CPUs that a node must offer to the job's tasks, when all limits have been applied: `--mincpus`, and what memory asks for,
+    /// are looked for before that (docs/FIDELITY.md, facts 50).
+    pub(crate) room_for_tasks: u32,
     /// Memory.
     pub(crate) memory: MemoryNeed,
     /// GRES needed on every node.
@@ -77,6 +77,8 @@ pub(crate) struct Shape {
     pub(crate) whole_nodes: bool,
     /// Nodes used by other users' jobs are unusable.
     pub(crate) exclusive_user: bool,
+    /// `--exclusive=user` itself: no node serves it whose CPUs, its partition's and free ones, `MaxCPUsPerNode` does not cover.
+    pub(crate) asks_for_user: bool,
     /// `MaxCPUsPerNode` of the partition, with the partition's position among the capped ones.
     pub(crate) max_cpus_per_node: Option<(u32, u32)>,
     /// Nodes over which `--ntasks-per-node` spreads its tasks, at least.
@@ -132,6 +134,7 @@ pub(crate) struct NodeNeed {
     memory: MemoryNeed,
     gres: Vec<(GresId, u32)>,
     exclusive_user: bool,
+    asks_for_user: bool,
     /// `None` if it takes whole nodes, however its tasks are spread over them.
     tasks: Option<TaskNeed>,
 }
@@ -146,8 +149,9 @@ struct TaskNeed {
     threads_per_core: Option<u32>,
     cores_per_socket: u32,
     sockets_per_node: u32,
-    /// With what it must leave of them.
-    max_cpus_per_node: Option<((u32, u32), u32)>,
+    max_cpus_per_node: Option<(u32, u32)>,
+    min_cpus_per_node: u32,
+    room_for_tasks: u32,
 }
 
 /// What a test gave a job.
@@ -352,7 +356,7 @@ impl Shape {
             }
             _ => false,
         };
-        let room_under_cap = room.max(tasks_room).max(least_tasks.saturating_mul(cpus_per_task));
+        let room_for_tasks = room.max(tasks_room).max(least_tasks.saturating_mul(cpus_per_task));
         let mut shape = Self {
             eligible: NodeSet::empty(n_nodes),
             tested: NodeSet::empty(n_nodes),
@@ -374,13 +378,14 @@ impl Shape {
             cores_per_socket: request.cores_per_socket.unwrap_or(0),
             sockets_per_node: request.sockets_per_node.unwrap_or(0),
             min_cpus_per_node,
-            room_per_node: min_cpus_per_node.max(room_under_cap),
-            room_under_cap,
+            room_per_node: min_cpus_per_node.max(room_for_tasks),
+            room_for_tasks,
             memory: memory_need(memory, (gpus.max(1), &gres_of_job), partition, select),
             gres,
             gres_of_job,
             whole_nodes,
             exclusive_user: partition.exclusive_user || request.sharing == Sharing::ExclusiveUser,
+            asks_for_user: request.sharing == Sharing::ExclusiveUser,
             max_cpus_per_node: partition.max_cpus_per_node.filter(|_| !select.linear).map(|most| {
                 let before = cluster.partitions[..partition_id.index()].iter();
                 (before.filter(|other| other.max_cpus_per_node.is_some()).count() as u32, most)
@@ -452,6 +457,7 @@ impl Shape {
             memory: self.memory,
             gres: self.gres.clone(),
             exclusive_user: self.exclusive_user,
+            asks_for_user: self.asks_for_user,
             tasks: (!self.whole_nodes).then_some(TaskNeed {
                 cpus_per_task: self.cpus_per_task,
                 per_node: self.tasks_a_node_counts(),
@@ -460,7 +466,9 @@ impl Shape {
                 threads_per_core: self.threads_per_core,
                 cores_per_socket: self.cores_per_socket,
                 sockets_per_node: self.sockets_per_node,
-                max_cpus_per_node: self.max_cpus_per_node.map(|cap| (cap, self.room_under_cap)),
+                max_cpus_per_node: self.max_cpus_per_node,
+                min_cpus_per_node: self.min_cpus_per_node,
+                room_for_tasks: self.room_for_tasks,
             }),
         }
     }

@@ -183,7 +183,7 @@ fn predicted(linear: bool, version: SlurmVersion) -> (i64, String) {
         .map(|node| {
             assert!(selector.fits(&free, &one, 0, &NodeSet::from_nodes(5, [NodeId(node)])));
             let allocation = selector.allocate(&free, &one);
-            free.take(&selector.geometry, &allocation, 0);
+            free.take(&selector.geometry, &allocation);
             allocation
         })
         .collect();

@@ -31,6 +31,8 @@ pub(crate) fn usable_cpus(
     let cpus_per_core = geometry.cpus_per_core[index];
     let usable_threads = shape.usable_threads(cpus_per_core);
     let mut cpus = 0;
+    // The least is looked for among all free CPUs, whatever limits leave of them to its tasks (docs/FIDELITY.md, facts 50).
+    let mut free_cpus = 0;
     let mut sockets = 0;
     for socket in geometry.sockets(node) {
         let cores = free.cores[socket];
@@ -40,6 +42,7 @@ pub(crate) fn usable_cpus(
         }
         sockets += 1;
         let mut socket_cpus = cores * usable_threads;
+        free_cpus += socket_cpus;
         if let Some(tasks) = shape.tasks_per_socket {
             // Whole cores, as many as those tasks need.
             let asked = tasks.saturating_mul(shape.cpus_per_task).max(1);
@@ -47,16 +50,14 @@ pub(crate) fn usable_cpus(
         }
         cpus += socket_cpus;
     }
-    if sockets < shape.sockets_per_node {
+    if sockets < shape.sockets_per_node || free_cpus < shape.min_cpus_per_node {
         return 0;
     }
-    let mut room = shape.room_per_node;
     if let Some((cap, most)) = shape.max_cpus_per_node {
-        if cpus < room {
+        let used = free.capped_cpus[index * geometry.capped_partitions.len() + cap as usize];
+        if shape.asks_for_user && free.node_cores[index] * cpus_per_core + used > most {
             return 0;
         }
-        room = shape.room_under_cap;
-        let used = free.capped_cpus[index * geometry.capped_partitions.len() + cap as usize];
         cpus = cpus.min(most.saturating_sub(used));
     }
     cpus = match shape.memory {
@@ -76,11 +77,7 @@ pub(crate) fn usable_cpus(
                 let cores = geometry.sockets(node).map(|socket| geometry.socket_cores[socket]).max().unwrap_or(1);
                 let of_socket = mb.saturating_mul(u64::from(cores * used)).max(1);
                 let fitting = (free.memory[index] / of_socket).min(u64::from(sockets)) as u32;
-                let left = cpus / sockets.max(1) * fitting;
-                // Tasks of one CPU that are all here go round the sockets, and are charged them all (rec p-sel5).
-                let go_round = shape.cpus_per_task == 1 && left >= shape.min_cpus;
-                let taken = if go_round { shape.tasks.min(sockets) } else { 1 };
-                cpus = if fitting < taken { 0 } else { left };
+                cpus = cpus / sockets.max(1) * fitting;
             }
             let (threads, charged) = if unit == ConsumableUnit::Cpu { (1, 1) } else { (usable_threads, used) };
             limited_by_memory(cpus, mb, free.memory[index], threads, charged)
@@ -89,16 +86,11 @@ pub(crate) fn usable_cpus(
     if let Some(tasks) = shape.tasks_a_node_counts() {
         cpus = cpus.min(tasks.saturating_mul(shape.cpus_per_task));
     }
-    // A division costs as much as the rest of the test.
-    let for_tasks = if shape.cpus_per_task == 1 { cpus } else { cpus - cpus % shape.cpus_per_task };
-    if for_tasks < room {
-        0
-    } else if shape.max_nodes == 1 {
-        // What is left over counts where nodes are compared by how tight they are.
-        cpus
-    } else {
-        for_tasks
+    // With memory by the CPU, only the CPUs of whole tasks count. (A division costs as much as the rest of the test.)
+    if shape.cpus_per_task > 1 && matches!(shape.memory, MemoryNeed::PerCpu(_)) {
+        cpus -= cpus % shape.cpus_per_task;
     }
+    if cpus < shape.room_for_tasks { 0 } else { cpus }
 }
 
 /// A node for a job that takes it whole: nothing of it may be in use, and no cap on the partition's CPUs be lower than what it has.

@@ -320,11 +320,11 @@ impl Controller<'_> {
     }
 
     /// The job holds an allocation and runs since second `start`: now, unless the simulation began with it.
-    pub(super) fn run_since(&mut self, id: JobId, partition: PartitionId, allocation: Allocation, start: i64) {
-        let user = self.job(id).user.0;
+    pub(super) fn run_since(&mut self, id: JobId, partition: PartitionId, mut allocation: Allocation, start: i64) {
+        allocation.user = self.job(id).user.0;
         let run = self.current_run(id);
         let billing = self.billing(partition, &allocation);
-        self.free.take(&self.selector.geometry, &allocation, user);
+        self.free.take(&self.selector.geometry, &allocation);
         let record = &mut self.records[id.index()];
         record.start = Some(start);
         record.state = JobState::Running;

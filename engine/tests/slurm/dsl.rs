@@ -324,6 +324,7 @@ fn set(line: &Line<'_>, policy: &mut Policy) {
             "kill_invalid_depend" => policy.kill_invalid_depend = true,
             "min_job_age" => policy.min_job_age = line.number(value),
             "sched_min_interval" => main.sched_min_interval_us = line.number(value),
+            "max_mem_per_cpu" => policy.select.max_memory = Some(MemoryDefault::PerCpu(line.number(value))),
             "max_mem_per_node" => policy.select.max_memory = Some(MemoryDefault::PerNode(line.number(value))),
             "version" => policy.version = version(line, value),
             "bf_max_time" => backfill.max_time = Some(line.number(value)),

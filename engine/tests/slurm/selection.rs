@@ -127,7 +127,7 @@ fn a_range_of_nodes_gets_as_many_as_there_are() {
     assert_eq!(found, ["n4", "n1,n2,n3", "n1,n2,n3"]);
 }
 
-/// Job 2 takes six CPUs of n1 and six of n2: none are kept for the third node of its range, without which it can do.
+/// Job 2 takes eight CPUs of n1 and three of n2: none are kept for the third node of its range, without which it can do.
 #[test]
 fn cpus_are_kept_for_the_least_nodes_of_a_range_only() {
     let found = nodes(
@@ -634,4 +634,85 @@ fn spread_jobs_leave_out_small_nodes_only_when_they_failed_with_them() {
          job 1 N=3 n=16 spread run=300",
     );
     assert_eq!(found, ["n3,m1,m2"]);
+}
+
+/// Recorded (t-cpu): required nodes alone make no run with what comes after them if the node before them, of another weight, could serve
+/// as well; so the lighter node is taken, not a neighbour of the required one.
+#[test]
+fn a_required_node_draws_nobody_to_it_where_a_lighter_run_ends_at_it() {
+    let found = nodes(
+        "node n[1-2] cores=4 weight=1
+         node n[3-4] cores=4 weight=5
+         job 1 N=2 n=5 w=n3 run=300",
+    );
+    assert_eq!(found, ["n1,n3"]);
+}
+
+/// Recorded (t-core): with memory by the node, CPUs that make no whole task count where nodes are chosen (7, 7 and 6 of them); the last two
+/// of five tasks, which find their four CPUs nowhere, have what is left of the first nodes, and n3 gives four.
+#[test]
+fn tasks_that_fit_nowhere_have_what_is_left() {
+    let scenario = "node n[1-2] cores=7
+                    node n3 cores=10
+                    job 1 n=5 c=4 mem=10 run=300
+                    job 2 at=10 n=6 N=1 run=300";
+    expect(scenario, "1  0  0..4  +300  COMPLETED  n1,n2,n3  *\n2  10  10..14  +300  COMPLETED  n3  *");
+}
+
+/// Recorded (t-cpu): a job of one CPU uses a core of two threads, and both count towards `MaxCPUsPerNode`, though CR_CPU charges one.
+#[test]
+fn threads_that_cpus_leave_unused_count_towards_the_cap() {
+    let scenario = "node n1 cores=4 threads=2
+                    partition p nodes=n1 max_cpus_per_node=4
+                    set select=cpu
+                    job 1 n=1 run=300
+                    job 2 at=10 n=3 run=300";
+    expect(scenario, "1  0  0..4  +300  COMPLETED  n1  *\n2  10  1.end+0..4  +300  COMPLETED  n1  *");
+}
+
+/// Recorded (t-core): the CPUs that a node's memory asks for are looked for among all free ones, not among those of two tasks a socket.
+#[test]
+fn the_least_of_cpus_is_not_held_against_tasks_per_socket() {
+    let scenario = "node n1 cores=8 sockets=2 memory=32000
+                    set select=core memory max_mem_per_cpu=4000
+                    job 1 N=1 n=4 per_socket=2 mem=24000 run=300";
+    expect(scenario, "1  0  0..4  +300  COMPLETED  n1  *");
+}
+
+/// Recorded (t-cpu): `--exclusive=user` serves as a job of whole nodes where `MaxCPUsPerNode` is told: n1 has more CPUs than that.
+#[test]
+fn a_node_of_more_cpus_than_the_cap_serves_no_job_that_is_exclusive_to_its_user() {
+    let found = nodes(
+        "node n1 cores=8 weight=1
+         node n2 cores=4 weight=5
+         partition p nodes=n[1-2] max_cpus_per_node=6
+         job 1 n=1 exclusive=user run=300
+         job 2 at=10 n=1 run=300",
+    );
+    assert_eq!(found, ["n2", "n1"]);
+}
+
+/// Recorded (t-cpu): a node is its users' who run there now; who has left it keeps nobody away.
+#[test]
+fn a_node_is_one_users_again_when_the_others_have_left_it() {
+    let scenario = "node n1 cores=4
+                    job 1 n=1 user=a run=300
+                    job 2 n=1 user=b run=100
+                    job 3 at=10 n=1 user=a exclusive=user run=50";
+    let expected = "1  0   0..4        +300  COMPLETED  n1  *
+                    2  0   0..4        +100  COMPLETED  n1  *
+                    3  10  2.end+0..4  +50   COMPLETED  n1  *";
+    expect(scenario, expected);
+}
+
+/// Recorded (t-sock): with CR_Socket tasks of one CPU go round the sockets, each charged whole; memory of all those CPUs is asked for when
+/// the job would start, not when its plan is made: n1 stays planned for job 1, and empty, as long as it waits.
+#[test]
+fn memory_of_whole_sockets_is_asked_for_at_the_start_alone() {
+    let scenario = "node n1 cores=8 sockets=2 memory=10000
+                    set select=socket memory
+                    job 1 n=2 N=1 mem_per_cpu=2000 run=300 t=10
+                    job 2 at=10 n=1 mem_per_cpu=10 run=300 t=10";
+    let found = run(scenario, 1).1;
+    expect_pinned(scenario, fingerprint(&found));
 }
