@@ -28,7 +28,7 @@ pub(super) fn by_leaves(
     let mut below = below(tree, offers);
     let Some(top) = top_switch(tree, shape, offers, &below, rest, chosen) else { return false };
     let reachable = |offer: &Offer| above(tree, offer).contains(&top);
-    let heaviest = heaviest_needed(offers, &scratch.taken, rest, reachable);
+    let heaviest = heaviest_needed(shape, offers, (&scratch.taken, rest), reachable);
     for (position, offer) in offers.iter().enumerate() {
         if rest.max_nodes > 0 && offer.weight < heaviest && reachable(offer) {
             take(shape, offers, position, rest, scratch, chosen);
@@ -127,8 +127,13 @@ fn top_switch(
     })
 }
 
-/// The lightest weight up to which the offers suffice.
-fn heaviest_needed(offers: &[Offer], taken: &[bool], rest: &Remaining, reachable: impl Fn(&Offer) -> bool) -> u64 {
+/// The lightest weight up to which the offers suffice, for the least of a range of nodes.
+fn heaviest_needed(
+    shape: &Shape,
+    offers: &[Offer],
+    (taken, rest): (&[bool], &Remaining),
+    reachable: impl Fn(&Offer) -> bool,
+) -> u64 {
     let free = || offers.iter().zip(taken).filter(|&(offer, taken)| !taken && reachable(offer)).map(|(offer, _)| offer);
     let mut weights: Vec<u64> = free().map(|offer| offer.weight).collect();
     weights.sort_unstable();
@@ -138,7 +143,7 @@ fn heaviest_needed(offers: &[Offer], taken: &[bool], rest: &Remaining, reachable
         let (nodes, cpus, gres) = usable.fold((0, 0, 0), |(nodes, cpus, gres), offer| {
             (nodes + 1, cpus + i64::from(offer.cpus), gres + i64::from(offer.gres))
         });
-        nodes >= rest.nodes && cpus >= rest.cpus && gres >= rest.gres
+        rest.suffice(shape, nodes) && cpus >= rest.cpus && gres >= rest.gres
     };
     let last = weights.last().copied().unwrap_or(0);
     weights.into_iter().find(|&heaviest| suffices(heaviest)).unwrap_or(last)

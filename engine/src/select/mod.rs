@@ -313,10 +313,13 @@ impl Selector {
         let mut sets: Vec<(u64, u32)> = self.offers.iter().map(set).collect();
         sets.sort_unstable();
         sets.dedup();
+        let heaviest = sets.last().copied();
         sets.into_iter().any(|last| {
             self.lighter.clear();
             self.lighter.extend(self.offers.iter().filter(|offer| set(offer) <= last));
-            pick::choose(shape, &self.lighter, true, &mut self.scratch, &mut self.chosen)
+            // While there are more, they are added until there are as many nodes as the most of a range (facts 51).
+            (self.lighter.len() >= shape.wanted_nodes as usize || Some(last) == heaviest)
+                && pick::choose(shape, &self.lighter, true, &mut self.scratch, &mut self.chosen)
         })
     }
 

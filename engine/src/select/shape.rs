@@ -60,6 +60,8 @@ pub(crate) struct Shape {
     pub(crate) cores_per_socket: u32,
     /// `--sockets-per-node`.
     pub(crate) sockets_per_node: u32,
+    /// With select/linear and `--ntasks-per-node`: a node counts with no more CPUs than those tasks have (docs/FIDELITY.md, facts 51).
+    pub(crate) most_of_whole: Option<u32>,
     /// Fewest CPUs that each node gives it.
     pub(crate) min_cpus_per_node: u32,
     /// Fewest CPUs that a node must offer: these, and room for all tasks of `--ntasks-per-node` though it may have fewer.
@@ -131,6 +133,7 @@ pub(crate) struct Shape {
 pub(crate) struct NodeNeed {
     eligible: NodeSet,
     room_per_node: u32,
+    most_of_whole: Option<u32>,
     memory: MemoryNeed,
     gres: Vec<(GresId, u32)>,
     exclusive_user: bool,
@@ -230,10 +233,11 @@ impl Shape {
 
     /// CPUs of a node taken whole that its tasks may use. O(1).
     pub(crate) fn cpus_of_whole(&self, geometry: &Geometry, node: usize) -> u32 {
-        match self.leaves_threads() {
+        let cpus = match self.leaves_threads() {
             true => geometry.cores[node] * self.usable_threads(geometry.cpus_per_core[node]),
             false => geometry.cpus[node],
-        }
+        };
+        cpus.min(self.most_of_whole.unwrap_or(u32::MAX))
     }
 
     /// CPUs that come with each GPU of the job; 0 where none do. O(1).
@@ -369,6 +373,10 @@ impl Shape {
             tasks_are_said: request.tasks > 0,
             cpus_per_task,
             tasks_per_node: request.ntasks_per_node,
+            most_of_whole: request
+                .ntasks_per_node
+                .filter(|_| select.linear)
+                .map(|tasks| tasks.saturating_mul(cpus_per_task)),
             tasks_per_socket: request.ntasks_per_socket,
             tasks_per_core: request
                 .ntasks_per_core
@@ -440,7 +448,8 @@ impl Shape {
         if rows::asks_to_share(partition, request) && !select.linear && request.features == FeatureExpr::Any {
             shape.unshared = Some(Box::new(Self { shared_by: 1, ..shape.clone() }));
         }
-        shape.strays = select.linear && shape.may_stray(|node| cluster.nodes[node.index()].all_cpus());
+        let most = shape.most_of_whole.unwrap_or(u32::MAX);
+        shape.strays = select.linear && shape.may_stray(|node| cluster.nodes[node.index()].all_cpus().min(most));
         shape
     }
 
@@ -454,6 +463,7 @@ impl Shape {
         NodeNeed {
             eligible: self.eligible.clone(),
             room_per_node: self.room_per_node,
+            most_of_whole: self.most_of_whole,
             memory: self.memory,
             gres: self.gres.clone(),
             exclusive_user: self.exclusive_user,

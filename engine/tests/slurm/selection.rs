@@ -716,3 +716,30 @@ fn memory_of_whole_sockets_is_asked_for_at_the_start_alone() {
     let found = run(scenario, 1).1;
     expect_pinned(scenario, fingerprint(&found));
 }
+
+/// Recorded (v-lin): with select/linear a node counts with no more CPUs than the tasks of `--ntasks-per-node` have, so job 2's larger run is
+/// that of more nodes.
+#[test]
+fn linear_counts_the_cpus_of_a_nodes_tasks() {
+    let found = nodes(
+        "node n[1-3] cores=4
+         node n4 cores=4
+         node n[5-6] cores=16
+         set select=linear
+         job 1 n=1 w=n4 run=900
+         job 2 at=5 N=4 n=8 per_node=2 run=300",
+    );
+    assert_eq!(found, ["n4", "n1,n2,n3,n5"]);
+}
+
+/// Recorded (v-lin): with select/linear lighter nodes alone are tried only if there are as many as the most of a range, or no others.
+#[test]
+fn linear_adds_heavier_nodes_until_there_are_as_many_as_the_most_of_a_range() {
+    let found = nodes(
+        "node n[1-3] cores=4 weight=1
+         node m1 cores=4 weight=5
+         set select=linear
+         job 1 N=2-4 n=4 run=300",
+    );
+    assert_eq!(found, ["n1,n2,n3,m1"]);
+}

@@ -123,3 +123,15 @@ fn a_wait_for_a_leaf_that_cannot_help_ends() {
         "1  5  -  -  PENDING  -  -",
     );
 }
+
+/// Recorded (v-topo): heavier nodes are looked at only if the lighter do not suffice for the least of a range, not for its most.
+#[test]
+fn lighter_nodes_suffice_for_the_least_of_a_range() {
+    let scenario = "node n1 cores=4 weight=1
+                    node m[1-2] cores=4 weight=5
+                    switch s1 nodes=n1
+                    switch s2 nodes=m[1-2]
+                    switch top over=s1,s2
+                    job 1 N=1-3 n=4 run=100";
+    expect(scenario, "1  0  0..4  +100  COMPLETED  n1  *");
+}

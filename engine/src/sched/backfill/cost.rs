@@ -56,16 +56,18 @@ impl CycleCost {
             0 => WHOLE,
             _ => WHOLE - spread + controller.timers.cycle_draw(controller.counters.backfill_cycles, 2 * spread + 1),
         };
+        let yields = (backfill.yield_interval_us.max(1), sleep_ms(backfill.yield_sleep_us));
+        let max_time_ms = i64::from(backfill.max_time.or(backfill.interval).unwrap_or(30)) * SECOND;
         if let Some(ms) = controller.timers.recorded_cycle() {
             let records = (controller.queue.len() as u64).max(1);
-            return Self::new(0, ms as u64 * 1000 / records, (u64::MAX, 0), i64::MAX / 4);
+            return Self::new(0, ms as u64 * 1000 / records, yields, max_time_ms);
         }
         let with_noise = |us: u64| (u128::from(us) * u128::from(factor) / u128::from(WHOLE)) as u64;
         Self::new(
             with_noise(cost.backfill_base_us),
             with_noise(cost.record_us(controller.scenario.cluster.nodes.len())),
-            (backfill.yield_interval_us.max(1), sleep_ms(backfill.yield_sleep_us)),
-            i64::from(backfill.max_time.or(backfill.interval).unwrap_or(30)) * SECOND,
+            yields,
+            max_time_ms,
         )
     }
 
