@@ -67,6 +67,8 @@ impl Selector {
     /// Whether one node is all that the job wants, and which one is told by weights and CPUs alone. O(1).
     pub(super) fn wants_one_node(&self, shape: &Shape) -> bool {
         shape.wanted_nodes == 1
+            // What has too few CPUs for the job is not on offer.
+            && shape.room_for_tasks >= shape.min_cpus
             && shape.spread <= 1
             && shape.strategy == Strategy::Consecutive
             && !shape.contiguous

@@ -182,6 +182,7 @@ impl ReadyTimes {
 
     /// CPUs of a node that is ready, when jobs up to `last` have been released, whoever asks. O(1) if it was asked of the
     /// same level before; else a release of the node's jobs.
+    #[inline]
     pub(crate) fn cpus<'a>(
         &mut self,
         selector: &Selector,
