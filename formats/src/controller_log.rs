@@ -71,8 +71,8 @@ fn told(text: &str) -> Option<Told<'_>> {
         || text.contains(" timed out, ")
     {
         job_id(text).map(Told::Ends)
-    } else if text.contains("has been killed to reclaim resources for JobId=Invalid") {
-        // Its grace time was over.
+    } else if text.contains("to reclaim resources for JobId=Invalid") {
+        // Its grace time was over: it is killed or requeued.
         Some(Told::Scan)
     } else {
         None
@@ -189,6 +189,7 @@ mod tests {
 [2024-01-01T00:08:17.639] _job_complete: JobId=35_0(36) WEXITSTATUS 0
 [2024-01-01T00:08:17.643] _job_complete: JobId=35_0(36) done
 [2024-01-01T00:16:21.507] preempted JobId=1 has been killed to reclaim resources for JobId=Invalid
+[2024-01-01T00:16:51.507] preempted JobId=2 has been requeued to reclaim resources for JobId=Invalid
 no time here";
 
     #[test]
@@ -200,7 +201,7 @@ no time here";
         assert_eq!(log.main, [(begin + 153, false)]);
         assert_eq!(log.backfill, [RecordedCycle { begin: begin + 1049, work: 14, end: begin + 1063 }]);
         assert_eq!(log.ends["35_0"] - log.starts["35_0"], 17_449);
-        assert_eq!(log.scans, [begin + 501_507]);
+        assert_eq!(log.scans, [begin + 501_507, begin + 531_507]);
         assert!(found[0].message.contains("1 main and 1 backfill cycles, 1 ends"), "{found:?}");
     }
 
