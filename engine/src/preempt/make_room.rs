@@ -38,7 +38,19 @@ impl Controller<'_> {
     /// O(re-orderings × victims × selection).
     pub(crate) fn make_room(&mut self, id: JobId, partition: PartitionId, shape: &Shape, usable: &NodeSet) -> bool {
         let Some(mut preemption) = self.preempt.take() else { return false };
+        let user = self.scenario.workload.jobs[id.index()].user.0;
         let victims = self.victims_of(id, partition);
+        let mut admitting = usable.clone();
+        if shape.exclusive_user || !self.node_jobs.none_refuses() {
+            // Nodes that are other users' now are out, though their jobs could be struck (rec v-pre); but for whole nodes, which come
+            // back in (node_scheduler.c of 22.05.8, `_bit_or_cond`).
+            self.free.keep_admitting(&mut admitting, user, shape.exclusive_user);
+            let live = victims.iter().filter_map(|&victim| self.live.get(victim));
+            let whole = live.map(|live| &live.allocation).filter(|allocation| allocation.whole_nodes);
+            let nodes = whole.flat_map(|allocation| &allocation.shares).map(|share| share.node);
+            nodes.filter(|&node| usable.contains(node)).for_each(|node| admitting.insert(node));
+        }
+        let usable = &admitting;
         let chosen = self.choose_victims(id, victims, shape, usable, &mut preemption.free);
         // Limits are looked at before anybody is struck.
         let allowed = chosen.is_some() && {

@@ -405,3 +405,17 @@ fn jobs_that_preempt_each_other_end_all_the_same() {
     assert!(outcome.records.iter().all(|record| record.state == JobState::Completed), "{:?}", outcome.records);
     assert!(outcome.counters.preempted < 2000, "{}", outcome.counters.preempted);
 }
+
+/// Recorded (v-pre): a job that is exclusive to its user strikes nobody on nodes where others run: they are out before that.
+#[test]
+fn who_is_exclusive_to_its_user_strikes_nobody_else() {
+    expect(
+        &format!(
+            "{TIERS} preempt_mode=cancel
+             job 1 user=a p=low N=2 n=8 run=300 t=10
+             job 2 at=100 user=b p=high n=4 exclusive=user run=50 t=10"
+        ),
+        "1  0    0..4        +300  COMPLETED  n1,n2  *
+         2  100  1.end+0..5  +50   COMPLETED  n1     *",
+    );
+}
