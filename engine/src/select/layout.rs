@@ -114,7 +114,7 @@ fn cpus_wanted(shape: &Shape, nodes: u32) -> u32 {
 fn tasks_over_nodes(geometry: &Geometry, shape: &Shape, chosen: &[Offer]) -> Vec<u32> {
     let offered: u32 = chosen.iter().map(|offer| offer.cpus).sum();
     let wanted = cpus_wanted(shape, chosen.len() as u32);
-    if offered <= wanted && shape.cpus_per_task <= 1 {
+    if offered == 0 || offered <= wanted && shape.cpus_per_task <= 1 {
         return chosen.iter().map(|offer| offer.cpus).collect();
     }
     let of_task = shape.cpus_per_task.max(1);
@@ -130,7 +130,7 @@ fn tasks_over_nodes(geometry: &Geometry, shape: &Shape, chosen: &[Offer]) -> Vec
     };
     let threads = |offer: &Offer| geometry.cpus_per_core[offer.node.index()].max(1);
     for (cpus, offer) in cpus.iter_mut().zip(chosen) {
-        // The first has what CPUs there are.
+        // A node's first task has what CPUs there are.
         place(cpus, offer, 1, true);
     }
     // Begun cores are filled.
