@@ -109,6 +109,9 @@ impl NearCores {
         }
         for &(gres, count) in &shape.gres {
             let needed = cpus_of(least.max(1)).div_ceil(self.cpus_per_core);
+            // Sockets are looked for until they have what the whole job counts, where it counts so (rec v-gpu).
+            let of_job = shape.gres_of_job.iter().find(|wanted| wanted.gres == gres);
+            let sought = of_job.map_or(count, |wanted| wanted.count.max(count));
             let anywhere = free.near_none(geometry, node, gres);
             let mut order: Vec<usize> = (0..self.cores.len()).collect();
             order.sort_by_key(|&socket| std::cmp::Reverse(self.cores[socket]));
@@ -124,7 +127,7 @@ impl NearCores {
                 }
                 found += here;
                 required[socket] = !enough;
-                enough |= anywhere == 0 && found >= count;
+                enough |= anywhere == 0 && found >= sought;
             }
             if found < count {
                 self.cpus = 0;

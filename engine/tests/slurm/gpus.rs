@@ -343,3 +343,16 @@ fn gpus_make_waiting_jobs_larger() {
          4  10  1.end+0..4  +100  COMPLETED  g1  *",
     );
 }
+
+/// Recorded (v-gpu): cores near the GPUs of a whole job are those of as many sockets as have all of them, so g2, of which less is free, is
+/// the tighter.
+#[test]
+fn sockets_are_near_until_they_have_the_gpus_of_the_whole_job() {
+    expect(
+        "node g[1-2] cores=12 sockets=2 gres=gpu:4 near=2,2
+         job 1 n=2 N=1 w=g2 gres=gpu:1 run=900 t=20
+         job 2 at=10 n=4 gpus=3 run=100 t=10",
+        "1  0   0..4    +900  COMPLETED  g2  *
+         2  10  10..14  +100  COMPLETED  g2  *",
+    );
+}
