@@ -4,7 +4,7 @@
 use crate::ids::{GresId, NodeId};
 use crate::policy::ConsumableUnit;
 use crate::select::free::{ANY_USER, Allocation, Free, Geometry, Share};
-use crate::select::near::{NearCores, take_near, usable_cores};
+use crate::select::near::{NearCores, take_near, units_of_sockets, usable_cores};
 use crate::select::pick::Offer;
 use crate::select::shape::{GresOfJob, MemoryNeed, Shape};
 use crate::select::usable::usable_cpus;
@@ -89,6 +89,11 @@ pub(crate) fn lay_out(
                     .iter_mut()
                     .filter(|(gres, _)| *gres == wanted.gres)
                     .for_each(|(_, count)| *count = units[position]);
+            }
+            for &(of_socket, _) in &shape.gres_of_socket {
+                let cores = &allocation.socket_cores[first_socket..];
+                let units = units_of_sockets((geometry, free), shape, of_socket, (offer.node, cores));
+                of_node.iter_mut().filter(|(gres, _)| *gres == of_socket).for_each(|(_, count)| *count = units);
             }
             take_gres((geometry, free), shape, &of_node, index, &mut allocation.gres);
         }

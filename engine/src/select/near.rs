@@ -111,14 +111,22 @@ impl NearCores {
             let needed = cpus_of(least.max(1)).div_ceil(self.cpus_per_core);
             // Sockets are looked for until they have what the whole job counts, where it counts so (rec v-gpu).
             let of_job = shape.gres_of_job.iter().find(|wanted| wanted.gres == gres);
-            let sought = of_job.map_or(count, |wanted| wanted.count.max(count));
+            let mut sought = of_job.map_or(count, |wanted| wanted.count.max(count));
+            // All sockets that have what each of them gets.
+            let of_socket = shape.gres_of_socket.iter().any(|&(other, _)| other == gres);
+            if of_socket {
+                sought = u32::MAX;
+            }
             let anywhere = free.near_none(geometry, node, gres);
             let mut order: Vec<usize> = (0..self.cores.len()).collect();
             order.sort_by_key(|&socket| std::cmp::Reverse(self.cores[socket]));
             let mut required = vec![false; self.cores.len()];
             let (mut found, mut enough) = (anywhere, false);
             for socket in order {
-                let here = free.near(geometry, sockets.start + socket, gres);
+                let mut here = free.near(geometry, sockets.start + socket, gres);
+                if of_socket && anywhere + here < count {
+                    here = 0;
+                }
                 while strict && anywhere + here == 0 && self.total > needed && self.cores[socket] > 0 {
                     self.remove(socket);
                 }
@@ -174,6 +182,12 @@ pub(crate) fn near_gpus(geometry: &Geometry, unit: ConsumableUnit, free: &Free, 
         let units = wanted.map(|&(gres, count)| {
             let all = free.gres[node.index() * geometry.n_gres + gres.index()];
             let mut near = all;
+            if shape.gres_of_socket.iter().any(|&(other, _)| other == gres) {
+                // Those of each socket that has enough, however many the job takes.
+                let sockets = geometry.sockets(node).filter(|&at| usable_cores(geometry, unit, free, shape, at) > 0);
+                let enough = sockets.filter(|&socket| free.near(geometry, socket, gres) >= count);
+                return count.saturating_mul(enough.count() as u32) + free.near_none(geometry, node, gres);
+            }
             if !geometry.near.is_empty() {
                 let far = geometry.sockets(node).filter(|&at| usable_cores(geometry, unit, free, shape, at) == 0);
                 near = all.saturating_sub(far.map(|socket| free.near(geometry, socket, gres)).sum());
@@ -185,6 +199,29 @@ pub(crate) fn near_gpus(geometry: &Geometry, unit: ConsumableUnit, free: &Free, 
     };
     // A request names their total, their types, or both.
     of_kind(false).max(of_kind(true))
+}
+
+/// Units of a GRES that come with each socket (`--gpus-per-socket`), of the sockets that the job has cores of, and, if those are
+/// fewer than `--sockets-per-node`, of others that have them free. O(sockets).
+pub(crate) fn units_of_sockets(
+    (geometry, free): (&Geometry, &Free),
+    shape: &Shape,
+    gres: GresId,
+    (node, cores): (NodeId, &[u32]),
+) -> u32 {
+    let of_one = shape.gres_of_socket.iter().find(|&&(other, _)| other == gres).map_or(0, |&(_, count)| count);
+    let all = free.gres[node.index() * geometry.n_gres + gres.index()];
+    let used = cores.iter().filter(|&&cores| cores > 0).count();
+    if !geometry.binds(node, gres) {
+        return of_one.saturating_mul(used as u32).min(all);
+    }
+    let near = |position: usize| free.near(geometry, geometry.sockets(node).start + position, gres);
+    let of_used = (0..cores.len()).filter(|&position| cores[position] > 0).map(|position| near(position).min(of_one));
+    let others = (0..cores.len()).filter(|&position| cores[position] == 0 && near(position) >= of_one);
+    let others = others.take((shape.sockets_per_node as usize).saturating_sub(used)).count() as u32;
+    let anywhere = free.near_none(geometry, node, gres).min(of_one.saturating_mul(used as u32));
+    let bound: u32 = of_used.sum();
+    (bound + anywhere).min(of_one.saturating_mul(used as u32)).saturating_add(of_one.saturating_mul(others)).min(all)
 }
 
 /// Appends where the units of a node come from that a job with these cores gets, socket by socket, a count a type: one of
@@ -220,7 +257,8 @@ pub(crate) fn take_near(
                 left -= units;
             }
         };
-        take(1, &|socket| cores[socket] > 0);
+        let of_one = shape.gres_of_socket.iter().find(|&&(other, _)| other == gres).map_or(1, |&(_, count)| count);
+        take(of_one, &|socket| cores[socket] > 0);
         take(u32::MAX, &|socket| cores[socket] > 0);
         take(u32::MAX, &|_| true);
         for (position, (&units, socket)) in taken.iter().zip(sockets.clone()).enumerate() {

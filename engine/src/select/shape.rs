@@ -73,6 +73,8 @@ pub(crate) struct Shape {
     pub(crate) memory: MemoryNeed,
     /// GRES needed on every node.
     pub(crate) gres: Vec<(GresId, u32)>,
+    /// GRES that come with each socket: `gres` has those of one.
+    pub(crate) gres_of_socket: Vec<(GresId, u32)>,
     /// GRES of the whole job, where its nodes may have unlike shares.
     pub(crate) gres_of_job: Vec<GresOfJob>,
     /// The job gets whole nodes.
@@ -136,6 +138,7 @@ pub(crate) struct NodeNeed {
     most_of_whole: Option<u32>,
     memory: MemoryNeed,
     gres: Vec<(GresId, u32)>,
+    gres_of_socket: Vec<(GresId, u32)>,
     exclusive_user: bool,
     asks_for_user: bool,
     /// `None` if it takes whole nodes, however its tasks are spread over them.
@@ -360,6 +363,10 @@ impl Shape {
             }
             _ => false,
         };
+        let gres_of_socket = gres_of_socket(request, whole_nodes);
+        for &(of_socket, count) in &gres_of_socket {
+            gres.iter_mut().filter(|(gres, _)| *gres == of_socket).for_each(|(_, of_node)| *of_node = count);
+        }
         let room_for_tasks = room.max(tasks_room).max(least_tasks.saturating_mul(cpus_per_task));
         let mut shape = Self {
             eligible: NodeSet::empty(n_nodes),
@@ -390,6 +397,7 @@ impl Shape {
             room_for_tasks,
             memory: memory_need(memory, (gpus.max(1), &gres_of_job), partition, select),
             gres,
+            gres_of_socket,
             gres_of_job,
             whole_nodes,
             exclusive_user: partition.exclusive_user || request.sharing == Sharing::ExclusiveUser,
@@ -466,6 +474,7 @@ impl Shape {
             most_of_whole: self.most_of_whole,
             memory: self.memory,
             gres: self.gres.clone(),
+            gres_of_socket: self.gres_of_socket.clone(),
             exclusive_user: self.exclusive_user,
             asks_for_user: self.asks_for_user,
             tasks: (!self.whole_nodes).then_some(TaskNeed {
@@ -529,6 +538,13 @@ fn per_node_gres(request: &Request, tasks: u32, min_nodes: u32, over_nodes: bool
         })
         .filter(|&(_, count)| count > 0)
         .collect()
+}
+
+/// GRES that a job gets with each of its sockets: a node needs those of one (docs/FIDELITY.md, facts 51).
+fn gres_of_socket(request: &Request, whole_nodes: bool) -> Vec<(GresId, u32)> {
+    let of_socket = |wanted: &&GresRequest| wanted.scope == GresScope::PerSocket && wanted.count > 0;
+    let wanted = request.gres.iter().filter(of_socket).filter(|_| !whole_nodes && !is_off(Rule::Gres));
+    wanted.map(|wanted| (wanted.gres, wanted.count)).collect()
 }
 
 /// GRES that go over the job's nodes as they come.

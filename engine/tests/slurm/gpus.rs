@@ -356,3 +356,22 @@ fn sockets_are_near_until_they_have_the_gpus_of_the_whole_job() {
          2  10  10..14  +100  COMPLETED  g2  *",
     );
 }
+
+/// `--gpus-per-socket`: a node serves that has them on one socket; each socket of `--sockets-per-node` with as many free gives its
+/// own. Job 2 gets one GPU beside job 1's two, so that job 3 starts; job 4 gets two.
+#[test]
+fn sockets_without_gpus_of_their_own_give_none() {
+    expect(
+        "node g[1-2] cores=12 sockets=2 gres=gpu:4 near=2,2
+         job 1 n=2 N=1 w=g1 gres=gpu:2 run=900 t=20
+         job 2 at=10 n=4 N=1 w=g1 gpus_per_socket=1 sockets=2 run=900 t=20
+         job 3 at=20 n=1 N=1 w=g1 gres=gpu:1 run=100 t=10
+         job 4 at=30 n=4 N=1 w=g2 gpus_per_socket=1 sockets=2 run=900 t=20
+         job 5 at=40 n=1 N=1 w=g2 gres=gpu:3 run=100 t=10",
+        "1  0   0..4      +900  COMPLETED  g1  *
+         2  10  10..14    +900  COMPLETED  g1  *
+         3  20  20..24    +100  COMPLETED  g1  *
+         4  30  30..34    +900  COMPLETED  g2  *
+         5  40  930..936  +100  COMPLETED  g2  *",
+    );
+}

@@ -12,7 +12,7 @@
 //! unlike nodes with cycles of backfill that are held up, and on nodes of one size; a switch tree with `--switches`; preemption by
 //! QOS and by partition, requeueing and cancelling; limits on nodes, whole nodes of three sizes; `assoc_limit_stop`; QOS with NoReserve and PartitionTimeLimit; threads left unused, least-loaded nodes, several leaf switches; GPUs counted by job, task and node; dependencies on arrays and their tasks (`s-dep`), limits on minutes (`s-min`), `--contiguous`,
 //! `--prefer`, node ranges and `MaxCPUsPerNode` (`s-sel`), limits of QOS over a tree of accounts, GPUs and tiers (`s-site`); all of sbatch's options that select nodes, over nodes with and without threads,
-//! with CR_Core, CR_CPU and MaxCPUsPerNode, and a switch tree (`t-nomem`, `t-cpu`, `v-topo`); with those columns of sacct and
+//! with CR_Core, CR_CPU and MaxCPUsPerNode, a switch tree, and GPUs near cores (`t-nomem`, `t-cpu`, `v-topo`, `v-gpu`); with those columns of sacct and
 //! lines of slurmctld.log that are read.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -174,6 +174,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("t-nomem", 147),
         ("t-cpu", 145),
         ("u-lin", 90),
+        ("v-gpu", 137),
         ("v-topo", 130),
         ("w-lin", 201),
         ("x-topo", 130),

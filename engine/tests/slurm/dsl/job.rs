@@ -153,9 +153,14 @@ pub(super) fn add(
                 let count = line.number(count);
                 request.gres.push(GresRequest { gres: GresId::new(gres), count, scope: GresScope::PerNode });
             }
-            "gpus" | "gpus_per_task" => {
+            "sockets" => request.sockets_per_node = Some(line.number(value)),
+            "gpus" | "gpus_per_task" | "gpus_per_socket" => {
                 let gres = cluster.gres.iter().position(|gres| gres.name == "gpu").expect("GPUs");
-                let scope = if key == "gpus" { GresScope::PerJob } else { GresScope::PerTask };
+                let scope = match key {
+                    "gpus" => GresScope::PerJob,
+                    "gpus_per_task" => GresScope::PerTask,
+                    _ => GresScope::PerSocket,
+                };
                 request.gres.push(GresRequest { gres: GresId::new(gres), count: line.number(value), scope });
             }
             "exclusive" if value == "user" => request.sharing = Sharing::ExclusiveUser,
