@@ -63,11 +63,6 @@ pub(crate) fn lay_out(
             ConsumableUnit::Cpu => task_cpus[position].min(cores * cpus_per_core),
             _ => cores * cpus_per_core,
         };
-        if unit == ConsumableUnit::Memory && !shape.whole_nodes {
-            // CR_Memory hands out memory alone: the CPUs are charged, and stay free for others.
-            let begin = allocation.socket_cores.len() - geometry.sockets(offer.node).len();
-            allocation.socket_cores[begin..].fill(0);
-        }
         let memory = match shape.memory {
             MemoryNeed::NotConsumed(_) => 0,
             MemoryNeed::PerNode(mb) => mb,
@@ -100,6 +95,10 @@ pub(crate) fn lay_out(
         if needs_gres && !geometry.near.is_empty() {
             let cores = &allocation.socket_cores[first_socket..];
             take_near((geometry, free), shape, &of_node, (offer.node, cores), &mut allocation.near);
+        }
+        if unit == ConsumableUnit::Memory && !shape.whole_nodes {
+            // CR_Memory hands out memory alone: the CPUs are charged, and stay free for others. GRES are near them all the same.
+            allocation.socket_cores[first_socket..].fill(0);
         }
     }
     allocation

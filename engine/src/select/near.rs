@@ -111,12 +111,9 @@ impl NearCores {
             let needed = cpus_of(least.max(1)).div_ceil(self.cpus_per_core);
             // Sockets are looked for until they have what the whole job counts, where it counts so (rec v-gpu).
             let of_job = shape.gres_of_job.iter().find(|wanted| wanted.gres == gres);
-            let mut sought = of_job.map_or(count, |wanted| wanted.count.max(count));
-            // All sockets that have what each of them gets.
-            let of_socket = shape.gres_of_socket.iter().any(|&(other, _)| other == gres);
-            if of_socket {
-                sought = u32::MAX;
-            }
+            // Counted by socket, all have to be looked at that have what each of them gets.
+            let of_socket = shape.of_each_socket(gres).is_some();
+            let sought = if of_socket { u32::MAX } else { of_job.map_or(count, |wanted| wanted.count.max(count)) };
             let anywhere = free.near_none(geometry, node, gres);
             let mut order: Vec<usize> = (0..self.cores.len()).collect();
             order.sort_by_key(|&socket| std::cmp::Reverse(self.cores[socket]));
@@ -182,7 +179,7 @@ pub(crate) fn near_gpus(geometry: &Geometry, unit: ConsumableUnit, free: &Free, 
         let units = wanted.map(|&(gres, count)| {
             let all = free.gres[node.index() * geometry.n_gres + gres.index()];
             let mut near = all;
-            if shape.gres_of_socket.iter().any(|&(other, _)| other == gres) {
+            if shape.of_each_socket(gres).is_some() {
                 // Those of each socket that has enough, however many the job takes.
                 let sockets = geometry.sockets(node).filter(|&at| usable_cores(geometry, unit, free, shape, at) > 0);
                 let enough = sockets.filter(|&socket| free.near(geometry, socket, gres) >= count);
@@ -209,7 +206,7 @@ pub(crate) fn units_of_sockets(
     gres: GresId,
     (node, cores): (NodeId, &[u32]),
 ) -> u32 {
-    let of_one = shape.gres_of_socket.iter().find(|&&(other, _)| other == gres).map_or(0, |&(_, count)| count);
+    let of_one = shape.of_each_socket(gres).unwrap_or(0);
     let all = free.gres[node.index() * geometry.n_gres + gres.index()];
     let used = cores.iter().filter(|&&cores| cores > 0).count();
     if !geometry.binds(node, gres) {
@@ -257,8 +254,7 @@ pub(crate) fn take_near(
                 left -= units;
             }
         };
-        let of_one = shape.gres_of_socket.iter().find(|&&(other, _)| other == gres).map_or(1, |&(_, count)| count);
-        take(of_one, &|socket| cores[socket] > 0);
+        take(shape.of_each_socket(gres).unwrap_or(1), &|socket| cores[socket] > 0);
         take(u32::MAX, &|socket| cores[socket] > 0);
         take(u32::MAX, &|_| true);
         for (position, (&units, socket)) in taken.iter().zip(sockets.clone()).enumerate() {

@@ -243,6 +243,11 @@ impl Shape {
         cpus.min(self.most_of_whole.unwrap_or(u32::MAX))
     }
 
+    /// How many of a GRES come with each socket, where it is counted so. O(such GRES).
+    pub(crate) fn of_each_socket(&self, gres: GresId) -> Option<u32> {
+        self.gres_of_socket.iter().find(|&&(other, _)| other == gres).map(|&(_, count)| count)
+    }
+
     /// CPUs that come with each GPU of the job; 0 where none do. O(1).
     pub(crate) fn unit_cpus(&self) -> u32 {
         self.gres_of_job.first().map_or(0, |wanted| wanted.unit_cpus)

@@ -375,3 +375,18 @@ fn sockets_without_gpus_of_their_own_give_none() {
          5  40  930..936  +100  COMPLETED  g2  *",
     );
 }
+
+/// With CR_Memory cores are handed to nobody, but a job's GPUs are those of the sockets that it would run on.
+#[test]
+fn gpus_of_sockets_are_counted_without_cores_too() {
+    expect(
+        "node g1 cores=12 sockets=2 memory=8000 gres=gpu:4
+         set select=memory memory
+         job 1 n=4 N=1 mem=100 gpus_per_socket=1 sockets=2 run=900 t=20
+         job 2 at=10 n=1 N=1 mem=100 gres=gpu:3 run=100 t=10
+         job 3 at=20 n=1 N=1 mem=100 gres=gpu:2 run=100 t=10",
+        "1  0   0..4      +900  COMPLETED  g1  *
+         2  10  900..910  +100  COMPLETED  g1  *
+         3  20  20..60    +100  COMPLETED  g1  *",
+    );
+}
