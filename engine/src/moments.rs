@@ -16,6 +16,10 @@ pub struct Moments {
     pub runs: Vec<Option<i64>>,
     /// Time-limit scans that found a job's time over; not all there were.
     pub scans: Vec<i64>,
+    /// By job of the workload: when it was back in the queue, its nodes having answered.
+    pub returns: Vec<Vec<i64>>,
+    /// From the end of a job, if nobody struck it, to its nodes' answer [ms], which logs do not tell.
+    pub answer: Option<i64>,
 }
 
 /// A recorded cycle of backfill.

@@ -31,6 +31,7 @@ pub struct ControllerLog {
     starts: HashMap<String, i64>,
     ends: HashMap<String, i64>,
     scans: Vec<i64>,
+    returns: HashMap<String, Vec<i64>>,
 }
 
 /// What a line tells.
@@ -42,6 +43,7 @@ enum Told<'l> {
     Arrives(&'l str),
     Starts(&'l str),
     Ends(&'l str),
+    Returns(&'l str),
     Scan,
 }
 
@@ -71,6 +73,8 @@ fn told(text: &str) -> Option<Told<'_>> {
         || text.contains(" timed out, ")
     {
         job_id(text).map(Told::Ends)
+    } else if text.trim_start().starts_with("Requeuing JobId=") {
+        job_id(text).map(Told::Returns)
     } else if text.contains("to reclaim resources for JobId=Invalid") {
         // Its grace time was over: it is killed or requeued.
         Some(Told::Scan)
@@ -118,6 +122,7 @@ impl ControllerLog {
             Told::Backfill => self.backfill.push(RecordedCycle { begin: next, work: 0, end: next }),
             Told::Arrives(job) => drop(self.arrivals.insert(job.to_owned(), next)),
             Told::Ends(job) => drop(self.ends.entry(job.to_owned()).or_insert(next)),
+            Told::Returns(job) => self.returns.entry(job.to_owned()).or_default().push(next),
             Told::Starts(job) => {
                 // A requeued job's last run counts.
                 self.ends.remove(job);
@@ -152,6 +157,7 @@ impl ControllerLog {
         });
         let runs = names.iter().map(|name| Some(self.ends.get(name)? - self.starts.get(name)?));
         let (arrivals, runs): (Vec<_>, Vec<_>) = (arrivals.collect(), runs.collect());
+        let returns = names.iter().map(|name| self.returns.get(name).cloned().unwrap_or_default()).collect();
         let period = i64::from(scenario.policy.priority.calc_period.max(1)) * 1000;
         let steps = self
             .decay_from
@@ -163,7 +169,7 @@ impl ControllerLog {
         let unknown = told.filter(|(_, arrival)| arrival.is_none()).count();
         let priority = (1..=steps).map(|step| from + step * period).collect();
         let (main, backfill, scans) = (self.main.clone(), self.backfill.clone(), self.scans.clone());
-        (Moments { main, backfill, priority, arrivals, runs, scans }, unknown)
+        (Moments { main, backfill, priority, arrivals, runs, scans, returns, answer: None }, unknown)
     }
 }
 
@@ -190,6 +196,7 @@ mod tests {
 [2024-01-01T00:08:17.643] _job_complete: JobId=35_0(36) done
 [2024-01-01T00:16:21.507] preempted JobId=1 has been killed to reclaim resources for JobId=Invalid
 [2024-01-01T00:16:51.507] preempted JobId=2 has been requeued to reclaim resources for JobId=Invalid
+[2024-01-01T00:16:51.630] Requeuing JobId=2
 no time here";
 
     #[test]
@@ -202,6 +209,7 @@ no time here";
         assert_eq!(log.backfill, [RecordedCycle { begin: begin + 1049, work: 14, end: begin + 1063 }]);
         assert_eq!(log.ends["35_0"] - log.starts["35_0"], 17_449);
         assert_eq!(log.scans, [begin + 501_507, begin + 531_507]);
+        assert_eq!(log.returns["2"], [begin + 531_630]);
         assert!(found[0].message.contains("1 main and 1 backfill cycles, 1 ends"), "{found:?}");
     }
 

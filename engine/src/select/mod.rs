@@ -294,7 +294,8 @@ impl Selector {
         fits
     }
 
-    /// Chooses among all offers; select/linear adds the nodes of one NodeName line and weight after the other.
+    /// Chooses among all offers; select/linear adds the nodes of one NodeName line and weight after the other, to those that are
+    /// required.
     fn choose_from_offers(&mut self, shape: &Shape) -> bool {
         self.chosen_near = false;
         if self.near.len() == self.offers.len() && !self.near.is_empty() {
@@ -316,7 +317,8 @@ impl Selector {
         let heaviest = sets.last().copied();
         sets.into_iter().any(|last| {
             self.lighter.clear();
-            self.lighter.extend(self.offers.iter().filter(|offer| set(offer) <= last));
+            let is_in = |offer: &&Offer| set(offer) <= last || shape.required.contains(&offer.node);
+            self.lighter.extend(self.offers.iter().filter(is_in));
             // While there are more, they are added until there are as many nodes as the most of a range (facts 51).
             (self.lighter.len() >= shape.wanted_nodes as usize || Some(last) == heaviest)
                 && pick::choose(shape, &self.lighter, true, &mut self.scratch, &mut self.chosen)

@@ -7,8 +7,8 @@ use super::{Controller, SECOND, seconds};
 use crate::ids::JobId;
 use crate::outcome::JobState;
 
-/// From a job's end to its nodes' answer, without an Epilog [ms] (observed 10–100 ms).
-const COMPLETING_MS: i64 = 50;
+/// From a job's end to its nodes' answer, without an Epilog [ms] (recordings need 20 to 50 ms: docs/FIDELITY.md, facts 52).
+const COMPLETING_MS: i64 = 35;
 /// The same where a step is signalled (observed 100–150 ms after a kill): the answer also asks for the main scheduler at once.
 const KILLED_COMPLETING_MS: i64 = 130;
 
@@ -94,7 +94,10 @@ impl Controller<'_> {
         // Whose step still runs when it is signalled answers later, and asks for the main scheduler at once (slurmd's req.c and
         // proc_req.c of 22.05.8), unless `defer`.
         let is_signalled = how != RunEnded::Itself;
-        let answer = if is_signalled { KILLED_COMPLETING_MS } else { COMPLETING_MS } + epilog + spread;
+        let alone = || self.timers.recorded_answer().unwrap_or(COMPLETING_MS);
+        let answer = if is_signalled { KILLED_COMPLETING_MS } else { alone() } + epilog + spread;
+        let recorded = self.timers.recorded_return(id.index(), self.now).filter(|_| returns);
+        let answer = recorded.map_or(answer, |at| at - self.now);
         self.events.push(self.now + answer, Event::NodesFree { job: id });
         self.let_go(id);
         self.touch();

@@ -181,6 +181,16 @@ impl Timers {
         self.moments.runs.get(job).copied().flatten()
     }
 
+    /// How long nodes take to answer when a job has ended, as far as the recording is said to tell [ms].
+    pub(crate) fn recorded_answer(&self) -> Option<i64> {
+        self.moments.answer
+    }
+
+    /// When a job was back in the queue that leaves its nodes at `now` [ms].
+    pub(crate) fn recorded_return(&self, job: usize, now: i64) -> Option<i64> {
+        self.moments.returns.get(job)?.iter().copied().find(|&at| at >= now)
+    }
+
     /// How long the recorded cycle of backfill worked that is due [ms].
     pub(crate) fn recorded_cycle(&self) -> Option<i64> {
         self.moments.backfill.get(self.next_backfill).map(|cycle| cycle.work)

@@ -743,3 +743,16 @@ fn linear_adds_heavier_nodes_until_there_are_as_many_as_the_most_of_a_range() {
     );
     assert_eq!(found, ["n1,n2,n3,m1"]);
 }
+
+/// Recorded (v-lin): with select/linear nodes are added to those that are required, line by line: job 1's second node is a light one, though
+/// the required node has a neighbour of its own weight.
+#[test]
+fn linear_adds_the_lightest_nodes_to_required_ones() {
+    let found = nodes(
+        "node n[1-2] cores=4 weight=1
+         node m[1-2] cores=8 weight=5
+         set select=linear
+         job 1 N=2 n=8 w=m1 run=300",
+    );
+    assert_eq!(found, ["n2,m1"]);
+}
