@@ -20,7 +20,7 @@ gate() {
     }
 }
 gate 0 held ""
-gate 99 breached "s/max_increase: 25%, ignore_below: 10m/max_increase: 0%/; s/SchedulerParameters.bf_interval: 60/SchedulerParameters.bf_max_job_user: 1/"
+gate 99 breached "s/max_increase: 25%, ignore_below: 10m/max_increase: 0%/; s/SchedulerParameters.bf_interval: 45/SchedulerParameters.bf_max_job_user: 1/"
 gate 2 unknown_metric "s/wait_seconds.mean/wait_seconds.meen/"
 gate 2 empty_group "s/by: account, /by: account, key: nobody, /"
 for name in held breached; do

@@ -405,16 +405,17 @@ pub struct CostModel {
 }
 
 impl CostModel {
-    /// A controller of today: 0.3 ms + records × (0.05 ms + 16 ms per 1,000 nodes) ± 20 %.
+    /// A busy controller: 6.5 ms + records × (2.1 ms + 16 ms per 1,000 nodes) ± 20 %.
     ///
-    /// Base and record: recorded cycles of slurmctld 22.05.8 on 10 nodes (oracle, probe-turnover: 0.26 ms + 0.048 ms a record;
-    /// residuals of all recordings have a standard deviation of 18 to 33 %). Nodes: 54 records in 0.23 s on 256 nodes
-    /// (slurm-semantics 8), between Cori's 15 minutes for several ten thousand jobs on 11,000 nodes (about 3 ms per 1,000
-    /// nodes) and 24 ms a test on 256 nodes of a slow virtual machine (94 ms). Starts in the main scheduler: about 100 in 0.44 s
-    /// there; a run over 1,500 records that starts none takes 2 to 3 ms, which is left out.
+    /// Base and record: the median over 24 recorded cases on 4 to 12 nodes, whose clock runs 25 to 30 times as fast as their machine (base
+    /// 2.6 to 14.7 ms, a record that is tested 1.0 to 3.1 ms, one that is passed over 0.5 ms). An idle controller at real time needs a
+    /// twenty-fifth of it there (oracle, probe-turnover: 0.26 ms + 0.048 ms a record): on a small machine no cycle is long
+    /// with either. Nodes: with them a record takes 6.2 ms on 256 nodes, where 54 took 0.23 s (4.3 ms each) and 1,500 on a slow
+    /// virtual machine 36 s (24 ms; slurm-semantics 8), and Cori's several ten thousand jobs on 11,000 nodes 15 minutes. Starts in the main scheduler: about 100 in 0.44 s
+    /// there; a run over 1,500 records that starts none takes 2 to 3 ms, which is left out. A site's own figures come from `sdiag`.
     pub const PUBLISHED: Self = Self {
-        backfill_base_us: 300,
-        backfill_record_us: 50,
+        backfill_base_us: 6_500,
+        backfill_record_us: 2_100,
         backfill_record_per_1000_nodes_us: 16_000,
         main_start_us: 4_400,
         noise_percent: 20,
