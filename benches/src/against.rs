@@ -100,7 +100,9 @@ pub(crate) fn random(options: &Options) -> anyhow::Result<()> {
         // Instantaneous cycles, cycles of seconds, cycles that sleep or run out of time.
         let record_us = [0, 20_000, 200_000, 700_000][(seed % 4) as usize];
         let noise_percent = if record_us > 0 { 20 } else { 0 };
-        scenario.policy.cost = CostModel { backfill_record_us: record_us, noise_percent, ..CostModel::default() };
+        let (backfill_record_us, backfill_passed_us) = (record_us, record_us / 4);
+        scenario.policy.cost =
+            CostModel { backfill_record_us, backfill_passed_us, noise_percent, ..CostModel::default() };
         let scenario = &scenario;
         let draws = Draws { seed, boot_offset: None };
         let same =

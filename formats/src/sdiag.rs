@@ -90,6 +90,7 @@ impl Sdiag {
             // What is left, so that the sum is exact.
             backfill_base_us: (mean - record_us * depth) as u64,
             backfill_record_us: record_us.saturating_sub(per_1000_us * nodes / 1000) as u64,
+            backfill_passed_us: (mean * u128::from(model.backfill_passed_us) * 1000 / cycle) as u64,
             backfill_record_per_1000_nodes_us: per_1000_us as u64,
             main_start_us: model.main_start_us,
             noise_percent: model.noise_percent,

@@ -104,6 +104,11 @@ pub(crate) struct Queue {
     mixed: usize,
     /// Records that wait, by partition.
     by_partition: Vec<u32>,
+    /// Records that wait, by holder, and how many of a holder's `bf_max_job_user` admits; 0 for all.
+    by_holder: Vec<u32>,
+    holder_cap: u32,
+    /// Records that this cap admits.
+    admitted: usize,
     /// Records that wait, by request.
     by_request: Vec<u32>,
     /// Requests of which a record may wait, each once.
@@ -124,6 +129,11 @@ pub(crate) struct Cursor {
 }
 
 impl Queue {
+    /// An empty queue that counts how many records a cap for each holder admits; 0 admits all.
+    pub(crate) fn capped(holder_cap: u32) -> Self {
+        Self { holder_cap, ..Self::default() }
+    }
+
     /// Adds a record.
     pub(crate) fn push(&mut self, mut record: Record) {
         if let Some(before) = self.requeued.get(&record.job) {
@@ -140,6 +150,7 @@ impl Queue {
             self.by_partition.resize(partition + 1, 0);
         }
         self.by_partition[partition] += 1;
+        self.hold(record.holder, 1, 0);
         let request = record.request.index();
         if self.by_request.len() <= request {
             self.by_request.resize(request + 1, NEVER_SEEN);
@@ -152,13 +163,36 @@ impl Queue {
     }
 
     /// The records of a job in these partitions have left (started, cancelled).
-    pub(crate) fn left(&mut self, request: RequestId, kind: Kind, partitions: &[PartitionId]) {
+    pub(crate) fn left(&mut self, request: RequestId, holder: Holder, kind: Kind, partitions: &[PartitionId]) {
         self.waiting -= partitions.len();
+        self.hold(holder, 0, partitions.len() as u32);
         self.tasks -= if kind.task { partitions.len() } else { 0 };
         self.mixed -= if kind.mixed { partitions.len() } else { 0 };
         self.by_request[request.index()] -= partitions.len() as u32;
         for partition in partitions {
             self.by_partition[partition.index()] -= 1;
+        }
+    }
+
+    /// A holder has so many records more, and so many fewer. O(1).
+    fn hold(&mut self, holder: Holder, more: u32, fewer: u32) {
+        let index = holder.0 as usize;
+        if self.by_holder.len() <= index {
+            self.by_holder.resize(index + 1, 0);
+        }
+        let cap = if self.holder_cap == 0 { u32::MAX } else { self.holder_cap };
+        let before = self.by_holder[index];
+        let after = before + more - fewer;
+        self.by_holder[index] = after;
+        self.admitted = self.admitted + after.min(cap) as usize - before.min(cap) as usize;
+    }
+
+    /// How many records the holders' cap and one for each partition (0 for none) leave to be tested, at most. O(1); with the latter
+    /// O(partitions).
+    pub(crate) fn within_caps(&self, partition_cap: u32) -> usize {
+        match partition_cap {
+            0 => self.admitted,
+            cap => self.admitted.min(self.by_partition.iter().map(|&waiting| waiting.min(cap) as usize).sum()),
         }
     }
 

@@ -154,7 +154,7 @@ fn new_priorities_reorder_the_queue_within_tiers() {
 #[test]
 fn records_that_no_longer_wait_leave_the_queue() {
     let mut queue = queue(&[(0, 1, 1), (1, 1, 2)]);
-    queue.left(RequestId(0), ALONE, &[PartitionId(0)]);
+    queue.left(RequestId(0), Holder(0), ALONE, &[PartitionId(0)]);
     assert_eq!(queue.len(), 1);
     queue.purge(|record| record.job.0 != 1);
     assert_eq!(ordered(&mut queue), [0]);
@@ -176,8 +176,20 @@ fn a_walk_goes_on_where_it_was_when_the_queue_changes() {
 fn requests_are_known_as_long_as_a_record_of_theirs_waits() {
     let mut queue = queue(&[(0, 1, 1), (1, 1, 2)]);
     assert_eq!(queue.waiting_requests(), [RequestId(0)]);
-    queue.left(RequestId(0), ALONE, &[PartitionId(0); 2]);
+    queue.left(RequestId(0), Holder(0), ALONE, &[PartitionId(0); 2]);
     assert!(queue.waiting_requests().is_empty());
     queue.push(record(2, 1, 1));
     assert_eq!(queue.waiting_requests(), [RequestId(0)]);
+}
+
+#[test]
+fn records_within_caps_are_counted_as_they_come_and_go() {
+    let mut queue = Queue::capped(2);
+    for job in 0..5 {
+        queue.push(record(job, 1, 1));
+    }
+    assert_eq!((queue.within_caps(0), queue.within_caps(1)), (2, 1));
+    queue.left(RequestId(0), Holder(0), ALONE, &[PartitionId(0); 4]);
+    assert_eq!(queue.within_caps(0), 1);
+    assert_eq!(Queue::capped(0).within_caps(0), 0);
 }

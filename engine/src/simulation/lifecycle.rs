@@ -170,7 +170,7 @@ impl Controller<'_> {
         if self.live.is_pending(id) {
             let request = self.job(id).request;
             let kind = self.kind(id);
-            self.queue.left(request, kind, self.partitions(id));
+            self.queue.left(request, self.holder(id), kind, self.partitions(id));
             self.untested.remove(&id);
             if let Some(hetjobs) = &mut self.hetjobs {
                 hetjobs.leaves(id);
@@ -248,7 +248,7 @@ impl Controller<'_> {
     }
 
     /// Its association; where associations are not known, its user.
-    fn holder(&self, id: JobId) -> Holder {
+    pub(super) fn holder(&self, id: JobId) -> Holder {
         let (rows, job) = (&self.scenario.associations.rows, self.job(id));
         let association = job.association.index();
         match rows.get(association).is_some_and(|row| row.user.is_some()) {

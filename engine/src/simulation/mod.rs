@@ -211,7 +211,7 @@ impl<'a> Controller<'a> {
             events: Events::default(),
             live: LiveJobs::new(scenario.workload.jobs.len()),
             waiting: Waiting::new(&scenario.workload),
-            queue: Queue::default(),
+            queue: Queue::capped(scenario.policy.backfill.holder_cap()),
             future: free.clone(),
             hetjobs: HetJobs::of(&scenario.workload),
             preempt: Preemption::of(scenario, &selector.geometry),

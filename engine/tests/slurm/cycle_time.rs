@@ -215,3 +215,21 @@ fn nodes_freed_in_a_sleep_wait_for_the_next_cycle() {
         assert!(waited >= 9, "{second}: {waited} s");
     }
 }
+
+/// Records that a cap passes over take less time: user b's job stands behind twelve of user a, of which one is tested.
+#[test]
+fn records_that_a_cap_passes_over_take_their_own_time() {
+    let held: String = (2..14).map(|id| format!("job {id} at=10 N=2 n=8 user=a run=50 t=10\n")).collect();
+    let start = |passed_us: u32| {
+        let text = format!(
+            "node n[1-2] cores=4
+             set bf_max_job_user=1 bf_max_time=5 bf_yield_interval=60000000 record_us=1000000 passed_us={passed_us}
+             job 1 n=4 run=590 t=10 user=a
+             {held}
+             job 14 at=10 n=4 run=100 t=5 user=b"
+        );
+        expect_equal_with_every_cycle(&text, 3);
+        run(&text, 3).1.records[13].start.unwrap()
+    };
+    assert!(start(1_000_000) - start(100_000) > 500, "{} and {}", start(1_000_000), start(100_000));
+}

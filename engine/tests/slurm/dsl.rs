@@ -332,7 +332,11 @@ fn set(line: &Line<'_>, policy: &mut Policy) {
             "bf_yield_sleep" => backfill.yield_sleep_us = line.number(value),
             "bf_continue" => backfill.continue_after_yield = true,
             "base_us" => policy.cost.backfill_base_us = line.number(value),
-            "record_us" => policy.cost.backfill_record_us = line.number(value),
+            "record_us" => {
+                policy.cost.backfill_record_us = line.number(value);
+                policy.cost.backfill_passed_us = policy.cost.backfill_record_us;
+            }
+            "passed_us" => policy.cost.backfill_passed_us = line.number(value),
             "main_start_us" => policy.cost.main_start_us = line.number(value),
             "max_sched_time" => main.max_sched_time = line.number(value),
             "noise" => policy.cost.noise_percent = line.number(value),

@@ -166,9 +166,10 @@ fn crowded() -> impl Strategy<Value = String> {
         word(&["", "", "threads=2"]),
     )
         .prop_map(|((partitions, jobs), (base, record, noise), goes_on, depth, yields, policy, rare, threads)| {
+            let passed = record / 4;
             let mut text = format!(
                 "node n[1-6] cores=4 {threads}\n{partitions}\nlicense lic:1\nqos normal max_jobs_per_user=2\nuser a\nuser b\nuser c\n\
-                 set bf_interval=4 base_us={base} record_us={record} noise={noise} {goes_on} {depth} {yields} {policy} {rare}\n"
+                 set bf_interval=4 base_us={base} record_us={record} passed_us={passed} noise={noise} {goes_on} {depth} {yields} {policy} {rare}\n"
             );
             for (index, job) in jobs.iter().enumerate() {
                 text += &format!("job {} {job}\n", index + 1);

@@ -8,6 +8,7 @@ use super::{Parameter, Scope, SlurmConf, find_parameter};
 /// The figures by name.
 const BASE: &str = "CostModel.backfill_base_us";
 const RECORD: &str = "CostModel.backfill_record_us";
+const PASSED: &str = "CostModel.backfill_passed_us";
 const PER_1000_NODES: &str = "CostModel.backfill_record_per_1000_nodes_us";
 const MAIN_START: &str = "CostModel.main_start_us";
 const NOISE: &str = "CostModel.noise_percent";
@@ -28,6 +29,7 @@ impl SlurmConf {
         let figures = [
             (BASE, model.backfill_base_us),
             (RECORD, model.backfill_record_us),
+            (PASSED, model.backfill_passed_us),
             (PER_1000_NODES, model.backfill_record_per_1000_nodes_us),
             (MAIN_START, model.main_start_us),
             (NOISE, u64::from(model.noise_percent)),
@@ -56,6 +58,7 @@ impl SlurmConf {
         CostModel {
             backfill_base_us: figure(BASE, default.backfill_base_us),
             backfill_record_us: figure(RECORD, default.backfill_record_us),
+            backfill_passed_us: figure(PASSED, default.backfill_passed_us),
             backfill_record_per_1000_nodes_us: figure(PER_1000_NODES, default.backfill_record_per_1000_nodes_us),
             main_start_us: figure(MAIN_START, default.main_start_us),
             noise_percent: figure(NOISE, u64::from(default.noise_percent)).min(100) as u32,

@@ -40,14 +40,20 @@ pub(super) fn sleep_ms(yield_sleep_us: u64) -> u64 {
     (yield_sleep_us / 1000).max(1)
 }
 
+/// Of so many of one and so many of another.
+fn mean(one: u64, ones: u64, other: u64, others: u64) -> u64 {
+    let sum = u128::from(one) * u128::from(ones) + u128::from(other) * u128::from(others);
+    (sum / (u128::from(ones) + u128::from(others)).max(1)) as u64
+}
+
 /// Whole milliseconds.
 fn ms(us: u64) -> i64 {
     (us / 1000) as i64
 }
 
 impl CycleCost {
-    /// Of the next cycle. The factor is drawn by the cycle's number, so that it is the same however earlier cycles were
-    /// accounted for. O(1).
+    /// Of the next cycle: which of its records it tests is told from caps by user and partition, not by going through it. The factor is drawn by the cycle's number, so that it is the same however earlier cycles were
+    /// accounted for. O(1); with `bf_max_job_part`, O(partitions).
     pub(super) fn of_next(controller: &Controller<'_>) -> Self {
         let policy = &controller.scenario.policy;
         let (cost, backfill) = (&policy.cost, &policy.backfill);
@@ -62,13 +68,15 @@ impl CycleCost {
             let records = (controller.queue.len() as u64).max(1);
             return Self::new(0, ms as u64 * 1000 / records, yields, max_time_ms);
         }
+        let waiting = controller.queue.len() as u64;
+        let tested = (controller.queue.within_caps(backfill.max_job_part) as u64).min(backfill.max_job_test.into());
+        let record_us = cost.record_us(controller.scenario.cluster.nodes.len());
+        let mean_us = match waiting.saturating_sub(tested) {
+            0 => record_us,
+            passed => mean(record_us, tested, cost.backfill_passed_us, passed),
+        };
         let with_noise = |us: u64| (u128::from(us) * u128::from(factor) / u128::from(WHOLE)) as u64;
-        Self::new(
-            with_noise(cost.backfill_base_us),
-            with_noise(cost.record_us(controller.scenario.cluster.nodes.len())),
-            yields,
-            max_time_ms,
-        )
+        Self::new(with_noise(cost.backfill_base_us), with_noise(mean_us), yields, max_time_ms)
     }
 
     /// Of a cycle that sleeps `sleep_ms` after every `yield_us` of work.

@@ -51,8 +51,15 @@ pub(super) static MODELLED: &[Parameter] = &[
         "default",
         "how long backfill cycles take: no time, or what was published",
     ),
-    cost("CostModel.backfill_base_us", Kind::NATURAL, "µs", "300", "time of a backfill cycle before its first record"),
-    cost("CostModel.backfill_record_us", Kind::NATURAL, "µs", "50", "time of one record in backfill"),
+    cost("CostModel.backfill_base_us", Kind::NATURAL, "µs", "6500", "time of a backfill cycle before its first record"),
+    cost("CostModel.backfill_record_us", Kind::NATURAL, "µs", "2100", "time of one record in backfill"),
+    cost(
+        "CostModel.backfill_passed_us",
+        Kind::NATURAL,
+        "µs",
+        "500",
+        "time of a record that bf_max_job_user or bf_max_job_part passes over",
+    ),
     cost(
         "CostModel.backfill_record_per_1000_nodes_us",
         Kind::NATURAL,

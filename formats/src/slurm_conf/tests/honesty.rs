@@ -35,6 +35,7 @@ const FEEDS: &[(&str, &str, &str)] = &[
     ("CostModel", "ideal", "backfill_base_us"),
     ("CostModel.backfill_base_us", "9", "backfill_base_us"),
     ("CostModel.backfill_record_us", "9", "backfill_record_us"),
+    ("CostModel.backfill_passed_us", "9", "backfill_passed_us"),
     ("CostModel.backfill_record_per_1000_nodes_us", "9", "backfill_record_per_1000_nodes_us"),
     ("CostModel.main_start_us", "9", "main_start_us"),
     ("CostModel.noise_percent", "9", "noise_percent"),
