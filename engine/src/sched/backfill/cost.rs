@@ -69,7 +69,7 @@ impl CycleCost {
             return Self::new(0, ms as u64 * 1000 / records, yields, max_time_ms);
         }
         let waiting = controller.queue.len() as u64;
-        let tested = (controller.queue.within_caps(backfill.max_job_part) as u64).min(backfill.max_job_test.into());
+        let tested = controller.queue.within_caps(backfill.max_job_part) as u64;
         let record_us = cost.record_us(controller.scenario.cluster.nodes.len());
         let mean_us = match waiting.saturating_sub(tested) {
             0 => record_us,
