@@ -27,6 +27,8 @@ const END_OF_RUN: u64 = 1 << 40;
 
 /// Between two scans for jobs whose time is over [s].
 const SCAN_SECONDS: i64 = 30;
+/// The background loop sees so late, on average, that they are over (docs/FIDELITY.md, facts 54) [ms].
+const SCAN_LATE_MS: i64 = 27;
 
 /// The reservation sweep's period [s].
 const SWEEP_SECONDS: i64 = 5;
@@ -37,7 +39,6 @@ pub(crate) struct Timers {
     /// When the controller started.
     pub(crate) boot: i64,
     tick_zero: i64,
-    scan_zero: i64,
     sweep_zero: i64,
     batch_delay: i64,
     full_interval: Option<i64>,
@@ -95,7 +96,6 @@ impl Timers {
         let backfill_start = boot + startup * 73 / 100;
         let priority_start = boot + startup;
         let tick_zero = boot + startup;
-        let scan_zero = seconds(boot) + phase.below(30) as i64;
         let sweep_zero = seconds(boot) + phase.below(SWEEP_SECONDS as u64) as i64;
         let backfill_off = policy.scheduler == Scheduler::SlurmBuiltin || policy.backfill.interval.is_none();
         let backfill_interval = i64::from(policy.backfill.interval.unwrap_or(30)) * SECOND;
@@ -103,7 +103,6 @@ impl Timers {
         let mut timers = Self {
             boot,
             tick_zero,
-            scan_zero,
             sweep_zero,
             batch_delay: if is_off(Rule::BatchDelay) { 0 } else { i64::from(policy.main.batch_sched_delay) },
             full_interval: policy.main.sched_interval.map(i64::from),
@@ -322,8 +321,9 @@ impl Timers {
             let period = SCAN_SECONDS * SECOND;
             return known + (end * SECOND - known + period - 1).div_euclid(period) * period;
         }
-        let scan = self.scan_zero + (end - self.scan_zero + SCAN_SECONDS - 1).div_euclid(SCAN_SECONDS) * SCAN_SECONDS;
-        self.tick_at(scan * SECOND)
+        // The first comes a period after the background loop's begin.
+        let period = SCAN_SECONDS * SECOND + SCAN_LATE_MS;
+        self.tick_zero + (end * SECOND - self.tick_zero + period - 1).div_euclid(period).max(1) * period
     }
 
     /// The reservation sweep that sees what begins or ends in second `time`.

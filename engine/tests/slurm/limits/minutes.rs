@@ -131,10 +131,10 @@ fn minutes_of_what_a_job_does_not_use_do_not_hold_it() {
          set enforce=limits multifactor half_life=0
          account x grp_gpu_mins=4
          user a account=x
-         job 1 user=a n=1 gres=gpu:1 run=290 t=10
+         job 1 user=a n=1 gres=gpu:1 run=241 t=10
          job 2 at=1000 user=a n=1 gres=gpu:1 run=100 t=10
          job 3 at=1000 user=a n=1 run=800 t=20",
-        "1  0     0..4        +290  COMPLETED  n1  *
+        "1  0     0..4        +241  COMPLETED  n1  *
          2  1000  -           -     PENDING    -   -
          3  1000  1000..1004  +800  COMPLETED  n1  *",
     );
