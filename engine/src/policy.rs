@@ -410,7 +410,7 @@ pub struct CostModel {
 impl CostModel {
     /// A busy controller: 6.5 ms + records × (2.1 ms + 16 ms per 1,000 nodes) ± 20 %; 0.5 ms for a record that is passed over.
     ///
-    /// Base and record: the median over 24 recorded cases on 4 to 12 nodes, whose clock runs 25 to 30 times as fast as their machine (base
+    /// Base and record: the median over 24 recorded cases on 4 to 16 nodes, whose clock runs 25 to 30 times as fast as their machine (base
     /// 2.6 to 14.7 ms, a record that is tested 1.0 to 3.1 ms, one that is passed over 0.5 ms). An idle controller at real time needs a
     /// twenty-fifth of it there (oracle, probe-turnover: 0.26 ms + 0.048 ms a record): on a small machine no cycle is long
     /// with either. Nodes: with them a record takes 6.2 ms on 256 nodes, where 54 took 0.23 s (4.3 ms each) and 1,500 on a slow

@@ -8,7 +8,7 @@ use crate::select::free::Free;
 use crate::select::shape::Shape;
 use crate::simulation::ends::RunEnded;
 use crate::simulation::events::Event;
-use crate::simulation::jobs::{LiveJob, Phase};
+use crate::simulation::jobs::Phase;
 use crate::simulation::{Controller, seconds};
 
 impl Controller<'_> {
@@ -20,8 +20,9 @@ impl Controller<'_> {
         partition: PartitionId,
         usable: &NodeSet,
     ) -> Option<Vec<JobId>> {
-        let mut preemption = self.preempt.take()?;
+        self.preempt.as_ref()?;
         let victims = self.victims_of(id, partition);
+        let mut preemption = self.preempt.take()?;
         preemption.free.copy_from(&self.free);
         let mut touched = false;
         for live in victims.iter().filter_map(|&victim| self.live.get(victim)) {
@@ -37,9 +38,12 @@ impl Controller<'_> {
     /// ending, which takes `KillWait` and `MessageTimeout`.
     /// O(re-orderings × victims × selection).
     pub(crate) fn make_room(&mut self, id: JobId, partition: PartitionId, shape: &Shape, usable: &NodeSet) -> bool {
+        if self.preempt.is_none() {
+            return false;
+        }
+        let victims = self.victims_of(id, partition);
         let Some(mut preemption) = self.preempt.take() else { return false };
         let user = self.scenario.workload.jobs[id.index()].user.0;
-        let victims = self.victims_of(id, partition);
         let mut admitting = usable.clone();
         if shape.exclusive_user || !self.node_jobs.none_refuses() {
             // Nodes that are other users' now are out, though their jobs could be struck (rec v-pre); but for whole nodes, which come
@@ -159,10 +163,16 @@ impl Controller<'_> {
         self.selector.chosen.iter().filter(|offer| holds(offer.node)).count()
     }
 
-    /// Strikes a victim: at once, or by the time-limit scan after its grace time.
+    /// Strikes a victim: at once, or by the time-limit scan after its grace time; if that is over and the scan has not come yet, at once
+    /// (rec n-tier).
     fn preempt(&mut self, victim: JobId) {
-        let is_struck = |live: &&LiveJob| live.warned || live.phase != Phase::Running;
-        let Some(live) = self.live.get(victim).filter(|live| !is_struck(live)) else { return };
+        let Some(live) = self.live.get(victim).filter(|live| live.phase == Phase::Running) else { return };
+        if live.warned {
+            if seconds(self.now) >= live.expected_end {
+                self.end_preempted(victim);
+            }
+            return;
+        }
         let grace = i64::from(self.grace_time(live));
         if grace == 0 {
             self.end_preempted(victim);

@@ -6,6 +6,9 @@ pub(crate) mod make_room;
 pub(crate) mod order;
 pub(crate) mod victims;
 
+use std::collections::BTreeMap;
+
+use crate::ids::JobId;
 use crate::policy::{PreemptKind, PreemptMode};
 use crate::scenario::Scenario;
 use crate::select::free::{Free, Geometry};
@@ -15,6 +18,11 @@ use crate::select::free::{Free, Geometry};
 pub(crate) struct Preemption {
     /// What is free without the victims.
     pub(crate) free: Free,
+    /// When the job records of started tasks of arrays were made [s]: a task that starts keeps the one that it has, and slurmctld makes another for the
+    /// rest of the array.
+    pub(crate) made: BTreeMap<JobId, i64>,
+    /// When that was last done for an array, by its id [s].
+    pub(crate) split: BTreeMap<u64, i64>,
 }
 
 impl Preemption {
@@ -28,6 +36,6 @@ impl Preemption {
             PreemptKind::PartitionPrio => scenario.cluster.partitions.iter().any(|it| removes(it.preempt_mode)),
             PreemptKind::Qos => scenario.qos.iter().any(|it| removes(it.preempt_mode)),
         };
-        can_preempt.then(|| Box::new(Self { free: Free::new(geometry) }))
+        can_preempt.then(|| Box::new(Self { free: Free::new(geometry), made: BTreeMap::new(), split: BTreeMap::new() }))
     }
 }

@@ -64,8 +64,21 @@ impl Controller<'_> {
         i64::from(first.unwrap_or(self.scenario.policy.preempt.exempt_time))
     }
 
-    /// Running jobs that this one may preempt, those of the lowest tier or QOS and the smallest first, or the youngest.
-    /// O(running × nodes of a job).
+    /// A task of an array starts for the first time, and the array's record is split. O(log tasks).
+    pub(crate) fn note_split(&mut self, id: JobId) {
+        let now = seconds(self.now);
+        let job = &self.scenario.workload.jobs[id.index()];
+        let Some(preemption) = self.preempt.as_mut().filter(|_| matches!(job.name.part, JobPart::Task(_))) else {
+            return;
+        };
+        if !preemption.made.contains_key(&id) {
+            let made = preemption.split.insert(job.name.id, now);
+            preemption.made.insert(id, made.unwrap_or(job.submit));
+        }
+    }
+
+    /// Running jobs that this one may preempt, those of the lowest tier or QOS and the smallest first, or the youngest; of equals
+    /// those whose job record was made first (rec n-tier). O(running × nodes of a job).
     pub(super) fn victims_of(&self, id: JobId, partition: PartitionId) -> Vec<JobId> {
         let nodes = &self.scenario.cluster.partitions[partition.index()].nodes;
         let priority = self.live.get(id).map_or(0, |live| live.priority);
@@ -79,15 +92,20 @@ impl Controller<'_> {
                 && victim.allocation.shares.iter().any(|share| nodes.contains(share.node))
         };
         let live = self.running.iter().filter_map(|running| self.live.get(running.job));
-        let mut victims: Vec<(i64, JobId)> =
-            live.filter(may_go).map(|victim| (self.preemption_order(victim), victim.job)).collect();
+        let made = |job: JobId| {
+            let task = self.preempt.as_ref().and_then(|preemption| preemption.made.get(&job).copied());
+            task.unwrap_or(self.scenario.workload.jobs[job.index()].submit)
+        };
+        let mut victims: Vec<(i64, i64, JobId)> =
+            live.filter(may_go).map(|victim| (self.preemption_order(victim), made(victim.job), victim.job)).collect();
         victims.sort_unstable();
+        let mut victims: Vec<JobId> = victims.into_iter().map(|(_, _, job)| job).collect();
         if self.hetjobs.is_some() {
             // A component goes with all its siblings, or not at all.
-            let may_go: std::collections::BTreeSet<JobId> = victims.iter().map(|&(_, job)| job).collect();
-            victims.retain(|&(_, job)| self.running_siblings(job).iter().all(|sibling| may_go.contains(sibling)));
+            let may_go: std::collections::BTreeSet<JobId> = victims.iter().copied().collect();
+            victims.retain(|&job| self.running_siblings(job).iter().all(|sibling| may_go.contains(sibling)));
         }
-        victims.into_iter().map(|(_, job)| job).collect()
+        victims
     }
 
     /// The running components of a heterogeneous job, the given one included; none for any other job.

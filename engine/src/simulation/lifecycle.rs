@@ -384,6 +384,7 @@ impl Controller<'_> {
         self.events.push(end.max(self.now), Event::RunEnds { job: id, killed, starts });
         self.touch();
         self.array_task_started(id);
+        self.note_split(id);
         self.limits_start(id);
         self.take_licenses(id);
     }

@@ -419,3 +419,44 @@ fn who_is_exclusive_to_its_user_strikes_nobody_else() {
          2  100  1.end+0..5  +50   COMPLETED  n1     *",
     );
 }
+
+/// Recorded (n-tier): job 1's grace time is over at 109; the scan has not come yet, but job 3 strikes it again.
+#[test]
+fn a_victim_whose_grace_time_is_over_goes_when_it_is_struck_again() {
+    for seed in 0..8 {
+        let (scenario, outcome) = run(
+            "node n1 cores=4
+             partition low grace=5
+             partition high tier=2
+             partition top tier=3
+             set preempt=partition preempt_mode=cancel
+             job 1 p=low n=4 run=1000 t=60
+             job 2 at=100 p=high n=4 run=50 t=10
+             job 3 at=115 p=top n=4 run=50 t=10",
+            seed,
+        );
+        let end = outcome.records[0].end.unwrap() - scenario.workload.jobs[0].submit;
+        assert!((105..=119).contains(&end), "{end} with seed {seed}");
+    }
+}
+
+/// Recorded (n-tier): job 2 was submitted before the record of the array's third task was made, which is when the second task started.
+#[test]
+fn of_equal_victims_the_one_whose_record_is_older_goes() {
+    let outcome = run(
+        "node n1 cores=4
+         partition low
+         partition high tier=2
+         set preempt=partition preempt_mode=cancel
+         job 1 array=1-3 p=low n=3 run=60 t=10
+         job 2 at=10 p=low n=1 run=1000 t=60
+         job 3 at=150 p=high n=1 run=50 t=10",
+        1,
+    )
+    .1;
+    let states: Vec<JobState> = outcome.records.iter().map(|record| record.state).collect();
+    assert_eq!(
+        states,
+        [JobState::Completed, JobState::Completed, JobState::Completed, JobState::Preempted, JobState::Completed]
+    );
+}

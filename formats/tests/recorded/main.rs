@@ -14,7 +14,8 @@
 //! `--prefer`, node ranges and `MaxCPUsPerNode` (`s-sel`), limits of QOS over a tree of accounts, GPUs and tiers (`s-site`); all of sbatch's options that select nodes, over nodes with and without threads,
 //! with CR_Core, CR_CPU and MaxCPUsPerNode, a switch tree, and GPUs near cores (`t-nomem`, `t-cpu`, `v-topo`, `v-gpu`), select/linear with memory and
 //! a second tier (`v-lin`), preemption by QOS with grace and exempt times (`v-pre`, without two jobs that slurmctld held for an error of its own);
-//! the oracle's `features` (run a1, with its QOS and its reservation); with those columns of sacct and
+//! the oracle's `features` (run a1, with its QOS and its reservation); preemption by partition with arrays, licences and classic fair-share (`n-tier`, without a job
+//! that waited for one of which sacct says nothing); with those columns of sacct and
 //! lines of slurmctld.log that are read.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -162,6 +163,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("micro-split-n", 101),
         ("micro-fsx10", 250),
         ("ub-micro", 500),
+        ("n-tier", 186),
         ("q-gpu", 164),
         ("p-als", 10),
         ("p-nores", 8),
