@@ -536,7 +536,10 @@ fn look_at(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut
     }
     let request = record.request;
     let shapes = controller.take_shapes_of(id);
-    let next = place(controller, backfill, cycle, record, &shapes[record.place as usize], test_only);
+    let shape = &shapes[record.place as usize];
+    // Who asks for more nodes than its limits leave it at most is passed over, with `assoc_limit_stop` too (rec n-whole).
+    let next =
+        if shape.over_limit { Next::Record } else { place(controller, backfill, cycle, record, shape, test_only) };
     controller.put_shapes(request, shapes);
     hetjobs::start_at_once(controller, cycle, id);
     next

@@ -375,6 +375,12 @@ fn consider(
     } else if !controller.licenses_free(id) {
         stamp(controller, scratch);
         if controller.scenario.policy.backfill.licenses { Tried::Ends } else { Tried::Passes }
+    } else if shape.over_limit {
+        // Nodes are not looked at, nor weighed.
+        match controller.scenario.policy.main.assoc_limit_stop {
+            true => fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes)),
+            false => Tried::Passes,
+        }
     } else {
         scratch.left.copy_from(&scratch.available);
         scratch.left.intersect(&shape.tested);

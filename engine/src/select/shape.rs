@@ -103,6 +103,8 @@ pub(crate) struct Shape {
     pub(crate) block_cores: bool,
     /// `--switches`: how many leaf switches at most, and how long it waits for nodes of so few [s].
     pub(crate) leaf_wait: Option<(u32, i64)>,
+    /// The job's limits leave it fewer nodes than it needs.
+    pub(crate) over_limit: bool,
     /// Alternatives of `[a|b]`: all nodes of one.
     pub(crate) alternatives: Vec<NodeSet>,
     /// Parts of `a*2&b*3`.
@@ -205,6 +207,7 @@ pub(crate) enum Strategy {
 impl Shape {
     /// Selection takes no more nodes than `most`, if the request allows for so few. O(1).
     pub(crate) fn cap_nodes(&mut self, most: u32) {
+        self.over_limit = most < self.min_nodes;
         let most = most.max(self.min_nodes);
         let (max_nodes, wanted_nodes) = self.uncapped;
         (self.max_nodes, self.wanted_nodes) = (max_nodes.min(most), wanted_nodes.min(most));
@@ -420,6 +423,7 @@ impl Shape {
             unshared: None,
             block_cores: request.block_cores.unwrap_or(select.block_cores),
             leaf_wait: leaf_wait(request, cluster, select),
+            over_limit: false,
             alternatives: Vec::new(),
             counted: Vec::new(),
             feasible: false,

@@ -64,7 +64,7 @@ pub(crate) struct LiveJob {
     pub(crate) preempting_since: Option<i64>,
     /// The scheduling cycle in which that was.
     pub(crate) preempting_in: Option<u64>,
-    /// When it was first tried with a wish for one leaf switch [s].
+    /// Since when it waits for one leaf switch, once it was tried with that wish [s].
     pub(crate) leaf_since: Option<i64>,
     /// What it holds.
     pub(crate) allocation: Allocation,

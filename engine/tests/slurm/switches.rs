@@ -1,6 +1,6 @@
 //! Leaf switches: which are chosen, and `--switches` (slurm-semantics 6.8).
 
-use crate::schedule::{expect, expect_equal_with_every_cycle};
+use crate::schedule::{expect, expect_equal_with_every_cycle, run};
 
 /// One node of each leaf is free; job 3 wants two. Both of the second leaf are free at 1,000.
 fn scenario(settings: &str, wish: &str) -> String {
@@ -134,4 +134,25 @@ fn lighter_nodes_suffice_for_the_least_of_a_range() {
                     switch top over=s1,s2
                     job 1 N=1-3 n=4 run=100";
     expect(scenario, "1  0  0..4  +100  COMPLETED  n1  *");
+}
+
+/// Recorded (n-whole): the wait for a leaf begins with the submission's test. Job 5 is first tried when job 4 of its user has started, and its
+/// 200 s are over then.
+#[test]
+fn the_wait_for_a_leaf_begins_with_the_submission() {
+    let (_, outcome) = run(
+        "node n[1-4] cores=4
+         switch s1 nodes=n[1-2]
+         switch s2 nodes=n[3-4]
+         switch top over=s1,s2
+         set bf_interval=10 bf_max_job_user=1
+         job 1 n=4 w=n1 run=300 t=40 user=b
+         job 2 n=4 w=n3 run=5000 t=100 user=b
+         job 3 at=4 N=4 n=16 run=10 t=5 user=b
+         job 4 at=5 n=4 w=n1 run=2000 t=40 user=a
+         job 5 at=10 N=2 n=8 run=50 t=5 user=a switches=1@200",
+        1,
+    );
+    let start = |index: usize| outcome.records[index].start.unwrap();
+    assert!((0..60).contains(&(start(4) - start(3))), "{} and {}", start(3), start(4));
 }

@@ -15,7 +15,8 @@
 //! with CR_Core, CR_CPU and MaxCPUsPerNode, a switch tree, and GPUs near cores (`t-nomem`, `t-cpu`, `v-topo`, `v-gpu`), select/linear with memory and
 //! a second tier (`v-lin`), preemption by QOS with grace and exempt times (`v-pre`, without two jobs that slurmctld held for an error of its own);
 //! the oracle's `features` (run a1, with its QOS and its reservation); preemption by partition with arrays, licences and classic fair-share (`n-tier`, without a job
-//! that waited for one of which sacct says nothing); with those columns of sacct and
+//! that waited for one of which sacct says nothing); threads everywhere and shared cores (`n-smt`, without eight jobs of `--mem=0` above a
+//! partition's `MaxMemPerNode`, which never start); whole nodes over a switch tree (`n-whole`); with those columns of sacct and
 //! lines of slurmctld.log that are read.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -163,7 +164,9 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("micro-split-n", 101),
         ("micro-fsx10", 250),
         ("ub-micro", 500),
+        ("n-smt", 132),
         ("n-tier", 186),
+        ("n-whole", 205),
         ("q-gpu", 164),
         ("p-als", 10),
         ("p-nores", 8),
@@ -212,8 +215,8 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
             // Where a job holds cycles up (select/linear), when they stamp what is not known as well.
             "u-lin" => found.cycles / 8,
             "v-lin" => found.cycles / 30,
-            // Jobs whose dependency never held were submitted, and are not in its sacct.
-            "s-dep" => found.cycles / 50,
+            // Jobs that could never start were submitted, and are not in its sacct.
+            "s-dep" | "n-smt" => found.cycles / 50,
             _ => found.cycles / 100,
         };
         assert!(found.uncaused <= most, "{name}: {} of {} cycles", found.uncaused, found.cycles);

@@ -30,3 +30,20 @@ fn selection_takes_no_more_nodes_than_a_limit_leaves() {
     expect(&scenario("max_node_per_user=2"), &fifth("3.end+0..34", "n1,n3"));
     expect(&scenario("grp_node=2"), &fifth("3.end+0..34", "n1,n3"));
 }
+
+/// Recorded (n-whole): job 2 asks for more nodes than its QOS may ever have, and gets no plan, with `assoc_limit_stop` too. (A plan on all nodes
+/// at 900 would hold job 3 back, whose limit ends later.)
+#[test]
+fn who_asks_for_more_nodes_than_limits_leave_is_never_planned() {
+    expect(
+        "node n[1-3] cores=4
+         set enforce=limits assoc_limit_stop
+         qos few grp_node=2
+         job 1 n=4 w=n1 run=600 t=15
+         job 2 at=10 qos=few N=3 n=12 run=100 t=10
+         job 3 at=20 n=4 run=800 t=20",
+        "1  0   *       +600  COMPLETED  n1  *
+         2  10  -       -     PENDING    -   -
+         3  20  20..54  +800  COMPLETED  n2  backfill",
+    );
+}
