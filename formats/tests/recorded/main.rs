@@ -16,7 +16,8 @@
 //! a second tier (`v-lin`), preemption by QOS with grace and exempt times (`v-pre`, without two jobs that slurmctld held for an error of its own);
 //! the oracle's `features` (run a1, with its QOS and its reservation); preemption by partition with arrays, licences and classic fair-share (`n-tier`, without a job
 //! that waited for one of which sacct says nothing); threads everywhere and shared cores (`n-smt`, without eight jobs of `--mem=0` above a
-//! partition's `MaxMemPerNode`, which never start); whole nodes over a switch tree (`n-whole`); with those columns of sacct and
+//! partition's `MaxMemPerNode`, which never start); whole nodes over a switch tree (`n-whole`), GPUs and
+//! cores in three partitions (`n-gpu`); with those columns of sacct and
 //! lines of slurmctld.log that are read.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -164,6 +165,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("micro-split-n", 101),
         ("micro-fsx10", 250),
         ("ub-micro", 500),
+        ("n-gpu", 200),
         ("n-smt", 132),
         ("n-tier", 186),
         ("n-whole", 205),
