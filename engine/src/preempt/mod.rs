@@ -18,8 +18,8 @@ use crate::select::free::{Free, Geometry};
 pub(crate) struct Preemption {
     /// What is free without the victims.
     pub(crate) free: Free,
-    /// When the job records of started tasks of arrays were made [s]: a task that starts keeps the one that it has, and slurmctld makes another for the
-    /// rest of the array.
+    /// When the job records of started tasks of arrays were made [s]: a task that starts keeps the one that it has, and
+    /// slurmctld makes another for the rest of the array.
     pub(crate) made: BTreeMap<JobId, i64>,
     /// When that was last done for an array, by its id [s].
     pub(crate) split: BTreeMap<u64, i64>,

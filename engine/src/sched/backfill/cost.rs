@@ -52,8 +52,8 @@ fn ms(us: u64) -> i64 {
 }
 
 impl CycleCost {
-    /// Of the next cycle: which of its records it tests is told from caps by user and partition, not by going through it. The factor is drawn by the cycle's number, so that it is the same however earlier cycles were
-    /// accounted for. O(1); with `bf_max_job_part`, O(partitions).
+    /// Of the next cycle: which of its records it tests is told from caps by user and partition, not by going through it. The
+    /// factor is drawn by the cycle's number, so that it is the same however earlier cycles were accounted for. O(1); with `bf_max_job_part`, O(partitions).
     pub(super) fn of_next(controller: &Controller<'_>) -> Self {
         let policy = &controller.scenario.policy;
         let (cost, backfill) = (&policy.cost, &policy.backfill);

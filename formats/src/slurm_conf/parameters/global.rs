@@ -49,7 +49,7 @@ pub(super) static MODELLED: &[Parameter] = &[
         Kind::OneOf(&["ideal", "default"]),
         "",
         "default",
-        "how long backfill cycles take: no time, or what was published",
+        "how long backfill cycles take: no time, or what they took in recordings",
     ),
     cost("CostModel.backfill_base_us", Kind::NATURAL, "µs", "6500", "time of a backfill cycle before its first record"),
     cost("CostModel.backfill_record_us", Kind::NATURAL, "µs", "2100", "time of one record in backfill"),
