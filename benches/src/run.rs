@@ -94,7 +94,7 @@ pub(crate) fn huge(options: &Options) -> anyhow::Result<()> {
     let watch = Stopwatch::start();
     let (mut scenario, hash) = direct::scenario(&machines::huge(jobs), options.seed)?;
     if !options.ideal {
-        scenario.policy.cost = CostModel::PUBLISHED;
+        scenario.policy.cost = CostModel::RECORDED;
     }
     let mut report = Report {
         name: "huge".to_owned(),

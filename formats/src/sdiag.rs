@@ -78,7 +78,7 @@ impl Sdiag {
 
     /// The cost model whose cycles of the mean depth take the mean time on so many nodes: the default model, in proportion.
     pub fn cost(&self, nodes: usize) -> CostModel {
-        let model = CostModel::PUBLISHED;
+        let model = CostModel::RECORDED;
         let (mean, depth, nodes) = (u128::from(self.mean_cycle_us), u128::from(self.mean_depth.max(1)), nodes as u128);
         let per_1000 = u128::from(model.backfill_record_per_1000_nodes_us);
         // In thousandths of a microsecond, of the default model.

@@ -18,7 +18,7 @@ impl SlurmConf {
     pub(super) fn set_simulator(&mut self, setting: Setting) {
         if setting.parameter.name == "CostModel" {
             let is_default = setting.value.eq_ignore_ascii_case("default");
-            let model = if is_default { CostModel::PUBLISHED } else { CostModel::default() };
+            let model = if is_default { CostModel::RECORDED } else { CostModel::default() };
             self.set_cost(&model, &setting.place);
         }
         self.simulator.insert(setting);
@@ -54,7 +54,7 @@ impl SlurmConf {
             let setting = self.simulator.get(name);
             setting.and_then(|setting| setting.value.parse().ok()).unwrap_or(default)
         };
-        let default = CostModel::PUBLISHED;
+        let default = CostModel::RECORDED;
         CostModel {
             backfill_base_us: figure(BASE, default.backfill_base_us),
             backfill_record_us: figure(RECORD, default.backfill_record_us),

@@ -89,7 +89,7 @@ fn victims_and_returns_are_counted_and_an_ideal_controller_is_named() {
     assert_eq!((figures.preempted_jobs, figures.requeued_jobs), (2, 5));
     let caveats = |policy: Policy| summary(ROWS, None).under(&policy).caveats.len();
     assert_eq!(caveats(Policy::default()), 1);
-    assert_eq!(caveats(Policy { cost: CostModel::PUBLISHED, ..Policy::default() }), 0);
+    assert_eq!(caveats(Policy { cost: CostModel::RECORDED, ..Policy::default() }), 0);
     assert_eq!(caveats(Policy { scheduler: Scheduler::Easy, ..Policy::default() }), 0);
 }
 

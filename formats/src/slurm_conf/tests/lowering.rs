@@ -40,7 +40,7 @@ fn the_recorded_cluster_is_lowered_as_it_was_run() {
 fn what_the_file_does_not_say_has_the_engines_defaults() {
     let policy = site(&small("")).policy;
     // But for the controller's own time.
-    let default = Policy { cost: CostModel::PUBLISHED, ..Policy::default() };
+    let default = Policy { cost: CostModel::RECORDED, ..Policy::default() };
     assert_eq!(format!("{policy:?}").replace("unit: Core", "unit: Cpu"), format!("{default:?}"));
 }
 

@@ -1,0 +1,63 @@
+//! What one node's answer to a request depends on.
+
+use crate::ids::GresId;
+use crate::node_set::NodeSet;
+use crate::select::shape::{MemoryNeed, Shape};
+
+/// All that one node's answer to a shape depends on ([`super::usable`]): shapes alike in it get the same answer.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct NodeNeed {
+    eligible: NodeSet,
+    room_per_node: u32,
+    most_of_whole: Option<u32>,
+    memory: MemoryNeed,
+    gres: Vec<(GresId, u32)>,
+    gres_of_socket: Vec<(GresId, u32)>,
+    exclusive_user: bool,
+    asks_for_user: bool,
+    /// `None` if it takes whole nodes, however its tasks are spread over them.
+    tasks: Option<TaskNeed>,
+}
+
+/// The part of a [`NodeNeed`] that says how tasks are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct TaskNeed {
+    cpus_per_task: u32,
+    per_node: Option<u32>,
+    per_socket: Option<u32>,
+    per_core: Option<u32>,
+    threads_per_core: Option<u32>,
+    cores_per_socket: u32,
+    sockets_per_node: u32,
+    max_cpus_per_node: Option<(u32, u32)>,
+    min_cpus_per_node: u32,
+    room_for_tasks: u32,
+}
+
+impl Shape {
+    /// What one node's answer depends on.
+    pub(crate) fn node_need(&self) -> NodeNeed {
+        NodeNeed {
+            eligible: self.eligible.clone(),
+            room_per_node: self.room_per_node,
+            most_of_whole: self.most_of_whole,
+            memory: self.memory,
+            gres: self.gres.clone(),
+            gres_of_socket: self.gres_of_socket.clone(),
+            exclusive_user: self.exclusive_user,
+            asks_for_user: self.asks_for_user,
+            tasks: (!self.whole_nodes).then_some(TaskNeed {
+                cpus_per_task: self.cpus_per_task,
+                per_node: self.tasks_a_node_counts(),
+                per_socket: self.tasks_per_socket,
+                per_core: self.tasks_per_core,
+                threads_per_core: self.threads_per_core,
+                cores_per_socket: self.cores_per_socket,
+                sockets_per_node: self.sockets_per_node,
+                max_cpus_per_node: self.max_cpus_per_node,
+                min_cpus_per_node: self.min_cpus_per_node,
+                room_for_tasks: self.room_for_tasks,
+            }),
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Preparing a request for a partition.
+
+use super::gres;
+use super::{Alone, MemoryNeed, Shape, Strategy};
+use crate::ablation::{Rule, is_off};
+use crate::cluster::{Cluster, MemoryDefault, Node, OverSubscribe, Partition};
+use crate::ids::{GresId, NodeId, PartitionId};
+use crate::job::{FeatureExpr, GresScope, Memory, Request, Sharing};
+use crate::node_set::NodeSet;
+use crate::policy::SelectPolicy;
+use crate::select::rows;
+
+impl Shape {
+    /// Prepares a request for a partition. O(nodes).
+    pub(crate) fn new(cluster: &Cluster, select: &SelectPolicy, partition_id: PartitionId, request: &Request) -> Self {
+        let partition = &cluster.partitions[partition_id.index()];
+        let n_nodes = cluster.nodes.len();
+        let mut cpus_per_task = request.cpus_per_task.max(1);
+        let mut memory = request.memory;
+        let limit = partition.max_memory.or(select.max_memory);
+        if let (Memory::PerCpu(asked), Some(MemoryDefault::PerCpu(most))) = (memory, limit)
+            && asked > most
+            && most > 0
+        {
+            let factor = asked.div_ceil(most);
+            cpus_per_task = cpus_per_task.saturating_mul(factor as u32);
+            memory = Memory::PerCpu(asked.div_ceil(factor));
+        }
+        let mut min_cpus = request.min_cpus.max(request.tasks.saturating_mul(cpus_per_task)).max(1);
+        let mut min_cpus_per_node = request.min_cpus_per_node.unwrap_or(1).max(cpus_per_task);
+        if let (Memory::PerNode(asked), Some(MemoryDefault::PerCpu(most))) = (memory, limit)
+            && most > 0
+        {
+            min_cpus_per_node = min_cpus_per_node.max(asked.div_ceil(most) as u32);
+        }
+        let tasks = request.tasks.max(1);
+        let mut room = 1;
+        // node_scheduler.c of 22.05.8, `get_node_cnts`.
+        let least = if request.past_min_nodes { 0 } else { partition.min_nodes };
+        let min_nodes = request.min_nodes.max(1).max(least);
+        let mut spread = min_nodes;
+        if let Some(per_node) = request.ntasks_per_node {
+            spread = spread.max(tasks.div_ceil(per_node.max(1)));
+            // A single task does not get the CPUs of those that are not there (observed on 22.05.8; docs/FIDELITY.md, facts 37).
+            if tasks > 1 {
+                room = per_node.saturating_mul(cpus_per_task);
+            }
+        }
+        let most = partition.max_nodes.unwrap_or(500_000);
+        let mut max_nodes = match request.max_nodes {
+            Some(asked) if request.past_max_nodes => asked.min(500_000),
+            asked => asked.unwrap_or(most).min(most),
+        };
+        // Who counts GPUs alone gets them from as many nodes as it takes.
+        let counts_gpus_alone = request.tasks == 0 && request.gres.iter().any(|gres| gres.scope == GresScope::PerJob);
+        if request.max_nodes.is_none() && !counts_gpus_alone && !select.linear {
+            max_nodes = max_nodes.min(tasks.max(min_nodes));
+        }
+        let wanted_nodes = match request.max_nodes {
+            Some(most) if !request.use_min_nodes => most.min(max_nodes).max(min_nodes),
+            _ => min_nodes,
+        };
+        let asks_for_all =
+            partition.over_subscribe == OverSubscribe::Exclusive || request.sharing == Sharing::Exclusive || {
+                // Its submission is tried in the first partition first, and then it is a job of whole nodes everywhere
+                // (node_scheduler.c of 22.05.8, `_resolve_shared_status`; rec p-sel1).
+                let first = request.partitions.first().filter(|_| !select.linear);
+                first.is_some_and(|id| cluster.partitions[id.index()].over_subscribe == OverSubscribe::Exclusive)
+            };
+        let whole_nodes = select.linear || (asks_for_all && !is_off(Rule::Exclusive)) || is_off(Rule::Cores);
+        // select/linear looks at smaller nodes too, if only to see that they differ in size.
+        let tasks_room = request.ntasks_per_node.filter(|_| !select.linear).unwrap_or(1).saturating_mul(cpus_per_task);
+        let least_cpus = min_cpus_per_node.max(room).max(tasks_room);
+        // A node must have room for the tasks of one socket, or of one core.
+        let of_socket = request.ntasks_per_socket.or(request.ntasks_per_core).unwrap_or(1);
+        let least_tasks = if request.ntasks_per_node.is_some() || select.linear { 1 } else { of_socket };
+        if request.ntasks_per_node.is_none() && max_nodes == 1 && !select.linear {
+            room = room.max(min_cpus);
+        }
+        min_cpus = min_cpus.max(min_nodes);
+        let strategy = if request.spread {
+            Strategy::Spread
+        } else if select.least_loaded_nodes || partition.least_loaded_nodes {
+            Strategy::LeastLoaded
+        } else if select.pack_serial_at_end && min_cpus == 1 && max_nodes == 1 {
+            Strategy::SerialAtEnd
+        } else if select.topology_tree
+            && !cluster.switches.is_empty()
+            && !request.contiguous
+            && (!select.topology_optional || request.switches.is_some())
+        {
+            Strategy::Tree
+        } else {
+            Strategy::Consecutive
+        };
+        let over_nodes = max_nodes > 1 && !select.linear;
+        let mut gres = gres::per_node_gres(request, tasks, spread, over_nodes);
+        gres.retain(|_| !is_off(Rule::Gres));
+        let gpus = gres::gpus_per_node(cluster, &gres);
+        let cpus_a_gpu = gres::cpus_per_gpu(request, partition, select).unwrap_or(0);
+        if cpus_a_gpu > 0 {
+            let cpus = cpus_a_gpu;
+            room = room.max(cpus.saturating_mul(gpus));
+            min_cpus = min_cpus.max(cpus.saturating_mul(gres::gpus_of_job(cluster, request, gpus, (spread, tasks))));
+        }
+        let asked_cpus = request.min_cpus.max(request.tasks.saturating_mul(cpus_per_task)).max(min_nodes);
+        if memory == Memory::Default
+            && gpus > 0
+            && let Some(mb) = partition.default_memory_per_gpu.or(select.default_memory_per_gpu)
+            && !select.linear
+        {
+            memory = Memory::PerGpu(mb);
+        }
+        let gres_of_job =
+            if over_nodes { gres::gres_of_job(request, tasks, (cpus_per_task, cpus_a_gpu)) } else { Vec::new() };
+        min_cpus_per_node = min_cpus_per_node.max(room);
+        let too_much_memory = match (memory, limit) {
+            (Memory::PerNode(asked), Some(MemoryDefault::PerNode(most))) => asked > most,
+            (Memory::PerCpu(asked), Some(MemoryDefault::PerNode(most))) => {
+                asked.saturating_mul(u64::from(min_cpus_per_node)) > most
+            }
+            _ => false,
+        };
+        let gres_of_socket = gres::gres_of_socket(request, whole_nodes);
+        for &(of_socket, count) in &gres_of_socket {
+            gres.iter_mut().filter(|(gres, _)| *gres == of_socket).for_each(|(_, of_node)| *of_node = count);
+        }
+        let room_for_tasks = room.max(tasks_room).max(least_tasks.saturating_mul(cpus_per_task));
+        let mut shape = Self {
+            eligible: NodeSet::empty(n_nodes),
+            tested: NodeSet::empty(n_nodes),
+            min_nodes,
+            max_nodes,
+            wanted_nodes,
+            uncapped: (max_nodes, wanted_nodes),
+            min_cpus,
+            tasks,
+            tasks_are_said: request.tasks > 0,
+            cpus_per_task,
+            tasks_per_node: request.ntasks_per_node,
+            most_of_whole: request
+                .ntasks_per_node
+                .filter(|_| select.linear)
+                .map(|tasks| tasks.saturating_mul(cpus_per_task)),
+            tasks_per_socket: request.ntasks_per_socket,
+            tasks_per_core: request
+                .ntasks_per_core
+                .or(select.one_task_per_core.then_some(1))
+                .filter(|_| !select.linear),
+            threads_per_core: request.threads_per_core.filter(|_| !select.linear),
+            cores_per_socket: request.cores_per_socket.unwrap_or(0),
+            sockets_per_node: request.sockets_per_node.unwrap_or(0),
+            min_cpus_per_node,
+            room_per_node: min_cpus_per_node.max(room_for_tasks),
+            room_for_tasks,
+            memory: memory_need(memory, (gpus.max(1), &gres_of_job), partition, select),
+            gres,
+            gres_of_socket,
+            gres_of_job,
+            whole_nodes,
+            exclusive_user: partition.exclusive_user || request.sharing == Sharing::ExclusiveUser,
+            asks_for_user: request.sharing == Sharing::ExclusiveUser,
+            max_cpus_per_node: partition.max_cpus_per_node.filter(|_| !select.linear).map(|most| {
+                let before = cluster.partitions[..partition_id.index()].iter();
+                (before.filter(|other| other.max_cpus_per_node.is_some()).count() as u32, most)
+            }),
+            spread,
+            required: request.required_nodes.clone(),
+            contiguous: request.contiguous,
+            strategy,
+            rows: rows::rows_of(cluster, partition_id),
+            shared_by: rows::shared_by(partition, request),
+            unshared: None,
+            block_cores: request.block_cores.unwrap_or(select.block_cores),
+            leaf_wait: leaf_wait(request, cluster, select),
+            over_limit: false,
+            alternatives: Vec::new(),
+            counted: Vec::new(),
+            feasible: false,
+            alone: Alone::default(),
+            charged_alone: None,
+            gpus_add_cpus: !select.linear && (min_cpus > asked_cpus || over_nodes && !request.gres.is_empty()),
+            size_varies: false,
+            size_grows: false,
+            alike: None,
+            idle_suffices: false,
+            strays: false,
+        };
+        for (index, node) in cluster.nodes.iter().enumerate() {
+            let id = NodeId::new(index);
+            if !too_much_memory
+                && partition.nodes.contains(id)
+                && !request.excluded_nodes.contains(&id)
+                && could_have(&request.features, node)
+                && is_large_enough(request, least_cpus, memory, shape.memory, node)
+            {
+                shape.tested.insert(id);
+                let has = |&(gres, count): &(GresId, u32)| node.gres.get(gres.index()).is_some_and(|&has| has >= count);
+                if shape.gres.iter().all(has) {
+                    shape.eligible.insert(id);
+                }
+            }
+        }
+        let nodes_with = |expr: &FeatureExpr| {
+            let having = cluster.nodes.iter().enumerate().filter(|(_, node)| could_have(expr, node));
+            NodeSet::from_nodes(n_nodes, having.map(|(index, _)| NodeId::new(index)))
+        };
+        match &request.features {
+            FeatureExpr::MatchingOr(parts) => shape.alternatives = parts.iter().map(nodes_with).collect(),
+            FeatureExpr::Counted(parts) => {
+                shape.counted = parts.iter().map(|(expr, count)| (nodes_with(expr), *count)).collect();
+            }
+            _ => {}
+        }
+        if rows::asks_to_share(partition, request) && !select.linear && request.features == FeatureExpr::Any {
+            shape.unshared = Some(Box::new(Self { shared_by: 1, ..shape.clone() }));
+        }
+        let most = shape.most_of_whole.unwrap_or(u32::MAX);
+        shape.strays = select.linear && shape.may_stray(|node| cluster.nodes[node.index()].all_cpus().min(most));
+        shape
+    }
+}
+
+/// Whether a node, as configured, has the CPUs, the memory and the sockets that are asked for on each node.
+fn is_large_enough(request: &Request, least_cpus: u32, asked: Memory, memory: MemoryNeed, node: &Node) -> bool {
+    let enough_memory = match memory {
+        _ if matches!(asked, Memory::PerGpu(_)) => true,
+        MemoryNeed::NotConsumed(mb) | MemoryNeed::PerNode(mb) => mb <= node.memory_mb,
+        MemoryNeed::PerCpu(mb) => mb.saturating_mul(u64::from(least_cpus)) <= node.memory_mb,
+        MemoryNeed::PerUnit(..) | MemoryNeed::Whole => true,
+    };
+    enough_memory
+        && least_cpus <= node.all_cpus()
+        && request.sockets_per_node.is_none_or(|sockets| sockets <= node.sockets)
+        && request.cores_per_socket.is_none_or(|cores| cores <= node.cores_per_socket)
+        && request.threads_per_core.is_none_or(|threads| threads <= node.threads_per_core)
+}
+
+/// Whether a node satisfies the constraint; for alternatives and counts, whether it could serve one of the parts.
+fn could_have(expr: &FeatureExpr, node: &Node) -> bool {
+    match expr {
+        FeatureExpr::Any => true,
+        FeatureExpr::Has(feature) => node.features.contains(feature),
+        FeatureExpr::Unknown(_) => false,
+        FeatureExpr::And(parts) => parts.iter().all(|part| could_have(part, node)),
+        FeatureExpr::Or(parts) | FeatureExpr::MatchingOr(parts) => parts.iter().any(|part| could_have(part, node)),
+        FeatureExpr::Counted(parts) => parts.iter().any(|(part, _)| could_have(part, node)),
+    }
+}
+
+/// How many leaf switches a request is for, and how long it waits for so few [s].
+fn leaf_wait(request: &Request, cluster: &Cluster, select: &SelectPolicy) -> Option<(u32, i64)> {
+    let (count, wait) = request.switches?;
+    let most = select.max_switch_wait;
+    let has_tree = select.topology_tree && !cluster.switches.is_empty();
+    (has_tree && count > 0).then(|| (count, i64::from(wait.map_or(most, |wait| wait.min(most)))))
+}
+
+/// What the job takes of a node's memory, given defaults.
+fn memory_need(
+    memory: Memory,
+    (gpus, of_job): (u32, &[gres::GresOfJob]),
+    partition: &Partition,
+    select: &SelectPolicy,
+) -> MemoryNeed {
+    if !select.memory || is_off(Rule::Memory) {
+        return match memory {
+            Memory::PerNode(mb) => MemoryNeed::NotConsumed(mb),
+            _ => MemoryNeed::NotConsumed(0),
+        };
+    }
+    match memory {
+        Memory::PerNode(mb) => MemoryNeed::PerNode(mb),
+        Memory::PerCpu(mb) => MemoryNeed::PerCpu(mb),
+        Memory::PerGpu(mb) => match of_job.first() {
+            Some(wanted) if mb > 0 => MemoryNeed::PerUnit(mb, wanted.least),
+            _ => MemoryNeed::PerNode(mb.saturating_mul(u64::from(gpus))),
+        },
+        Memory::WholeNode => MemoryNeed::Whole,
+        Memory::Default if is_off(Rule::MemoryDefaults) => MemoryNeed::PerNode(0),
+        Memory::Default => match partition.default_memory.or(select.default_memory) {
+            Some(MemoryDefault::PerNode(mb)) if mb > 0 => MemoryNeed::PerNode(mb),
+            Some(MemoryDefault::PerCpu(mb)) if mb > 0 => MemoryNeed::PerCpu(mb),
+            _ => MemoryNeed::Whole,
+        },
+    }
+}
