@@ -1,5 +1,7 @@
 //! When a recorded controller acted, for simulations that shall decide at the very same moments.
 
+use std::collections::BTreeMap;
+
 /// Moments of one recording [ms since the Unix epoch], each list in order of time. What a list leaves out happens when the
 /// simulation's own timers say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,6 +20,8 @@ pub struct Moments {
     pub scans: Vec<i64>,
     /// By job of the workload: when it was back in the queue, its nodes having answered.
     pub returns: Vec<Vec<i64>>,
+    /// By name: when reservations were created.
+    pub reservations: BTreeMap<String, i64>,
     /// From the end of a job, if nobody struck it, to its nodes' answer [ms], which logs do not tell.
     pub answer: Option<i64>,
 }

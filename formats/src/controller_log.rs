@@ -2,7 +2,7 @@
 //! these very moments ([`foresite_engine::simulate_at`]) shows whether it decides as that controller did.
 //! Source: log lines of slurmctld 22.05 at `SlurmctldDebug=debug` with `DebugFlags=Backfill`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 
 use foresite_engine::moments::{Moments, RecordedCycle};
@@ -32,6 +32,8 @@ pub struct ControllerLog {
     ends: HashMap<String, i64>,
     scans: Vec<i64>,
     returns: HashMap<String, Vec<i64>>,
+    /// By name.
+    reservations: BTreeMap<String, i64>,
 }
 
 /// What a line tells.
@@ -44,6 +46,7 @@ enum Told<'l> {
     Starts(&'l str),
     Ends(&'l str),
     Returns(&'l str),
+    Reserves(&'l str),
     Scan,
 }
 
@@ -75,6 +78,8 @@ fn told(text: &str) -> Option<Told<'_>> {
         job_id(text).map(Told::Ends)
     } else if text.trim_start().starts_with("Requeuing JobId=") {
         job_id(text).map(Told::Returns)
+    } else if let Some((_, rest)) = text.split_once("sched: Created reservation=") {
+        rest.split_whitespace().next().map(Told::Reserves)
     } else if text.contains("to reclaim resources for JobId=Invalid") {
         // Its grace time was over: it is killed or requeued.
         Some(Told::Scan)
@@ -123,6 +128,7 @@ impl ControllerLog {
             Told::Arrives(job) => drop(self.arrivals.insert(job.to_owned(), next)),
             Told::Ends(job) => drop(self.ends.entry(job.to_owned()).or_insert(next)),
             Told::Returns(job) => self.returns.entry(job.to_owned()).or_default().push(next),
+            Told::Reserves(name) => drop(self.reservations.insert(name.to_owned(), at)),
             Told::Starts(job) => {
                 // A requeued job's last run counts.
                 self.ends.remove(job);
@@ -169,7 +175,9 @@ impl ControllerLog {
         let unknown = told.filter(|(_, arrival)| arrival.is_none()).count();
         let priority = (1..=steps).map(|step| from + step * period).collect();
         let (main, backfill, scans) = (self.main.clone(), self.backfill.clone(), self.scans.clone());
-        (Moments { main, backfill, priority, arrivals, runs, scans, returns, answer: None }, unknown)
+        let reservations = self.reservations.clone();
+        let answer = None;
+        (Moments { main, backfill, priority, arrivals, runs, scans, returns, reservations, answer }, unknown)
     }
 }
 

@@ -69,9 +69,8 @@ impl Controller<'_> {
         let policy = &self.scenario.policy;
         let ending = i64::from(policy.kill_wait) + i64::from(policy.message_timeout);
         let cycle = self.cycle_number();
-        let Some(live) = self.live.get_mut(id) else { return false };
-        if live.preempting_since.is_none_or(|since| now >= since + ending) {
-            (live.preempting_in, live.preempting_since) = (Some(cycle), Some(now));
+        if self.room_made(id).is_none_or(|since| now >= since + ending) {
+            self.note_room(id, cycle);
             for victim in victims {
                 let siblings = self.running_siblings(victim);
                 self.preempt(victim);
@@ -82,6 +81,26 @@ impl Controller<'_> {
             }
         }
         true
+    }
+
+    /// When room was last made for a job, or for its array as long as it has no record of its own [s]. O(log arrays).
+    fn room_made(&self, id: JobId) -> Option<i64> {
+        let live = self.live.get(id)?;
+        match live.age {
+            Some(_) => live.preempting_since,
+            None => self.preempt.as_ref()?.arrays.get(&self.job(id).name.id).copied(),
+        }
+    }
+
+    /// Notes that room is made for a job now.
+    fn note_room(&mut self, id: JobId, cycle: u64) {
+        let (now, array) = (seconds(self.now), self.job(id).name.id);
+        let Some(live) = self.live.get_mut(id) else { return };
+        live.preempting_in = Some(cycle);
+        match (live.age, &mut self.preempt) {
+            (None, Some(preemption)) => drop(preemption.arrays.insert(array, now)),
+            _ => live.preempting_since = Some(now),
+        }
     }
 
     /// Whether room was made for the job in this cycle, so that its records in other partitions are passed over.
@@ -180,11 +199,13 @@ impl Controller<'_> {
         }
         let (before, starts) = (live.expected_end, live.starts);
         let end = before.min(seconds(self.now) + grace);
-        self.running.remove(before, victim);
+        let moment = live.moment();
+        self.running.remove(moment);
+        let moment = (end, moment.1);
         let (node, ranges) = self.place_of(victim);
-        self.running.insert(end, victim, node, ranges);
+        self.running.insert(moment, victim, node, ranges);
         self.node_jobs.remove(victim, &live.allocation);
-        self.node_jobs.insert(&self.selector.geometry, end, victim, &live.allocation);
+        self.node_jobs.insert(&self.selector.geometry, moment, victim, &live.allocation);
         let at = self.timers.scan_after(end).max(self.now);
         self.events.push(at, Event::GraceOver { job: victim, starts });
         if let Some(live) = self.live.get_mut(victim) {

@@ -8,7 +8,6 @@ pub(crate) mod victims;
 
 use std::collections::BTreeMap;
 
-use crate::ids::JobId;
 use crate::policy::{PreemptKind, PreemptMode};
 use crate::scenario::Scenario;
 use crate::select::free::{Free, Geometry};
@@ -18,11 +17,8 @@ use crate::select::free::{Free, Geometry};
 pub(crate) struct Preemption {
     /// What is free without the victims.
     pub(crate) free: Free,
-    /// When the job records of started tasks of arrays were made [s]: a task that starts keeps the one that it has, and
-    /// slurmctld makes another for the rest of the array.
-    pub(crate) made: BTreeMap<JobId, i64>,
-    /// When that was last done for an array, by its id [s].
-    pub(crate) split: BTreeMap<u64, i64>,
+    /// When room was last made for a task of an array that has not started [s], by its id: its tasks share one record.
+    pub(crate) arrays: BTreeMap<u64, i64>,
 }
 
 impl Preemption {
@@ -36,6 +32,6 @@ impl Preemption {
             PreemptKind::PartitionPrio => scenario.cluster.partitions.iter().any(|it| removes(it.preempt_mode)),
             PreemptKind::Qos => scenario.qos.iter().any(|it| removes(it.preempt_mode)),
         };
-        can_preempt.then(|| Box::new(Self { free: Free::new(geometry), made: BTreeMap::new(), split: BTreeMap::new() }))
+        can_preempt.then(|| Box::new(Self { free: Free::new(geometry), arrays: BTreeMap::new() }))
     }
 }

@@ -4,6 +4,7 @@ use crate::ids::{JobId, PartitionId, QosId};
 use crate::job::JobPart;
 use crate::policy::{PreemptKind, PreemptMode};
 use crate::simulation::jobs::{LiveJob, Phase};
+use crate::simulation::record_age::Age;
 use crate::simulation::{Controller, seconds};
 
 /// Who has started so often is not preempted again: room that is made in vain, or lists that change, must not keep jobs from
@@ -64,19 +65,6 @@ impl Controller<'_> {
         i64::from(first.unwrap_or(self.scenario.policy.preempt.exempt_time))
     }
 
-    /// A task of an array starts for the first time, and the array's record is split. O(log tasks).
-    pub(crate) fn note_split(&mut self, id: JobId) {
-        let now = seconds(self.now);
-        let job = &self.scenario.workload.jobs[id.index()];
-        let Some(preemption) = self.preempt.as_mut().filter(|_| matches!(job.name.part, JobPart::Task(_))) else {
-            return;
-        };
-        if !preemption.made.contains_key(&id) {
-            let made = preemption.split.insert(job.name.id, now);
-            preemption.made.insert(id, made.unwrap_or(job.submit));
-        }
-    }
-
     /// Running jobs that this one may preempt, those of the lowest tier or QOS and the smallest first, or the youngest; of equals
     /// those whose job record was made first (rec n-tier). O(running × nodes of a job).
     pub(super) fn victims_of(&self, id: JobId, partition: PartitionId) -> Vec<JobId> {
@@ -92,12 +80,8 @@ impl Controller<'_> {
                 && victim.allocation.shares.iter().any(|share| nodes.contains(share.node))
         };
         let live = self.running.iter().filter_map(|running| self.live.get(running.job));
-        let made = |job: JobId| {
-            let task = self.preempt.as_ref().and_then(|preemption| preemption.made.get(&job).copied());
-            task.unwrap_or(self.scenario.workload.jobs[job.index()].submit)
-        };
-        let mut victims: Vec<(i64, i64, JobId)> =
-            live.filter(may_go).map(|victim| (self.preemption_order(victim), made(victim.job), victim.job)).collect();
+        let mut victims: Vec<(i64, Option<Age>, JobId)> =
+            live.filter(may_go).map(|victim| (self.preemption_order(victim), victim.age, victim.job)).collect();
         victims.sort_unstable();
         let mut victims: Vec<JobId> = victims.into_iter().map(|(_, _, job)| job).collect();
         if self.hetjobs.is_some() {

@@ -214,6 +214,7 @@ mod tests {
     use crate::policy::SlurmVersion;
     use crate::select::overlap::{InOrder, Masks};
     use crate::select::will_run::Groups;
+    use crate::simulation::record_age::Age;
     use crate::simulation::running::RunningJobs;
 
     fn upon(passed: Passed) -> Option<Moment> {
@@ -238,7 +239,7 @@ mod tests {
                 // Some hold the usable node beside another one.
                 let ranges = (node.0 == 1 && draw(3) == 0).then_some((0, 1));
                 let node = if ranges.is_some() { NodeId(0) } else { node };
-                running.insert(draw(spread) as i64 - 50, JobId(job as u32), node, ranges);
+                running.insert((draw(spread) as i64 - 50, Age::nth(job as u32)), JobId(job as u32), node, ranges);
             }
             let mut in_order = InOrder::default();
             in_order.jobs.extend(running.iter());

@@ -5,6 +5,7 @@
 mod busy;
 mod by_leaves;
 pub(crate) mod by_runs;
+mod far;
 pub(crate) mod free;
 pub(crate) mod gathered;
 pub(crate) mod group_ends;
@@ -68,6 +69,8 @@ pub(crate) struct Selector {
     offers: Vec<Offer>,
     /// CPUs of each offer near the GRES that are asked for; empty where none is bound to sockets.
     near: Vec<u32>,
+    /// The same, near or far.
+    far: Vec<u32>,
     near_cores: NearCores,
     /// Whether the chosen nodes give cores near their GRES.
     chosen_near: bool,
@@ -107,6 +110,7 @@ impl Selector {
             scratch: PickScratch::new(Tree::new(cluster, version)),
             offers: Vec::new(),
             near: Vec::new(),
+            far: Vec::new(),
             near_cores: NearCores::default(),
             chosen_near: false,
             lighter: Vec::new(),
@@ -173,6 +177,7 @@ impl Selector {
     fn fits_idle(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.offers.clear();
         self.near.clear();
+        self.far.clear();
         if let Some(fits) = self.fits_alike(free, shape, user, candidates) {
             return fits;
         }
@@ -262,8 +267,10 @@ impl Selector {
 
     /// Says what the node last offered has near the GRES that are asked for.
     fn offer_near(&mut self, free: &Free, shape: &Shape, node: NodeId, cpus: u32) {
-        self.near_cores.find((&self.geometry, self.unit, free), shape, (node, cpus), true);
-        self.near.push(self.near_cores.cpus);
+        for (strict, offered) in [(true, &mut self.near), (false, &mut self.far)] {
+            self.near_cores.find((&self.geometry, self.unit, free), shape, (node, cpus), strict);
+            offered.push(self.near_cores.cpus);
+        }
     }
 
     /// Whether the request fits into what is on offer.
@@ -301,10 +308,14 @@ impl Selector {
         if self.near.len() == self.offers.len() && !self.near.is_empty() {
             self.part.clear();
             let near = self.offers.iter().zip(&self.near).filter(|(_, cpus)| **cpus > 0);
-            self.part.extend(near.map(|(offer, &cpus)| Offer { cpus: cpus.min(offer.cpus), ..*offer }));
+            self.part.extend(near.map(|(offer, &cpus)| offer.cut_to(shape, cpus)));
             if pick::choose_at_once(shape, &self.part, &mut self.scratch, &mut self.chosen) {
                 self.chosen_near = true;
                 return true;
+            }
+            if !self.by_weight {
+                let cut = (self.near.as_slice(), self.far.as_slice());
+                return far::choose_cut(shape, &self.offers, cut, &mut self.scratch, &mut self.chosen);
             }
         }
         if !self.by_weight {

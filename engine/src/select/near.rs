@@ -102,13 +102,14 @@ impl NearCores {
         };
         // GPUs bring CPUs of their own.
         let cpus_of = |tasks: u32| (tasks * per_task).max(shape.min_cpus_per_node);
-        let mut tasks = most.min(room);
+        let (mut tasks, mut with_units) = (most.min(room), 0);
         if tasks < least {
             self.cpus = 0;
             return;
         }
         for &(gres, count) in &shape.gres {
-            let needed = cpus_of(least.max(1)).div_ceil(self.cpus_per_core);
+            let needed = least.max(1).saturating_mul(per_task).div_ceil(self.cpus_per_core);
+            let cpus_a_unit = if geometry.gpus[gres.index()] { shape.cpus_a_gpu } else { 0 };
             // Sockets are looked for until they have what the whole job counts, where it counts so (rec v-gpu).
             let of_job = shape.gres_of_job.iter().find(|wanted| wanted.gres == gres);
             // Counted by socket, all have to be looked at that have what each of them gets.
@@ -121,6 +122,9 @@ impl NearCores {
             let (mut found, mut enough) = (anywhere, false);
             for socket in order {
                 let mut here = free.near(geometry, sockets.start + socket, gres);
+                if strict && cpus_a_unit > 0 {
+                    here = here.min(self.cores[socket] * self.cpus_per_core / cpus_a_unit);
+                }
                 if of_socket && anywhere + here < count {
                     here = 0;
                 }
@@ -134,9 +138,17 @@ impl NearCores {
                 required[socket] = !enough;
                 enough |= anywhere == 0 && found >= sought;
             }
+            if cpus_a_unit > 0 {
+                let most = of_job.filter(|wanted| wanted.per_task.is_none()).map_or(u32::MAX, |wanted| wanted.count);
+                found = found.min(self.cpus / cpus_a_unit).min(most);
+            }
             if found < count {
                 self.cpus = 0;
                 return;
+            }
+            // No more tasks than there are units for.
+            if let Some(per_task) = of_job.and_then(|wanted| wanted.per_task) {
+                tasks = tasks.min(found / per_task.max(1));
             }
             if strict {
                 for socket in (0..required.len()).filter(|&socket| !required[socket]) {
@@ -152,7 +164,14 @@ impl NearCores {
                 self.cpus = 0;
                 return;
             }
-            let wanted = cpus_of(tasks).div_ceil(threads);
+            // Those of the tasks come with CPUs, or all that the node has of those that the job counts.
+            let units = of_job.map_or(count, |wanted| wanted.per_task.map_or(found, |of_task| of_task.saturating_mul(tasks)));
+            with_units = with_units.max(units.saturating_mul(cpus_a_unit));
+            let wanted = cpus_of(tasks).max(with_units).div_ceil(threads);
+            if wanted > self.total {
+                self.cpus = 0;
+                return;
+            }
             for socket in (0..required.len()).filter(|&socket| !required[socket]) {
                 while self.total > wanted && self.cores[socket] > 0 {
                     self.remove(socket);
@@ -165,7 +184,7 @@ impl NearCores {
                 self.remove(fullest);
             }
         }
-        self.cpus = self.cpus.min(cpus_of(tasks));
+        self.cpus = self.cpus.min(cpus_of(tasks).max(with_units));
     }
 }
 

@@ -40,8 +40,18 @@ struct Run {
 
 impl Offer {
     /// By how much it offers it is dropped where a smaller offer stands in the way.
-    fn size(&self) -> u32 {
+    pub(super) fn size(&self) -> u32 {
         self.cpus.saturating_add(u32::from(self.gres))
+    }
+
+    /// With so many CPUs at most, and no more units of the GRES that is counted for the whole job than they allow. O(1).
+    pub(super) fn cut_to(&self, shape: &Shape, cpus: u32) -> Self {
+        let cpus = self.cpus.min(cpus);
+        let units = match shape.gres_of_job.first() {
+            Some(wanted) if wanted.per_task.is_none() && shape.cpus_a_gpu > 0 => cpus / shape.cpus_a_gpu,
+            _ => u32::MAX,
+        };
+        Self { cpus, gres: u32::from(self.gres).min(units) as u16, ..*self }
     }
 }
 

@@ -148,6 +148,7 @@ impl Selector {
     ) {
         self.offers.clear();
         self.near.clear();
+        self.far.clear();
         let cuts = self.geometry.cuts_for(shape);
         let favours = self.favours(shape);
         for node in ripe.iter() {

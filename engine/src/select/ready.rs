@@ -12,20 +12,21 @@ use crate::select::ripening::Ripening;
 use crate::select::shape::{NodeNeed, Shape};
 use crate::select::usable::usable_cpus;
 use crate::simulation::jobs::LiveJobs;
+use crate::simulation::record_age::Age;
 
-/// When a running job's limit ends [s], and which job: jobs are released in this order.
-pub(crate) type Moment = (i64, JobId);
+/// When a running job's limit ends [s], and how old its record is: jobs are released in this order.
+pub(crate) type Moment = (i64, Age);
 
 /// Before all releases.
-pub(crate) const NOW: Moment = (i64::MIN, JobId(0));
+pub(crate) const NOW: Moment = (i64::MIN, Age::OLDEST);
 /// After all of them.
-pub(crate) const NEVER: Moment = (i64::MAX, JobId(u32::MAX));
+pub(crate) const NEVER: Moment = (i64::MAX, Age::YOUNGEST);
 
 /// A running job's part of a node.
 #[derive(Clone, Copy, Debug)]
 struct Held {
-    /// When its limit ends [s].
-    end: i64,
+    /// When it is released.
+    moment: Moment,
     job: JobId,
     /// Position of the node in its allocation.
     share: u32,
@@ -53,13 +54,13 @@ impl NodeJobs {
     }
 
     /// A job runs on its nodes. O(nodes of the job × jobs on a node).
-    pub(crate) fn insert(&mut self, geometry: &Geometry, end: i64, job: JobId, allocation: &Allocation) {
+    pub(crate) fn insert(&mut self, geometry: &Geometry, moment: Moment, job: JobId, allocation: &Allocation) {
         self.refusing += u32::from(allocation.exclusive_user);
         let mut socket = 0;
         for (share, node) in allocation.shares.iter().map(|share| share.node).enumerate() {
             let held = &mut self.held[node.index()];
-            let at = held.partition_point(|other| (other.end, other.job) < (end, job));
-            held.insert(at, Held { end, job, share: share as u32, socket });
+            let at = held.partition_point(|other| other.moment < moment);
+            held.insert(at, Held { moment, job, share: share as u32, socket });
             socket += geometry.sockets(node).len() as u32;
             self.changed(node);
         }
@@ -78,7 +79,7 @@ impl NodeJobs {
     pub(crate) fn on_nodes(&self, nodes: &NodeSet, from: i64, ends: &mut Vec<Moment>) {
         ends.clear();
         for node in nodes.iter() {
-            let held = self.held[node.index()].iter().map(|held| (held.end, held.job));
+            let held = self.held[node.index()].iter().map(|held| held.moment);
             ends.extend(held.filter(|moment| moment.0 >= from));
         }
         ends.sort_unstable();
@@ -93,10 +94,10 @@ impl NodeJobs {
     /// When the first job of a node is released that is not yet at `last`. O(jobs on the node).
     fn next_after(&self, node: NodeId, last: Moment) -> Moment {
         let held = &self.held[node.index()];
-        held.iter().map(|held| (held.end, held.job)).find(|&moment| moment > last).unwrap_or(NEVER)
+        held.iter().map(|held| held.moment).find(|&moment| moment > last).unwrap_or(NEVER)
     }
 
-    /// Releases on one node what its jobs up to `last` (end, job) hold. O(jobs on the node).
+    /// Releases on one node what its jobs up to `last` hold. O(jobs on the node).
     pub(crate) fn release<'a>(
         &self,
         geometry: &Geometry,
@@ -105,7 +106,7 @@ impl NodeJobs {
         last: Moment,
         allocation: impl Fn(JobId) -> Option<&'a Allocation>,
     ) {
-        for held in self.held[node.index()].iter().take_while(|held| (held.end, held.job) <= last) {
+        for held in self.held[node.index()].iter().take_while(|held| held.moment <= last) {
             if let Some(allocation) = allocation(held.job) {
                 future.give_back_share(geometry, allocation, held.share as usize, held.socket as usize);
             }
@@ -322,7 +323,7 @@ impl Ready {
             let mut level = Level { from: NOW, until: NEVER, cpus: serves(future) };
             for (position, held) in held.iter().enumerate() {
                 if level.cpus > 0 {
-                    level.until = (held.end, held.job);
+                    level.until = held.moment;
                     break;
                 }
                 if let Some(allocation) = allocation(held.job) {
@@ -331,7 +332,7 @@ impl Ready {
                 }
                 // On nodes that are handed out whole only the last end counts.
                 if !shape.whole_nodes || position + 1 == jobs.held[node.index()].len() {
-                    (level.from, level.cpus) = ((held.end, held.job), serves(future));
+                    (level.from, level.cpus) = (held.moment, serves(future));
                 }
             }
             if level.cpus == 0 { Level::NONE } else { level }

@@ -76,6 +76,7 @@ impl Selector {
     fn offer_with(&mut self, free: &Free, (shape, user): (&Shape, u32), usable: &NodeSet, strays: &[NodeId]) -> usize {
         self.offers.clear();
         self.near.clear();
+        self.far.clear();
         for node in usable.iter_common(&free.open) {
             let cpus = usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node);
             if cpus > 0 {

@@ -191,7 +191,12 @@ fn predicted(linear: bool, version: SlurmVersion) -> (i64, String) {
     let four = Shape::new(&cluster, &select, PartitionId(0), &request);
     let mut running = RunningJobs::default();
     for (job, allocation) in allocations.iter().enumerate() {
-        running.insert(600 + 60 * job as i64, JobId::new(job), allocation.shares[0].node, None);
+        running.insert(
+            (600 + 60 * job as i64, crate::simulation::record_age::Age::nth(job as u32)),
+            JobId::new(job),
+            allocation.shares[0].node,
+            None,
+        );
     }
     let running: Vec<_> = running.iter().copied().collect();
     let held = |job: JobId| allocations.get(job.index());

@@ -56,10 +56,10 @@ impl Controller<'_> {
             RunEnded::Others { requeue, .. } => live.returns = requeue,
         }
         let returns = live.returns;
-        let (start, billing, expected_end) = (live.start, live.billing, live.expected_end);
+        let (start, billing, moment) = (live.start, live.billing, live.moment());
         let limit_end = start + live.limit_seconds;
         let allocation = std::mem::take(&mut live.allocation);
-        self.running.remove(expected_end, id);
+        self.running.remove(moment);
         self.node_jobs.remove(id, &allocation);
         self.free.give_back(&self.selector.geometry, &allocation);
         for share in &allocation.shares {
@@ -95,7 +95,8 @@ impl Controller<'_> {
         // proc_req.c of 22.05.8), unless `defer`.
         let is_signalled = how != RunEnded::Itself;
         let alone = || self.timers.recorded_answer().unwrap_or(COMPLETING_MS);
-        let answer = if is_signalled { KILLED_COMPLETING_MS } else { alone() } + epilog + spread;
+        let struck = || self.timers.recorded_answer_to_signal(self.now).unwrap_or(KILLED_COMPLETING_MS);
+        let answer = if is_signalled { struck() } else { alone() } + epilog + spread;
         let recorded = self.timers.recorded_return(id.index(), self.now).filter(|_| returns);
         let answer = recorded.map_or(answer, |at| at - self.now);
         self.events.push(self.now + answer, Event::NodesFree { job: id });

@@ -2,6 +2,8 @@
 
 use crate::ids::{JobId, PartitionId};
 use crate::select::free::Allocation;
+use crate::select::ready::Moment;
+use crate::simulation::record_age::Age;
 
 /// Where a job stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +62,8 @@ pub(crate) struct LiveJob {
     pub(crate) starts: u16,
     /// Which of its recorded runs is next or going on.
     pub(crate) run: u16,
+    /// The age of its record; a task of an array has none of its own before it starts.
+    pub(crate) age: Option<Age>,
     /// When room was last made for it [s].
     pub(crate) preempting_since: Option<i64>,
     /// The scheduling cycle in which that was.
@@ -68,6 +72,13 @@ pub(crate) struct LiveJob {
     pub(crate) leaf_since: Option<i64>,
     /// What it holds.
     pub(crate) allocation: Allocation,
+}
+
+impl LiveJob {
+    /// When it is released in a will-run test, while it runs.
+    pub(crate) fn moment(&self) -> Moment {
+        (self.expected_end, self.age.unwrap_or(Age::YOUNGEST))
+    }
 }
 
 /// No live job.

@@ -26,7 +26,7 @@ impl<'s> Controller<'s> {
 }
 
 impl Controller<'_> {
-    pub(super) fn job(&self, job: JobId) -> &Job {
+    pub(crate) fn job(&self, job: JobId) -> &Job {
         &self.scenario.workload.jobs[job.index()]
     }
 
@@ -125,7 +125,8 @@ impl Controller<'_> {
     pub(super) fn comes_alive(&mut self, id: JobId) {
         let now = self.now;
         let limit_minutes = self.limit_minutes(id);
-        let submit = self.job(id).submit;
+        let (submit, name) = (self.job(id).submit, self.job(id).name);
+        let age = self.record_ages.submitted(name);
         self.live.insert(LiveJob {
             job: id,
             phase: Phase::Waiting,
@@ -138,6 +139,7 @@ impl Controller<'_> {
             begin: i64::MIN,
             starts: 0,
             run: 0,
+            age,
             returns: false,
             warned: false,
             preempting_since: None,
@@ -352,9 +354,10 @@ impl Controller<'_> {
         live.billing = billing;
         live.allocation = allocation;
         let (end, (node, ranges)) = (live.expected_end, self.place_of(id));
-        self.running.insert(end, id, node, ranges);
+        let moment = (end, self.age_at_start(id));
+        self.running.insert(moment, id, node, ranges);
         let Some(live) = self.live.get(id) else { return };
-        self.node_jobs.insert(&self.selector.geometry, live.expected_end, id, &live.allocation);
+        self.node_jobs.insert(&self.selector.geometry, moment, id, &live.allocation);
         let starts = live.starts;
         let over = match self.scenario.cluster.partitions[partition.index()].over_time_limit {
             Some(minutes) => Some(minutes),
@@ -384,7 +387,6 @@ impl Controller<'_> {
         self.events.push(end.max(self.now), Event::RunEnds { job: id, killed, starts });
         self.touch();
         self.array_task_started(id);
-        self.note_split(id);
         self.limits_start(id);
         self.take_licenses(id);
     }

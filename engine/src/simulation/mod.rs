@@ -24,6 +24,7 @@ pub(crate) mod preference;
 mod priority_step;
 mod purge;
 mod reasons;
+pub(crate) mod record_age;
 pub(crate) mod requeue;
 pub(crate) mod reservations;
 pub(crate) mod running;
@@ -63,6 +64,7 @@ use crate::{Draws, plain};
 use events::{Event, Events};
 use jobs::LiveJobs;
 use outages::Agenda;
+use record_age::RecordAges;
 use reservations::Reservations;
 use running::RunningJobs;
 use timers::Timers;
@@ -85,6 +87,7 @@ pub(crate) struct Controller<'a> {
     pub(crate) events: Events,
     pub(crate) timers: Timers,
     pub(crate) live: LiveJobs,
+    record_ages: RecordAges,
     pub(crate) waiting: Waiting,
     pub(crate) queue: Queue,
     pub(crate) selector: Selector,
@@ -214,6 +217,7 @@ impl<'a> Controller<'a> {
             queue: Queue::capped(scenario.policy.backfill.holder_cap()),
             future: free.clone(),
             hetjobs: HetJobs::of(&scenario.workload),
+            record_ages: RecordAges::default(),
             preempt: Preemption::of(scenario, &selector.geometry),
             empty: free.clone(),
             free,

@@ -1,10 +1,10 @@
 //! The priority thread: usage decays and grows, fair shares and priorities follow. Source: slurm-semantics 4.2–4.6.
 
 use super::jobs::{LiveJob, Phase};
+use super::record_age::Age;
 use super::{Controller, seconds};
 use crate::ablation::{Rule, is_off};
 use crate::ids::JobId;
-use crate::job::JobPart;
 use crate::sched::queue::Record;
 
 impl Controller<'_> {
@@ -72,18 +72,13 @@ impl Controller<'_> {
         self.limits_charge(id, slice, charged_seconds);
     }
 
-    /// The classic formula goes through the jobs once, in the order in which they were submitted: it charges those that run and
+    /// The classic formula goes through the jobs once, in the order of their records: it charges those that run and
     /// asks for the factors of those that wait, which see what was charged until then. O(live jobs log live jobs).
     fn charge_and_settle(&mut self, since: i64) {
         let all_ask = self.scenario.policy.priority.calculate_running;
-        let position = |live: &LiveJob| {
-            let job = self.job(live.job);
-            // A task becomes a job of its own, the last of all, when it starts.
-            let split = matches!(job.name.part, JobPart::Task(_)) && live.phase == Phase::Running;
-            (if split { live.start } else { job.submit }, live.job, live.phase)
-        };
-        let mut jobs: Vec<(i64, JobId, Phase)> = self.live.all().map(position).collect();
-        jobs.sort_unstable_by_key(|&(since, id, _)| (since, id));
+        let mut jobs: Vec<(Age, JobId, Phase)> =
+            self.live.all().map(|live| (self.age_of(live), live.job, live.phase)).collect();
+        jobs.sort_unstable_by_key(|&(age, id, _)| (age, id));
         for (_, id, phase) in jobs {
             if phase == Phase::Running {
                 self.charge_since(id, since);

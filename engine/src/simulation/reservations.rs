@@ -368,7 +368,7 @@ impl Controller<'_> {
     pub(super) fn reservation_changes(&self) -> Vec<(i64, Change)> {
         let mut changes = Vec::new();
         for (index, reservation) in self.scenario.calendar.reservations.iter().enumerate() {
-            let mut known = reservation.created;
+            let mut known = self.timers.recorded_creation(&reservation.name).unwrap_or(reservation.created);
             for (window, &(start, end)) in reservation.windows.iter().enumerate() {
                 let from = std::mem::replace(&mut known, end);
                 if end * SECOND <= self.now || from >= end {

@@ -2,12 +2,16 @@
 
 use crate::ids::{JobId, NodeId};
 use crate::node_set::NodeSet;
+use crate::select::ready::Moment;
+use crate::simulation::record_age::Age;
 
 /// A running job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Running {
     /// When its limit ends [s].
     pub(crate) end: i64,
+    /// The age of its record.
+    age: Age,
     /// The job.
     pub(crate) job: JobId,
     /// Its first node.
@@ -34,15 +38,15 @@ impl Running {
     }
 
     /// When it is released in a will-run test.
-    pub(crate) fn moment(&self) -> (i64, JobId) {
-        (self.end, self.job)
+    pub(crate) fn moment(&self) -> Moment {
+        (self.end, self.age)
     }
 }
 
 /// Entries of a chunk at most: small enough to be moved quickly, large enough to be walked quickly.
 const CHUNK: usize = 512;
 
-/// Running jobs in order of (end, job), in chunks. Insertion and removal cost O(log n + chunk); a walk reads memory
+/// Running jobs in order of (end, age of the record), in chunks. Insertion and removal cost O(log n + chunk); a walk reads memory
 /// in order.
 #[derive(Debug, Default)]
 pub(crate) struct RunningJobs {
@@ -52,10 +56,10 @@ pub(crate) struct RunningJobs {
 
 impl RunningJobs {
     /// Adds a job with its first node and, if it has several, where its ranges begin and how many they are.
-    pub(crate) fn insert(&mut self, end: i64, job: JobId, node: NodeId, ranges: Option<(u32, u32)>) {
+    pub(crate) fn insert(&mut self, (end, age): Moment, job: JobId, node: NodeId, ranges: Option<(u32, u32)>) {
         self.version += 1;
-        let entry = Running { end, job, node, ranges: ranges.unwrap_or((0, 0)) };
-        let at = self.chunk_of(&entry).min(self.chunks.len().saturating_sub(1));
+        let entry = Running { end, age, job, node, ranges: ranges.unwrap_or((0, 0)) };
+        let at = self.chunk_of(entry.moment()).min(self.chunks.len().saturating_sub(1));
         let Some(chunk) = self.chunks.get_mut(at) else {
             self.chunks.push(vec![entry]);
             return;
@@ -69,12 +73,11 @@ impl RunningJobs {
     }
 
     /// Removes a job.
-    pub(crate) fn remove(&mut self, end: i64, job: JobId) {
+    pub(crate) fn remove(&mut self, moment: Moment) {
         self.version += 1;
-        let entry = Running { end, job, node: NodeId(0), ranges: (0, 0) };
-        let at = self.chunk_of(&entry);
+        let at = self.chunk_of(moment);
         let Some(chunk) = self.chunks.get_mut(at) else { return };
-        if let Ok(position) = chunk.binary_search_by_key(&entry.moment(), Running::moment) {
+        if let Ok(position) = chunk.binary_search_by_key(&moment, Running::moment) {
             chunk.remove(position);
             if chunk.is_empty() {
                 self.chunks.remove(at);
@@ -82,9 +85,9 @@ impl RunningJobs {
         }
     }
 
-    /// The first chunk that ends at or after an entry.
-    fn chunk_of(&self, entry: &Running) -> usize {
-        self.chunks.partition_point(|chunk| chunk.last().is_none_or(|last| last.moment() < entry.moment()))
+    /// The first chunk that ends at or after a moment.
+    fn chunk_of(&self, moment: Moment) -> usize {
+        self.chunks.partition_point(|chunk| chunk.last().is_none_or(|last| last.moment() < moment))
     }
 
     /// Counts changes.
@@ -138,13 +141,14 @@ mod tests {
         for step in 0..20_000_u32 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let end = (random >> 40) as i64 % 3000;
-            running.insert(end, JobId(step), NodeId(0), None);
-            plain.insert((end, JobId(step)));
+            let age = Age::nth(step);
+            running.insert((end, age), JobId(step), NodeId(0), None);
+            plain.insert((end, age));
             if step % 3 > 0 {
                 let nth = (random >> 20) as usize % plain.len().min(50);
-                let gone = *plain.iter().nth(nth).unwrap_or(&(0, JobId(0)));
+                let gone = *plain.iter().nth(nth).unwrap_or(&(0, age));
                 plain.remove(&gone);
-                running.remove(gone.0, gone.1);
+                running.remove(gone);
             }
         }
         assert!(running.iter().map(Running::moment).eq(plain.iter().copied()));

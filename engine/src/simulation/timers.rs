@@ -32,6 +32,8 @@ const SCAN_LATE_MS: i64 = 27;
 
 /// The reservation sweep's period [s].
 const SWEEP_SECONDS: i64 = 5;
+/// After a signal nodes answer so late [ms] (docs/FIDELITY.md, facts 52 and 58).
+const ANSWERS_TO_SIGNALS: std::ops::RangeInclusive<i64> = 90..=200;
 
 /// Timers of one controller, in milliseconds; `i64::MAX` is never.
 #[derive(Debug)]
@@ -183,6 +185,17 @@ impl Timers {
     /// How long nodes take to answer when a job has ended, as far as the recording is said to tell [ms].
     pub(crate) fn recorded_answer(&self) -> Option<i64> {
         self.moments.answer
+    }
+
+    /// How long nodes took to answer to a signal at `now` [ms]: their answer asks for the main scheduler, whose next run is recorded.
+    pub(crate) fn recorded_answer_to_signal(&self, now: i64) -> Option<i64> {
+        let next = self.moments.main.get(self.next_main)?.0 - now;
+        ANSWERS_TO_SIGNALS.contains(&next).then_some(next)
+    }
+
+    /// When a reservation is recorded to have been created [Unix s].
+    pub(crate) fn recorded_creation(&self, reservation: &str) -> Option<i64> {
+        self.moments.reservations.get(reservation).map(|&at| seconds(at))
     }
 
     /// When a job was back in the queue that leaves its nodes at `now` [ms].

@@ -155,6 +155,7 @@ impl Shape {
             room_for_tasks,
             memory: memory_need(memory, (gpus.max(1), &gres_of_job), partition, select),
             gres,
+            cpus_a_gpu: cpus_a_gpu.min(u32::from(u16::MAX)),
             gres_of_socket,
             gres_of_job,
             whole_nodes,
