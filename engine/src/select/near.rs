@@ -5,7 +5,7 @@
 use crate::ids::{GresId, NodeId};
 use crate::policy::ConsumableUnit;
 use crate::select::free::{Free, Geometry};
-use crate::select::shape::Shape;
+use crate::select::shape::{GresOfJob, Shape};
 
 /// Units that a job could use on a socket.
 pub(crate) fn usable_cores(
@@ -165,7 +165,8 @@ impl NearCores {
                 return;
             }
             // Those of the tasks come with CPUs, or all that the node has of those that the job counts.
-            let units = of_job.map_or(count, |wanted| wanted.per_task.map_or(found, |of_task| of_task.saturating_mul(tasks)));
+            let units =
+                of_job.map_or(count, |wanted| wanted.per_task.map_or(found, |of_task| of_task.saturating_mul(tasks)));
             with_units = with_units.max(units.saturating_mul(cpus_a_unit));
             let wanted = cpus_of(tasks).max(with_units).div_ceil(threads);
             if wanted > self.total {
@@ -241,7 +242,7 @@ pub(crate) fn units_of_sockets(
 }
 
 /// Appends where the units of a node come from that a job with these cores gets, socket by socket, a count a type: one of
-/// each socket that the job has cores of, then more of these, then others.
+/// each socket that the job has cores of, unless the whole job counts them, then more of these, then others (facts 19, 59).
 pub(crate) fn take_near(
     (geometry, free): (&Geometry, &Free),
     shape: &Shape,
@@ -260,6 +261,8 @@ pub(crate) fn take_near(
         if !geometry.binds(node, gres) {
             continue;
         }
+        let by_job = |of_job: &GresOfJob| of_job.gres == gres && of_job.per_task.is_none();
+        let counted_by_job = shape.gres_of_job.iter().any(by_job);
         let room: Vec<u32> = sockets.clone().map(|socket| free.near(geometry, socket, gres)).collect();
         let mut anywhere = free.near_none(geometry, node, gres);
         let mut taken = vec![0; room.len()];
@@ -273,7 +276,9 @@ pub(crate) fn take_near(
                 left -= units;
             }
         };
-        take(shape.of_each_socket(gres).unwrap_or(1), &|socket| cores[socket] > 0);
+        if !counted_by_job {
+            take(shape.of_each_socket(gres).unwrap_or(1), &|socket| cores[socket] > 0);
+        }
         take(u32::MAX, &|socket| cores[socket] > 0);
         take(u32::MAX, &|_| true);
         for (position, (&units, socket)) in taken.iter().zip(sockets.clone()).enumerate() {

@@ -122,6 +122,33 @@ fn cores_far_from_gpus_serve_where_near_ones_do_not_suffice() {
     );
 }
 
+/// Eight cores near one GPU are on neither node: each offers the eight that the job needs, so that g2, which is fuller, is no tighter.
+/// Source: `docs/FIDELITY.md`, facts 59.
+#[test]
+fn nodes_are_equally_tight_for_who_takes_far_cores() {
+    expect(
+        "node g[1-2] cores=12 sockets=2 gres=gpu:4 near=2,2
+         job 1 n=4 w=g2 run=900 t=20
+         job 2 at=20 N=1 n=8 gres=gpu:1 run=900 t=20",
+        "1  0   0..4    +900  COMPLETED  g2  *
+         2  20  20..24  +900  COMPLETED  g1  *",
+    );
+}
+
+/// Three tasks on a node of four GPUs are near all of these: eight cores of the four tasks that it could have, four of each socket. Two
+/// tasks go to the first, so that job 2 does not find its five cores near the GPU that is left. Source: `docs/FIDELITY.md`, facts 59.
+#[test]
+fn tasks_with_gpus_are_near_as_many_as_there_could_be() {
+    expect(
+        "node g1 cores=12 sockets=2 gres=gpu:4 near=2,2 weight=1
+         node g2 cores=12 sockets=2 gres=gpu:4 near=2,2 weight=5
+         job 1 n=3 c=2 gpus_per_task=1 run=900 t=20
+         job 2 at=20 N=1 n=5 gres=gpu:1 run=900 t=20",
+        "1  0   0..4    +900  COMPLETED  g1  *
+         2  20  20..24  +900  COMPLETED  g2  *",
+    );
+}
+
 /// Job 3's test makes g1 and g2 lighter than a1, and nobody looks for a start before the next cycle: there job 2's plan takes
 /// these two instead of the first two, and a1 is free for job 4. Source: `docs/FIDELITY.md`, facts 20.
 #[test]

@@ -460,3 +460,22 @@ fn of_equal_victims_the_one_whose_record_is_older_goes() {
         [JobState::Completed, JobState::Completed, JobState::Completed, JobState::Preempted, JobState::Completed]
     );
 }
+
+/// Tasks of an array that wait share one record, which makes room once: the second task does so when the first has started.
+/// Source: `docs/FIDELITY.md`, facts 60.
+#[test]
+fn an_array_makes_room_for_one_task_at_a_time() {
+    expect(
+        &format!(
+            "{} preempt_mode=cancel
+             job 1 p=low N=1 n=4 run=1000 t=60
+             job 2 p=low N=1 n=4 run=1000 t=60
+             job 3 at=100 p=high N=1 n=4 array=1-2 run=500 t=10",
+            TIERS.replace("partition low", "partition low grace=60")
+        ),
+        "1    0    0..4    160..191  PREEMPTED  n1  *
+         2    0    0..4    1.end+60..92  PREEMPTED  n2  *
+         3_1  100  1.end+0..5  +500  COMPLETED  n1  *
+         3_2  100  2.end+0..5  +500  COMPLETED  n2  *",
+    );
+}
