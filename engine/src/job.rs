@@ -170,6 +170,8 @@ pub struct Request {
     pub past_max_nodes: bool,
     /// `-m block:block`: fill sockets one after the other.
     pub block_cores: Option<bool>,
+    /// `-m plane=n`: so many tasks on a node before the next, filling sockets one after the other.
+    pub plane: Option<u32>,
     /// `--switches=n[@wait]` (count, wait in seconds).
     pub switches: Option<(u32, Option<u32>)>,
     /// `--licenses`.
@@ -208,6 +210,7 @@ impl Request {
             past_min_nodes: false,
             past_max_nodes: false,
             block_cores: None,
+            plane: None,
             switches: None,
             licenses: Vec::new(),
             reservation: None,

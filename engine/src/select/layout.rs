@@ -124,6 +124,10 @@ fn tasks_over_nodes(geometry: &Geometry, shape: &Shape, chosen: &[Offer]) -> Vec
     let of_task = shape.cpus_per_task.max(1);
     let mut cpus = vec![0; chosen.len()];
     let mut left = (wanted / of_task).max(1);
+    if let Some(plane) = shape.plane {
+        planes_over_nodes((left, plane), of_task, chosen, &mut cpus);
+        return cpus;
+    }
     // Places up to so many tasks on a node; says whether it placed some.
     let mut place = |cpus: &mut u32, offer: &Offer, tasks: u32, squeezed: bool| {
         let room = if squeezed { u32::MAX } else { (offer.cpus - *cpus) / of_task };
@@ -154,6 +158,22 @@ fn tasks_over_nodes(geometry: &Geometry, shape: &Shape, chosen: &[Offer]) -> Vec
             return cpus;
         }
         squeezed |= !placed;
+    }
+}
+
+/// `-m plane`: so many tasks a plane, node after node, round and round; a task has what CPUs are left on its node.
+/// Source: behaviour of dist_tasks of 22.05.8; `docs/FIDELITY.md`, facts 61. O(nodes × rounds).
+fn planes_over_nodes((mut tasks, plane): (u32, u32), of_task: u32, chosen: &[Offer], cpus: &mut [u32]) {
+    loop {
+        let before = tasks;
+        for (cpus, offer) in cpus.iter_mut().zip(chosen) {
+            let placed = plane.min(tasks).min((offer.cpus - *cpus).div_ceil(of_task));
+            *cpus = cpus.saturating_add(placed.saturating_mul(of_task)).min(offer.cpus);
+            tasks -= placed;
+        }
+        if tasks == 0 || tasks == before {
+            return;
+        }
     }
 }
 

@@ -106,6 +106,8 @@ pub(crate) struct Shape {
     pub(crate) unshared: Option<Box<Self>>,
     /// Fill a node's sockets one after the other.
     pub(crate) block_cores: bool,
+    /// Tasks of a plane, at least one.
+    pub(crate) plane: Option<u32>,
     /// `--switches`: how many leaf switches at most, and how long it waits for nodes of so few [s].
     pub(crate) leaf_wait: Option<(u32, i64)>,
     /// The job's limits leave it fewer nodes than it needs.

@@ -196,6 +196,8 @@ pub struct TraceRequest {
     pub use_min_nodes: bool,
     /// `-m …:block`.
     pub block_cores: Option<bool>,
+    /// `-m plane=n`.
+    pub plane: Option<u32>,
     /// `--switches`: count and wait [s].
     pub switches: Option<(u32, Option<u32>)>,
     /// `--licenses`.
@@ -245,6 +247,7 @@ impl TraceRequest {
             spread: false,
             use_min_nodes: false,
             block_cores: None,
+            plane: None,
             switches: None,
             licenses: Symbol::EMPTY,
             reservation: Symbol::EMPTY,

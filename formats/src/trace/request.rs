@@ -83,6 +83,7 @@ impl RequestBuilder<'_> {
             spread: options.spread,
             use_min_nodes: options.use_min_nodes,
             block_cores: options.block_cores,
+            plane: options.plane,
             switches: options.switches,
             licenses: self.first_said(row.get(Column::Licenses), options.licenses),
             reservation: self.first_said(row.get(Column::Reservation), options.reservation),

@@ -47,6 +47,7 @@ pub(crate) struct Options<'a> {
     pub(crate) requeue: Option<bool>,
     pub(crate) use_min_nodes: bool,
     pub(crate) block_cores: Option<bool>,
+    pub(crate) plane: Option<u32>,
     pub(crate) switches: Option<(u32, Option<u32>)>,
     pub(crate) licenses: &'a [u8],
     pub(crate) reservation: &'a [u8],
@@ -294,14 +295,20 @@ impl<'a> Options<'a> {
             Opt::Requeue => set(&mut self.requeue, Some(true)),
             Opt::NoRequeue => set(&mut self.requeue, Some(false)),
             Opt::UseMinNodes => set(&mut self.use_min_nodes, true),
-            Opt::Distribution => set(
-                &mut self.block_cores,
-                match value.split(|&byte| byte == b':').nth(1) {
-                    Some(b"block") => Some(true),
-                    Some(b"cyclic" | b"fcyclic") => Some(false),
-                    _ => None,
-                },
-            ),
+            Opt::Distribution => {
+                self.plane = match value.strip_prefix(b"plane=") {
+                    Some(tasks) => Some(positive(tasks)?),
+                    None => None,
+                };
+                set(
+                    &mut self.block_cores,
+                    match value.split(|&byte| byte == b':').nth(1) {
+                        Some(b"block") => Some(true),
+                        Some(b"cyclic" | b"fcyclic") => Some(false),
+                        _ => None,
+                    },
+                )
+            }
             Opt::Switches => {
                 let (count, wait) = match memchr::memchr(b'@', value) {
                     Some(at) => (value.get(..at)?, Some(limit_option(value.get(at + 1..)?)?)),

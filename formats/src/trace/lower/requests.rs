@@ -65,6 +65,7 @@ impl<'s> RequestLowering<'s> {
             past_min_nodes: false,
             past_max_nodes: false,
             block_cores: asked.block_cores,
+            plane: asked.plane,
             switches: asked.switches,
             licenses: self.licenses(asked.licenses, about),
             reservation: self.reservation(asked.reservation, about),

@@ -53,6 +53,7 @@ fn a_whole_command_line_is_understood() {
     assert_eq!((options.gres, options.gpus.len()), (&b"gpu:2"[..], 0));
     assert_eq!((options.sharing, options.nice), (Some(Sharing::ExclusiveUser), 500));
     assert_eq!((options.switches, options.block_cores), (Some((2, Some(600))), Some(true)));
+    assert_eq!((options.plane, self::options("sbatch -m plane=2 x").plane), (None, Some(2)));
     assert_eq!(
         (options.sockets_per_node, options.cores_per_socket, options.threads_per_core),
         (Some(2), Some(8), Some(1))
