@@ -30,6 +30,9 @@ impl Controller<'_> {
         if self.scenario.policy.priority.accrue_always {
             return self.live.get(id).map_or(now, |live| live.submit);
         }
+        if self.begins_with_queue_build(id) && self.now != self.timers.boot {
+            return NO_AGE;
+        }
         if !self.limits.counts_accruing || self.accrue_now(id) {
             return now;
         }

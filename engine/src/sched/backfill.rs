@@ -196,6 +196,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>) {
             }
             controller.stamp_new_reasons();
             controller.discover_eligible();
+            controller.learn_ages();
             if repeat_idle(controller, &backfill) {
                 None
             } else {

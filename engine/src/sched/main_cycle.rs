@@ -132,6 +132,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     controller.counters.main_cycles += 1;
     controller.stamp_new_reasons();
     controller.discover_eligible();
+    controller.learn_ages();
     if controller.queue.is_empty() {
         return;
     }
@@ -239,9 +240,6 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
                 waiting_behind -= 1;
                 countable &= record.kind.alone;
                 if let Some(array) = array {
-                    // The records of other partitions are now of the task that started, not of those still waiting.
-                    let everywhere = controller.partitions(record.job).iter();
-                    scratch.rejected_arrays.extend(everywhere.map(|&partition| (array.0, partition)));
                     scratch.rejected_arrays.remove(&array);
                 }
             }

@@ -4,7 +4,7 @@ use super::lifecycle::YEAR_MINUTES;
 use super::reservations::RESERVED_TIER;
 use super::{Controller, seconds};
 use crate::cluster::{MemoryDefault, Tres};
-use crate::ids::{AssociationId, JobId, PartitionId, QosId, RequestId};
+use crate::ids::{AssociationId, GresId, JobId, PartitionId, QosId, RequestId};
 use crate::job::{JobName, JobPart, Memory, Request};
 use crate::priority::multifactor::JobFactors;
 use crate::scenario::Scenario;
@@ -39,7 +39,7 @@ pub(crate) struct Standing {
     /// Limit in force [s].
     limit_seconds: i64,
     /// CPUs that the last successful test of when and where would have charged it.
-    charged_cpus: Option<u32>,
+    pub(super) charged_cpus: Option<u32>,
     nice: i32,
     request: RequestId,
     association: AssociationId,
@@ -82,6 +82,15 @@ impl Controller<'_> {
         }
     }
 
+    /// The memory that a request counts with which asks for some with each GPU (`--mem-per-gpu`) [MB]. O(kinds of GRES).
+    fn memory_with_gpus(&self, request: &Request, nodes: u32) -> f64 {
+        let Memory::PerGpu(mb) = request.memory else { return 0.0 };
+        let geometry = &self.selector.geometry;
+        let gpus = (0..geometry.n_gres).filter(|&gres| geometry.gpus[gres] && geometry.gres_total[gres].is_none());
+        let asked: u32 = gpus.map(|gres| geometry.gres_asked(request, GresId::new(gres), nodes)).sum();
+        mb as f64 * f64::from(asked)
+    }
+
     /// As [`Self::tier_and_priority`], with what [`Self::standing`] found.
     pub(crate) fn tier_and_priority_of(&self, id: JobId, partition: PartitionId, standing: Standing) -> (u32, u32) {
         let mut tier = self.scenario.cluster.partitions[partition.index()].priority_tier;
@@ -107,6 +116,7 @@ impl Controller<'_> {
             .map(|&(tres, _)| match tres {
                 Tres::Cpu | Tres::Billing => asked_cpus,
                 Tres::Node => f64::from(nodes),
+                Tres::Memory if matches!(request.memory, Memory::PerGpu(_)) => self.memory_with_gpus(request, nodes),
                 Tres::Memory => match self.memory_asked(request) {
                     Some(MemoryDefault::PerNode(mb)) => mb as f64 * f64::from(nodes),
                     Some(MemoryDefault::PerCpu(mb)) => mb as f64 * asked_cpus,

@@ -8,6 +8,7 @@ use crate::ablation::{Rule, is_off};
 use crate::cluster::Tres;
 use crate::ids::{JobId, NodeId, PartitionId};
 use crate::job::{Job, JobPart, TimeLimit};
+use crate::limits::accrue::NO_AGE;
 use crate::outcome::{JobState, PendingReason, StartedBy};
 use crate::sched::queue::{Holder, Kind, Record};
 use crate::select::free::Allocation;
@@ -209,11 +210,16 @@ impl Controller<'_> {
         let job = self.job(id);
         let now = if self.now == self.timers.boot && job.before().is_some() { now.min(job.release) } else { now };
         let known = self.live.get(id).filter(|live| live.accrues).map(|live| live.accrue);
+        let at_boot = self.now == self.timers.boot;
         let accrue = known.unwrap_or_else(|| self.accrue_from(id, now));
+        let is_learnt = known.is_some() || at_boot || (accrue == NO_AGE && !self.begins_with_queue_build(id));
         self.live.set_phase(id, Phase::Pending);
         let is_mixed = self.is_mixed(id);
         if let Some(live) = self.live.get_mut(id) {
-            (live.accrue, live.accrues, live.is_mixed) = (accrue, true, is_mixed);
+            (live.accrue, live.accrues, live.is_mixed) = (if is_learnt { accrue } else { NO_AGE }, is_learnt, is_mixed);
+        }
+        if !is_learnt {
+            self.await_age(id, accrue);
         }
         self.records[id.index()].eligible = Some(now);
         self.backfill.note_newcomer(id);
@@ -226,9 +232,15 @@ impl Controller<'_> {
         let last_step = self.timers.last_priority_step;
         let kept =
             self.live.get(id).filter(|live| live.starts > 0 && last_step < live.submit).map(|live| live.priority);
+        let is_task = matches!(self.job(id).name.part, JobPart::Task(_));
         for position in 0..self.partitions(id).len() {
             let partition = self.partitions(id)[position];
-            let (tier, priority) = self.tier_and_priority(id, partition);
+            // What has changed its array's size since the last step changes no priority before the next (facts 62).
+            let mut standing = self.standing(id);
+            if let Some(&cpus) = self.array_sizes_at_step.get(&self.job(id).name.id).filter(|_| is_task) {
+                standing.charged_cpus = cpus;
+            }
+            let (tier, priority) = self.tier_and_priority_of(id, partition, standing);
             let priority = kept.filter(|_| position == 0).unwrap_or(priority);
             if position == 0
                 && let Some(live) = self.live.get_mut(id)
@@ -279,7 +291,15 @@ impl Controller<'_> {
             live.charged_cpus = Some(cpus);
         }
         if let Some(array) = self.array_of_varying_size(id) {
-            self.array_sizes.insert(array, cpus);
+            self.array_counts_as(array, cpus);
+        }
+    }
+
+    /// The rest of an array counts as so many CPUs from the next step on.
+    fn array_counts_as(&mut self, array: u64, cpus: u32) {
+        let before = self.array_sizes.insert(array, cpus);
+        if before != Some(cpus) {
+            self.array_sizes_at_step.entry(array).or_insert(before);
         }
     }
 
@@ -309,12 +329,12 @@ impl Controller<'_> {
         }
         if let Some(array) = self.array_of_varying_size(id) {
             // What stays of the record counts as what has left it.
-            self.array_sizes.insert(array, allocation.cpus());
+            self.array_counts_as(array, allocation.cpus());
             self.sizes_version += 1;
         }
         self.settle_limit(id, by);
-        self.run_since(id, partition, allocation, seconds(self.now));
         self.records[id.index()].started_by = Some(by);
+        self.run_since(id, partition, allocation, seconds(self.now));
         match by {
             StartedBy::Backfill => self.counters.backfill_started += 1,
             StartedBy::Main | StartedBy::Submit => self.counters.main_started += 1,
@@ -437,7 +457,9 @@ impl Controller<'_> {
         let full = self.timers.main_ran(self.now);
         self.run_main(full);
         self.vain.main += u32::from(full);
-        self.discover_eligible();
+        if full {
+            self.discover_eligible();
+        }
     }
 
     /// Something asked for the main scheduler at once.

@@ -143,6 +143,8 @@ pub(crate) struct Controller<'a> {
     pub(crate) sizes_version: u64,
     /// CPUs that the waiting tasks of an array count as, by its id: slurmctld keeps them in one record. Empty where sizes do not vary.
     array_sizes: BTreeMap<u64, u32>,
+    /// What those counted as at the last priority step that have changed since.
+    array_sizes_at_step: BTreeMap<u64, Option<u32>>,
     /// Go through cycles that provably repeat the one before.
     pub(crate) every_cycle: bool,
     /// Make every test of when and where as it is defined: with the above, and where cores are used twice.
@@ -253,6 +255,7 @@ impl<'a> Controller<'a> {
             vain: Vain { since: timers.boot, ..Vain::default() },
             sizes_version: 0,
             array_sizes: BTreeMap::new(),
+            array_sizes_at_step: BTreeMap::new(),
             untested: BTreeSet::new(),
             new_reason: false,
             basic_ranks: job_priority::basic_ranks(scenario),

@@ -37,6 +37,7 @@ impl Controller<'_> {
         self.end_where_minutes_ran_out();
         self.timers.priority_ran(self.now);
         self.counters.priority_steps += 1;
+        self.array_sizes_at_step.clear();
         if self.scenario.policy.preempt.within {
             self.reprioritise_within();
         }

@@ -9,7 +9,8 @@ use super::jobs::Phase;
 use super::{Controller, SECOND, seconds};
 use crate::ids::JobId;
 use crate::job::{Dependency, DependencyKind, Job, JobPart, Workload};
-use crate::outcome::JobState;
+use crate::limits::accrue::NO_AGE;
+use crate::outcome::{JobState, StartedBy};
 use crate::policy::SlurmVersion;
 
 /// Which jobs wait for which, and array limits. Empty for most traces.
@@ -23,6 +24,8 @@ pub(crate) struct Waiting {
     running_tasks: BTreeMap<u64, u32>,
     /// Whether there are such arrays.
     any_limited_array: bool,
+    /// Jobs whose age no queue build has come to know, and since when it counts [s].
+    unaged: BTreeMap<JobId, i64>,
     /// Pending or running jobs of each (user, job name) with a singleton.
     singletons: BTreeMap<(u32, String), BTreeSet<JobId>>,
 }
@@ -56,7 +59,7 @@ impl Waiting {
 }
 
 /// The array a job is a task of, where the array limits its running tasks.
-fn limited_array(job: &Job) -> Option<(u64, u32)> {
+pub(crate) fn limited_array(job: &Job) -> Option<(u64, u32)> {
     match (job.name.part, job.extra.as_ref()?.array_task_limit) {
         (JobPart::Task(_), Some(limit)) => Some((job.name.id, limit)),
         _ => None,
@@ -235,6 +238,37 @@ impl Controller<'_> {
         }
     }
 
+    /// Whether a task's age begins with a queue build: its array limits how many run at once. O(1).
+    pub(crate) fn begins_with_queue_build(&self, id: JobId) -> bool {
+        self.waiting.any_limited_array && limited_array(self.job(id)).is_some() && !self.limits.counts_accruing
+    }
+
+    /// A job comes into the queue whose age counts from `since` on, [`NO_AGE`] if the next queue build is to begin it. O(log such jobs).
+    pub(super) fn await_age(&mut self, id: JobId, since: i64) {
+        self.waiting.unaged.insert(id, since);
+    }
+
+    /// A queue build: ages that have begun are known from now on, and steps before know of none. The age of tasks of limited arrays
+    /// begins; of those whom backfill takes out of the queue before the next build it begins anew (docs/FIDELITY.md, facts 62).
+    /// O(jobs whose age is not known).
+    pub(crate) fn learn_ages(&mut self) {
+        if self.waiting.unaged.is_empty() {
+            return;
+        }
+        let (now, live) = (seconds(self.now), &mut self.live);
+        self.waiting.unaged.retain(|&id, since| match live.get_mut(id) {
+            Some(live) if *since == NO_AGE && live.phase == Phase::Pending => {
+                *since = now;
+                true
+            }
+            Some(live) if *since != NO_AGE => {
+                (live.accrue, live.accrues) = (*since, true);
+                false
+            }
+            _ => false,
+        });
+    }
+
     /// `kill_invalid_depend`: jobs whose dependency cannot be fulfilled any more are cancelled.
     fn cancel_never_satisfied(&mut self) {
         let lost: Vec<JobId> = self.waiting.held.iter().copied().filter(|&id| self.never_satisfied(id)).collect();
@@ -318,6 +352,9 @@ impl Controller<'_> {
                 self.live.set_phase(sibling, Phase::Waiting);
                 self.records[sibling.index()].eligible = None;
                 self.waiting.held.insert(sibling);
+                if self.records[id.index()].started_by == Some(StartedBy::Backfill) {
+                    self.waiting.unaged.remove(&sibling);
+                }
             }
         }
         if held {

@@ -244,17 +244,30 @@ pub(crate) fn usage_of_long_ago_counts_less() {
     );
 }
 
-/// While the other task runs, 1_2 is out of the queue and yet ages; job 2 came 20 s later.
+/// While the other task runs, 1_2 is out of the queue and yet ages; job 2 came 20 s later. If backfill takes it out before a second queue
+/// build, its age begins anew with the limit's room (docs/FIDELITY.md, facts 62).
 #[test]
 fn an_arrays_limit_on_running_tasks_does_not_stop_their_age() {
+    let scenario = |off: &str| {
+        format!(
+            "node n1 cores=4
+             set multifactor weight_age=100000 max_age=10000
+             set {off}=off
+             job 1 array=1-2%1 n=4 run=400 t=10
+             job 2 at=20 n=4 run=100 t=10"
+        )
+    };
     expect(
-        "node n1 cores=4
-         set multifactor weight_age=100000 max_age=10000
-         job 1 array=1-2%1 n=4 run=400 t=10
-         job 2 at=20 n=4 run=100 t=10",
+        &scenario("bf_interval"),
         "1_1  *   0..4          +400  COMPLETED  n1  *
          1_2  *   1_1.end+0..4  +400  COMPLETED  n1  *
          2    20  1_2.end+0..4  +100  COMPLETED  n1  *",
+    );
+    expect(
+        &scenario("sched_interval"),
+        "1_1  *   0..34         +400  COMPLETED  n1  *
+         1_2  *   2.end+0..35   +400  COMPLETED  n1  *
+         2    20  1_1.end+0..35 +100  COMPLETED  n1  *",
     );
 }
 

@@ -17,7 +17,8 @@
 //! the oracle's `features` (run a1, with its QOS and its reservation); preemption by partition with arrays, licences and classic fair-share (`n-tier`, without a job
 //! that waited for one of which sacct says nothing); threads everywhere and shared cores (`n-smt`, without eight jobs of `--mem=0` above a
 //! partition's `MaxMemPerNode`, which never start); whole nodes over a switch tree (`n-whole`), GPUs and
-//! cores in three partitions (`n-gpu`); with those columns of sacct and
+//! cores in three partitions (`n-gpu`); another site's backfill with a maintenance (`p-bf`), jobs of several partitions and QOS of these (`p-part`), sockets of
+//! three kinds of nodes (`p-sock`, run a2 too), typed GPUs and partitions that preempt (`p-gtype`), `n-whole` once more (run a2); with those columns of sacct and
 //! lines of slurmctld.log that are read.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -165,6 +166,8 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("p-gtype", 180),
         ("p-part", 185),
         ("p-sock", 205),
+        ("p-sock-a2", 205),
+        ("n-whole-a2", 205),
         ("micro-base", 250),
         ("micro-calm", 160),
         ("micro-exclusive", 250),
