@@ -138,9 +138,9 @@ impl NearCores {
                 required[socket] = !enough;
                 enough |= anywhere == 0 && found >= sought;
             }
-            if cpus_a_unit > 0 {
+            if let Some(with_cpus) = self.cpus.checked_div(cpus_a_unit) {
                 let most = of_job.filter(|wanted| wanted.per_task.is_none()).map_or(u32::MAX, |wanted| wanted.count);
-                found = found.min(self.cpus / cpus_a_unit).min(most);
+                found = found.min(with_cpus).min(most);
             }
             if found < count {
                 self.cpus = 0;
