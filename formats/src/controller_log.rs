@@ -67,7 +67,7 @@ fn told(text: &str) -> Option<Told<'_>> {
         Some(Told::BackfillDone { us })
     } else if text.contains("_read_last_decay_ran") {
         Some(Told::Decay)
-    } else if text.contains("_slurm_rpc_submit_batch_job: JobId=") {
+    } else if text.contains("_submit_batch_job: JobId=") || text.contains("_submit_batch_het_job: JobId=") {
         job_id(text).map(Told::Arrives)
     } else if text.contains("sched: Allocate JobId=") || text.contains("_start_job: Started JobId=") {
         job_id(text).map(Told::Starts)
@@ -158,7 +158,7 @@ impl ControllerLog {
         let jobs = &scenario.workload.jobs;
         let names: Vec<String> = jobs.iter().map(|job| job.name.to_string()).collect();
         let arrivals = jobs.iter().zip(&names).map(|(job, name)| {
-            // All tasks of an array come with one submission.
+            // All tasks of an array come with one submission, and all components of a heterogeneous job.
             self.arrivals.get(name).or_else(|| self.arrivals.get(&job.name.id.to_string())).copied()
         });
         let runs = names.iter().map(|name| Some(self.ends.get(name)? - self.starts.get(name)?));
@@ -202,6 +202,7 @@ mod tests {
 [2024-01-01T00:08:01.063] sched/backfill: _attempt_backfill: completed testing 4(4) jobs, usec=14421
 [2024-01-01T00:08:17.639] _job_complete: JobId=35_0(36) WEXITSTATUS 0
 [2024-01-01T00:08:17.643] _job_complete: JobId=35_0(36) done
+[2024-01-01T00:09:20.184] _slurm_rpc_submit_batch_het_job: JobId=40 usec=9520
 [2024-01-01T00:16:21.507] preempted JobId=1 has been killed to reclaim resources for JobId=Invalid
 [2024-01-01T00:16:51.507] preempted JobId=2 has been requeued to reclaim resources for JobId=Invalid
 [2024-01-01T00:16:51.630] Requeuing JobId=2
@@ -213,6 +214,7 @@ no time here";
         let log = log.unwrap();
         let begin = 1_704_067_200_000 + 480_000;
         assert_eq!(log.arrivals["35"], begin + 152);
+        assert_eq!(log.arrivals["40"], begin + 80_184);
         assert_eq!(log.main, [(begin + 153, false)]);
         assert_eq!(log.backfill, [RecordedCycle { begin: begin + 1049, work: 14, end: begin + 1063 }]);
         assert_eq!(log.ends["35_0"] - log.starts["35_0"], 17_449);

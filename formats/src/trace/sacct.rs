@@ -342,8 +342,9 @@ impl TraceJob {
         if !is_known {
             let is_last = other.submit > last_submit;
             let (submit, earlier) = if is_last { (last_submit, &*self) } else { (other.submit, other) };
-            // An incarnation that was cancelled in the queue did not run.
-            if earlier.cancelled_at.is_none() {
+            // An incarnation that was cancelled in the queue did not run; nor did a component that gave its nodes back in the second of
+            // its start, because another one of its job could not start.
+            if earlier.cancelled_at.is_none() && earlier.state != TraceState::Pending {
                 let before = earlier.extra.as_ref().and_then(|extra| extra.before);
                 runs.push(TraceRun { submit, run_time: earlier.run_time, state: earlier.state, before });
                 runs.sort_unstable();

@@ -165,6 +165,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("p-bf", 259),
         ("p-gtype", 180),
         ("p-part", 185),
+        ("p-qpre-a2", 189),
         ("p-sock", 205),
         ("p-sock-a2", 205),
         ("n-whole-a2", 205),

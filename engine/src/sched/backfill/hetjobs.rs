@@ -21,7 +21,7 @@ use super::hetjob_order::OwnStanding;
 #[derive(Debug)]
 struct Component {
     record: Record,
-    /// The earliest of its plans since plans were forgotten; a year ahead until there is one [s].
+    /// The earliest of its plans in this cycle; a year ahead until there is one [s].
     start: i64,
     /// How many nodes that plan has.
     nodes: u64,
@@ -42,7 +42,7 @@ pub(crate) struct HetJobs {
     components: BTreeMap<u64, Vec<JobId>>,
     /// Components in the queue.
     waiting: BTreeSet<JobId>,
-    /// Jobs by base id, as this cycle and perhaps the one before found them.
+    /// Jobs by base id, as this cycle found them.
     maps: BTreeMap<u64, Map>,
     /// Their base ids, in the order in which cycles came to them.
     order: Vec<u64>,
@@ -103,10 +103,9 @@ impl Controller<'_> {
     }
 }
 
-/// A cycle begins: plans are remembered for one more cycle at most.
+/// A cycle begins: plans of the one before are forgotten (observed on 22.05.8: docs/FIDELITY.md, facts 64).
 pub(super) fn begin(controller: &mut Controller<'_>) {
-    let forgets = controller.counters.backfill_cycles.is_multiple_of(2);
-    if let Some(hetjobs) = controller.hetjobs.as_mut().filter(|_| forgets) {
+    if let Some(hetjobs) = controller.hetjobs.as_mut() {
         hetjobs.maps.clear();
         hetjobs.order.clear();
     }
@@ -146,7 +145,7 @@ pub(super) fn earliest(controller: &Controller<'_>, id: JobId) -> Option<i64> {
     Some(map.earliest(Some(id)))
 }
 
-/// Remembers a component's plan, if it is its earliest since plans were forgotten.
+/// Remembers a component's plan, if it is its earliest in this cycle.
 pub(super) fn plan(controller: &mut Controller<'_>, record: Record, start: i64, nodes: &NodeSet) {
     let base = controller.scenario.workload.jobs[record.job.index()].name.id;
     let map = controller.hetjobs.as_mut().and_then(|hetjobs| hetjobs.maps.get_mut(&base));
@@ -191,7 +190,7 @@ impl HetJobs {
     }
 
     /// The components of a job that can start now. A job of which nobody knows when it can, or whose limits are too tight for all
-    /// of it, is not planned again until plans are forgotten.
+    /// of it, is not planned again in this cycle.
     fn take_ready(&mut self, controller: &mut Controller<'_>, base: u64) -> Option<Vec<Component>> {
         let now = seconds(controller.now);
         let is_whole = self.is_whole(controller, base);
@@ -232,7 +231,7 @@ fn start_together(controller: &mut Controller<'_>, base: u64, components: &[Comp
     components.len() as u32
 }
 
-/// What a component gets now outside the nodes taken.
+/// What a component gets now outside the nodes taken. If it does not fit there, room is made for it (rec p-qpre).
 fn allocate(controller: &mut Controller<'_>, record: Record, taken: &NodeSet) -> Option<Allocation> {
     let (id, partition, now) = (record.job, record.partition, seconds(controller.now));
     if !controller.licenses_free(id) || !controller.limits_allow_test(id, partition) {
@@ -255,6 +254,9 @@ fn allocate(controller: &mut Controller<'_>, record: Record, taken: &NodeSet) ->
         || matches!(controller.narrow_to_reservations(candidate, &mut nodes, &mut turns_at), Opening::Open { .. });
     controller.weigh_nodes(id, partition, shape, Some(&nodes));
     let fits = is_open && controller.fits_in_reservation(own, shape, user, &nodes);
+    if is_open && !fits {
+        controller.make_room(id, partition, shape, &nodes);
+    }
     let allocation = fits.then(|| controller.selector.allocate(&controller.free, shape));
     controller.put_shapes(record.request, shapes);
     allocation.filter(|allocation| {

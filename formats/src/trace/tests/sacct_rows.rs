@@ -89,6 +89,18 @@ fn incarnations_after_a_requeue_are_runs_of_one_job() {
     assert_eq!(caveats(&trace), [(CaveatKind::Requeued, 2), (CaveatKind::DuplicateRow, 1)]);
 }
 
+/// What sacct writes of a component after slurmctld's `Deallocate JobId=40+1 due to hetjob start failure`.
+#[test]
+fn a_component_whose_job_could_not_start_whole_did_not_run() {
+    let rows = [
+        row(&[("JobID", "40+1"), ("State", "PENDING"), ("ElapsedRaw", "0")]),
+        row(&[("JobID", "40+1"), ("Submit", "2024-01-01T02:00:00"), ("ElapsedRaw", "300")]),
+    ];
+    let trace = trace(&format!("{HEADER}\n{}\n", rows.join("\n")));
+    assert_eq!((trace.jobs[0].submit, trace.jobs[0].run_time), (SUBMIT, 300));
+    assert_eq!(trace.jobs[0].extra.as_ref().unwrap().earlier_runs, []);
+}
+
 #[test]
 fn the_order_of_incarnations_in_the_file_does_not_matter() {
     let first = row(&[("State", "PREEMPTED"), ("ElapsedRaw", "100")]);
