@@ -187,10 +187,10 @@ impl Timers {
         self.moments.answer
     }
 
-    /// How long nodes took to answer to a signal at `now` [ms]: their answer asks for the main scheduler, whose next run is recorded.
+    /// How long nodes took to answer to a signal at `now` [ms]: their answer asks for the main scheduler, whose runs are recorded.
     pub(crate) fn recorded_answer_to_signal(&self, now: i64) -> Option<i64> {
-        let next = self.moments.main.get(self.next_main)?.0 - now;
-        ANSWERS_TO_SIGNALS.contains(&next).then_some(next)
+        let runs = self.moments.main.get(self.next_main..)?.iter().map(|(at, _)| at - now);
+        runs.take_while(|after| after <= ANSWERS_TO_SIGNALS.end()).find(|after| ANSWERS_TO_SIGNALS.contains(after))
     }
 
     /// When a reservation is recorded to have been created [Unix s].
