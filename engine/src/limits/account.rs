@@ -3,7 +3,7 @@
 use crate::cluster::Tres;
 use crate::ids::{AssociationId, GresId, JobId, PartitionId};
 use crate::select::free::Allocation;
-use crate::select::shape::{Alone, MemoryNeed, Shape};
+use crate::select::shape::{Alone, GresOfJob, MemoryNeed, Shape};
 use crate::simulation::Controller;
 
 use super::usage::{Held, Used};
@@ -35,7 +35,7 @@ impl Controller<'_> {
         let allocation = self.selector.allocate(free, shape);
         let mut held = self.allocated_counts(id, &allocation, self.billing(partition, &allocation));
         let units = self.selector.alone().units;
-        self.count_units(&mut held, shape, units);
+        self.count_units(&mut held, shape, units, false);
         if let MemoryNeed::PerUnit(mb, _) = shape.memory {
             held.counts[self.limits.index.of(Tres::Memory)] = units.saturating_mul(mb);
         }
@@ -50,7 +50,7 @@ impl Controller<'_> {
         let asked = request.max_nodes.unwrap_or(request.min_nodes).max(1);
         let mut held = self.counts_on(id, u64::from(alone.map_or(asked, |alone| alone.nodes)));
         let units = alone.map_or(0, |alone| alone.units);
-        self.count_units(&mut held, shape, units);
+        self.count_units(&mut held, shape, units, true);
         let index = self.limits.index;
         let (cpus, nodes) = (held.counts[index.of(Tres::Cpu)], held.counts[index.of(Tres::Node)]);
         match shape.memory {
@@ -67,9 +67,11 @@ impl Controller<'_> {
         held
     }
 
-    /// Counts what a test took of the GRES of the whole job, where it took any and they come neither with tasks nor with CPUs.
-    fn count_units(&self, held: &mut Held, shape: &Shape, units: u64) {
-        let of_job = shape.gres_of_job.first().filter(|wanted| wanted.per_task.is_none() && wanted.unit_cpus == 0);
+    /// Counts what a test took of the GRES of the whole job, where it took any and they do not come with CPUs: nor with tasks, but of a
+    /// job whose nodes are busy (facts 65).
+    fn count_units(&self, held: &mut Held, shape: &Shape, units: u64, busy: bool) {
+        let counts = |wanted: &&GresOfJob| wanted.unit_cpus == 0 && (busy || wanted.per_task.is_none());
+        let of_job = shape.gres_of_job.first().filter(counts);
         let Some(wanted) = of_job.filter(|_| units > 0) else {
             return;
         };

@@ -242,6 +242,30 @@ fn gpus_of_a_job_come_from_several_nodes() {
     expect(&scenario("grp_gpu=4"), &of("10..14"));
 }
 
+/// While nodes are busy, GPUs of tasks count as what an idle node has (four): job 2 is at the limit, and so does not keep the main
+/// scheduler from job 3. Planned, they count as asked for (two), and job 2 starts.
+#[test]
+fn gpus_of_tasks_are_counted_otherwise_while_nodes_are_busy() {
+    let scenario = |limit: &str| {
+        format!(
+            "node g1 cores=8 gres=gpu:4
+             node n1 cores=8
+             set enforce=limits
+             qos normal {limit}
+             job 1 n=8 w=g1 run=300 t=10
+             job 2 at=10 n=2 gpus_per_task=1 run=100 t=10
+             job 3 at=11 n=1 w=n1 run=100 t=60"
+        )
+    };
+    let of = |start: &str, by: &str| {
+        format!(
+            "1 0 0..4 +300 COMPLETED g1 *\n 2 10 300..340 +100 COMPLETED g1 *\n 3 11 {start} +100 COMPLETED n1 {by}"
+        )
+    };
+    expect(&scenario("grp_gpu=3"), &of("11..15", "main"));
+    expect(&scenario(""), &of("11..45", "backfill"));
+}
+
 /// Tasks bring their GPUs' CPUs, and no more GPUs come with CPUs that `--ntasks-per-node` or `--mincpus` adds: job 2 has the rest.
 #[test]
 fn as_many_gpus_come_as_there_are_tasks() {

@@ -164,6 +164,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("features", 292),
         ("p-bf", 259),
         ("p-gtype", 180),
+        ("p-gtype-a2", 180),
         ("p-part", 185),
         ("p-qpre-a2", 189),
         ("p-sock", 205),
