@@ -22,6 +22,7 @@ pub(crate) mod hetjobs;
 mod idle;
 mod place;
 mod reach;
+mod record;
 mod reserved;
 mod running;
 
@@ -336,8 +337,8 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
             }
         } else if let Some((record, again)) = next_record(controller, backfill, &mut cycle) {
             let next = match again {
-                true => repeat(controller, backfill, &mut cycle, record),
-                false => consider(controller, backfill, &mut cycle, record),
+                true => record::repeat(controller, backfill, &mut cycle, record),
+                false => record::consider(controller, backfill, &mut cycle, record),
             };
             match next {
                 Next::Record => candidates::passed(backfill, record),
@@ -456,103 +457,4 @@ fn draw(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut Cy
 fn next_record(controller: &Controller<'_>, backfill: &mut Backfill, cycle: &mut Cycle) -> Option<(Record, bool)> {
     let again = cycle.again.take().map(|record| (record, true));
     again.or_else(|| backfill.walk.next(controller).map(|record| (record, false)))
-}
-
-/// Tries a record once more after a sleep.
-fn repeat(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut Cycle, record: Record) -> Next {
-    if !controller.live.is_pending(record.job) {
-        return Next::Record;
-    }
-    let shapes = controller.take_shapes_of(record.job);
-    let next = place(controller, backfill, cycle, record, &shapes[record.place as usize], false);
-    controller.put_shapes(record.request, shapes);
-    next
-}
-
-/// One record: skip it, start it, or plan it.
-fn consider(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut Cycle, record: Record) -> Next {
-    let scenario = controller.scenario;
-    let id = record.job;
-    if !controller.live.is_pending(id) || controller.made_room_in_cycle(id) {
-        return Next::Record;
-    }
-    if !record.kind.task {
-        return look_at(controller, backfill, cycle, record);
-    }
-    let array = scenario.workload.jobs[id.index()].name.id;
-    if !backfill.counts.comes_to_task(array, record.partition, controller.array_plan_cap(id)) {
-        return Next::Record;
-    }
-    let planned = backfill.counts.planned_tasks(array);
-    let next = look_at(controller, backfill, cycle, record);
-    if !controller.live.is_pending(id) {
-        // The records of other partitions are now of the task that started, not of those still waiting.
-        for &partition in controller.partitions(id).iter().filter(|&&partition| partition != record.partition) {
-            backfill.counts.close_array(array, partition);
-        }
-        return next;
-    }
-    let was_planned = backfill.counts.planned_tasks(array) > planned;
-    let behind = backfill.counts.tasks_behind_needed(scenario.policy.backfill.max_job_array_resv);
-    if !was_planned || behind.is_none_or(|behind| behind > 1 && !controller.has_pending_tasks_behind(id, behind)) {
-        backfill.counts.close_array(array, record.partition);
-    }
-    next
-}
-
-/// One record that the cycle comes to, as far as its array goes.
-fn look_at(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut Cycle, record: Record) -> Next {
-    let scenario = controller.scenario;
-    let id = record.job;
-    let limit_stop = scenario.policy.main.assoc_limit_stop;
-    let window_end = seconds(cycle.resumed_ms) + window_seconds(&scenario.policy.backfill);
-    if controller.hetjobs.is_some() && !hetjobs::come_to(controller, record, window_end) {
-        return Next::Record;
-    }
-    if !limit_stop && !controller.limits_allow_test(id, record.partition) {
-        return Next::Record;
-    }
-    cycle.depth += 1;
-    if backfill.counts.are_used_up(controller, record) {
-        // Where users have thousands waiting, most records end here.
-        return Next::Record;
-    }
-    let test_only = is_test_only(controller, backfill, record);
-    if !controller.partition_allows(id, record.partition)
-        || !backfill.counts.admit(controller, record)
-        || !(scenario.policy.backfill.licenses || controller.licenses_free(id))
-    {
-        return Next::Record;
-    }
-    if controller.every_cycle && controller.prefers(id) {
-        // The record with preferred features: it may start now, and is never planned.
-        cycle.depth += 1;
-        let shapes = controller.take_preferred(id);
-        let shape = &shapes[record.place as usize];
-        let next = if shape.feasible { place(controller, backfill, cycle, record, shape, true) } else { Next::Record };
-        controller.put_preferred(id, shapes);
-        if !controller.live.is_pending(id) || matches!(next, Next::End(_)) {
-            return next;
-        }
-    }
-    let request = record.request;
-    let shapes = controller.take_shapes_of(id);
-    let shape = &shapes[record.place as usize];
-    // Who asks for more nodes than its limits leave it at most is passed over, with `assoc_limit_stop` too (rec n-whole).
-    let next =
-        if shape.over_limit { Next::Record } else { place(controller, backfill, cycle, record, shape, test_only) };
-    controller.put_shapes(request, shapes);
-    hetjobs::start_at_once(controller, cycle, id);
-    next
-}
-
-/// Whether the record may only start now, never be planned.
-fn is_test_only(controller: &Controller<'_>, backfill: &Backfill, record: Record) -> bool {
-    let policy = &controller.scenario.policy.backfill;
-    let eligible = controller.records[record.job.index()].eligible.unwrap_or(i64::MAX);
-    let quota = policy.job_part_count_reserve;
-    record.priority() < controller.reserve_threshold(record)
-        || (policy.min_age_reserve > 0 && seconds(controller.now) - eligible < i64::from(policy.min_age_reserve))
-        || (quota > 0 && backfill.counts.planned(record.partition) >= quota)
-        || backfill.counts.is_planned_elsewhere(policy, record.job)
 }
