@@ -65,7 +65,8 @@ impl RowReader<'_> {
         let (eligible, end, state, recorded_limit) = (eligible?, end?, state?, recorded_limit?);
         let log = &mut *self.log;
         let line = self.line;
-        let options = parse(row.get(Column::SubmitLine), |word, remark| match remark {
+        let component = if let JobPart::Component(component) = name.part { component } else { 0 };
+        let options = parse(row.get(Column::SubmitLine), component, |word, remark| match remark {
             OptionRemark::NoEffect => log.option(word, line),
             OptionRemark::BadValue => log.caveat(CaveatKind::OptionValue, line),
         });

@@ -67,11 +67,23 @@ pub(crate) enum OptionRemark {
     BadValue,
 }
 
-/// Reads a command line; `None` if it is none of sbatch, salloc, srun. `remark` is called with what has no effect or is
-/// not understood.
-pub(crate) fn parse<'a>(line: &'a [u8], mut remark: impl FnMut(&'a [u8], OptionRemark)) -> Option<Options<'a>> {
+/// Reads what a command line says about a job, or about the `component` of a heterogeneous one (0 of others); `None` if it is none of
+/// sbatch, salloc, srun. `remark` is called with what has no effect or is not understood.
+pub(crate) fn parse<'a>(
+    line: &'a [u8],
+    component: u32,
+    mut remark: impl FnMut(&'a [u8], OptionRemark),
+) -> Option<Options<'a>> {
     let mut options = Options::default();
+    let mut at = 0;
     walk(line, |item| match item {
+        Item::NextComponent => {
+            if at < component {
+                options = std::mem::take(&mut options).of_next_component();
+            }
+            at += 1;
+        }
+        _ if at > component => {}
         Item::Letters(letters, word) => {
             if !all_flags(letters, &mut options) {
                 remark(word, OptionRemark::NoEffect);
@@ -88,7 +100,8 @@ pub(crate) fn parse<'a>(line: &'a [u8], mut remark: impl FnMut(&'a [u8], OptionR
             }
         },
     })?;
-    Some(options)
+    // What is said of it comes behind a program's name, where nothing is read.
+    Some(if at < component { options.of_next_component() } else { options })
 }
 
 /// What a command line is made of.
@@ -99,6 +112,8 @@ enum Item<'a> {
     Letters(&'a [u8], &'a [u8]),
     /// A word that looks like an option and is none.
     Unknown(&'a [u8]),
+    /// The colon between two components of a heterogeneous job.
+    NextComponent,
 }
 
 /// Visits the options of a command line in order; gives the program, `None` if it is none of sbatch, salloc, srun.
@@ -112,6 +127,10 @@ fn walk<'a>(line: &'a [u8], mut visit: impl FnMut(Item<'a>)) -> Option<&'a [u8]>
     while let Some(word) = words.next() {
         let parts = match word {
             b"--" | b"-" => break,
+            b":" => {
+                visit(Item::NextComponent);
+                continue;
+            }
             [b'-', b'-', name @ ..] => {
                 let (name, value) = split_at_equals(name);
                 long(name).map(|entry| (entry, value))
@@ -145,7 +164,7 @@ fn walk<'a>(line: &'a [u8], mut visit: impl FnMut(Item<'a>)) -> Option<&'a [u8]>
 /// gives the names of jobs (true) and reservations (false). Empty if it is no such command line.
 pub(crate) fn rewrite(line: &[u8], mut rename: impl FnMut(bool, &str) -> String) -> String {
     let mut out = String::new();
-    let mut push = |name: &str, value: Option<&str>| {
+    let push = |out: &mut String, name: &str, value: Option<&str>| {
         out.push_str(" --");
         out.push_str(name);
         if let Some(value) = value {
@@ -157,23 +176,24 @@ pub(crate) fn rewrite(line: &[u8], mut rename: impl FnMut(bool, &str) -> String)
         Item::Letters(letters, _) => {
             for entry in letters.iter().filter_map(|&letter| short(letter)) {
                 if !matches!(entry.3, Opt::Irrelevant) {
-                    push(entry.0, None);
+                    push(&mut out, entry.0, None);
                 }
             }
         }
         Item::Unknown(_) => {}
+        Item::NextComponent => out.push_str(" :"),
         Item::Option(entry, _, value) => {
             let text = String::from_utf8_lossy(value);
             match (entry.3, entry.2) {
                 (Opt::Irrelevant | Opt::Wrap, _) => {}
-                (Opt::JobName, _) => push(entry.0, Some(&rename(true, &text))),
-                (Opt::Reservation, _) => push(entry.0, Some(&rename(false, &text))),
-                (_, Arity::Flag) => push(entry.0, None),
+                (Opt::JobName, _) => push(&mut out, entry.0, Some(&rename(true, &text))),
+                (Opt::Reservation, _) => push(&mut out, entry.0, Some(&rename(false, &text))),
+                (_, Arity::Flag) => push(&mut out, entry.0, None),
                 // Some are paths; that they were there is all that is said of them.
-                (Opt::NotModelled, Arity::Optional) => push(entry.0, None),
-                (Opt::NotModelled, Arity::Value) => push(entry.0, Some("0")),
-                (_, Arity::Optional) if value.is_empty() => push(entry.0, None),
-                (_, _) => push(entry.0, Some(&text)),
+                (Opt::NotModelled, Arity::Optional) => push(&mut out, entry.0, None),
+                (Opt::NotModelled, Arity::Value) => push(&mut out, entry.0, Some("0")),
+                (_, Arity::Optional) if value.is_empty() => push(&mut out, entry.0, None),
+                (_, _) => push(&mut out, entry.0, Some(&text)),
             }
         }
     });
@@ -237,6 +257,26 @@ fn set<T>(place: &mut T, value: T) -> Option<()> {
 }
 
 impl<'a> Options<'a> {
+    /// What the next component of a heterogeneous job has of them. Source: slurm_opt.c of 22.05.8, options without `reset_each_pass`.
+    fn of_next_component(self) -> Self {
+        Self {
+            memory: self.memory.filter(|memory| matches!(memory, Memory::PerNode(_) | Memory::WholeNode)),
+            prefer: self.prefer,
+            dependencies: self.dependencies,
+            dependency_unknown: self.dependency_unknown,
+            begin: self.begin,
+            deadline: self.deadline,
+            exclude: self.exclude,
+            requeue: self.requeue,
+            reservation: self.reservation,
+            nice: self.nice,
+            time: self.time,
+            time_min: self.time_min,
+            job_name: self.job_name,
+            ..Self::default()
+        }
+    }
+
     /// Takes an option; `None` if its value is not understood.
     fn set(&mut self, opt: Opt, value: &'a [u8]) -> Option<()> {
         match opt {

@@ -5,12 +5,12 @@ use foresite_engine::job::DependencyKind;
 use super::*;
 
 fn options(line: &str) -> Options<'_> {
-    parse(line.as_bytes(), |_, _| {}).unwrap()
+    parse(line.as_bytes(), 0, |_, _| {}).unwrap()
 }
 
 fn remarks(line: &str) -> Vec<(String, OptionRemark)> {
     let mut found = Vec::new();
-    parse(line.as_bytes(), |word, remark| found.push((String::from_utf8_lossy(word).into_owned(), remark)));
+    parse(line.as_bytes(), 0, |word, remark| found.push((String::from_utf8_lossy(word).into_owned(), remark)));
     found
 }
 
@@ -81,6 +81,28 @@ fn unknown_options_and_bad_values_are_named() {
             ("-N".to_owned(), OptionRemark::BadValue),
         ]
     );
-    assert_eq!(parse(b"/opt/portal/submit.py -N 3", |_, _| {}), None);
-    assert_eq!(parse(b"", |_, _| {}), None);
+    assert_eq!(parse(b"/opt/portal/submit.py -N 3", 0, |_, _| {}), None);
+    assert_eq!(parse(b"", 0, |_, _| {}), None);
+}
+
+/// What says how many of what holds for its component alone; memory by the node, nodes to keep off, times and names go on.
+#[test]
+fn components_have_options_of_their_own() {
+    let line =
+        b"sbatch -t 16 -N 1 -n 4 -c 2 --mem=3000 -x n1 : -n 2 --mem=4000 -p gpu : -n 1 --gres=gpu:1 job.sh : -n 9";
+    let of = |component| parse(line, component, |_, _| {}).unwrap();
+    let counts = |component| {
+        let it = of(component);
+        (it.nodes, it.tasks, it.cpus_per_task, it.memory)
+    };
+    assert_eq!(counts(0), (Some((1, 1)), Some(4), Some(2), Some(Memory::PerNode(3000))));
+    assert_eq!(counts(1), (None, Some(2), None, Some(Memory::PerNode(4000))));
+    assert_eq!(counts(2), (None, Some(1), None, Some(Memory::PerNode(4000))));
+    assert_eq!((of(0).partition, of(1).partition, of(2).partition), (&b""[..], &b"gpu"[..], &b""[..]));
+    assert_eq!((of(0).gres, of(2).gres, of(2).exclude), (&b""[..], &b"gpu:1"[..], &b"n1"[..]));
+    assert_eq!((of(2).time, of(0).time.is_some()), (of(0).time, true));
+    // srun's components have programs of their own: of the second one nothing is known.
+    let behind = parse(b"srun -n 4 a.out : -n 2 b.out", 1, |_, _| {}).unwrap();
+    assert_eq!(behind.tasks, None);
+    assert_eq!(rewrite(line, |_, name| name.to_owned()).matches(" : ").count(), 2);
 }

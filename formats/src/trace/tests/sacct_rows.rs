@@ -68,7 +68,8 @@ fn steps_are_left_out_and_arrays_are_one_job_a_task() {
     assert_eq!(trace.jobs[1].extra.as_ref().unwrap().array_task_limit, Some(2));
     assert!(trace.jobs[1].run_time_is_bound);
     assert_eq!(trace.jobs[4].name.part, JobPart::Component(1));
-    assert_eq!(caveats(&trace), [(CaveatKind::StillPending, 1)]);
+    // The command line has no second component, so what that asks for was said in its script.
+    assert_eq!(caveats(&trace), [(CaveatKind::ScriptOptions, 1), (CaveatKind::StillPending, 1)]);
 }
 
 #[test]
