@@ -235,6 +235,26 @@ fn components_stand_with_the_priority_of_the_whole_job() {
     expect(&scenario("bf_hetjob_prio=avg"), &first("3+0.end+0..70", "1.end+0..40"));
 }
 
+/// Among themselves components stand by their own priority, also where others see the whole job's: the larger one comes first, and gets the
+/// first node (rec w-het).
+#[test]
+fn components_stand_by_their_own_priority_among_themselves() {
+    for rule in ["", "bf_hetjob_prio=min", "bf_hetjob_prio=max", "bf_hetjob_prio=avg"] {
+        expect(
+            &format!(
+                "node n[1-2] cores=4
+                 set multifactor weight_job_size=1000 {rule}
+                 job 1 N=2 n=8 run=300 t=5
+                 job 2+0 at=20 N=1 n=1 run=100 t=10
+                 job 2+1 at=20 N=1 n=4 run=100 t=10"
+            ),
+            "1    0   0..4         +300  COMPLETED  n1,n2  *
+             2+0  20  1.end+0..70  +100  COMPLETED  n2     backfill
+             2+1  20  2+0.start+0  +100  COMPLETED  n1     backfill",
+        );
+    }
+}
+
 /// `bf_hetjob_immediate`: without it job 2, behind in the queue, takes what the limit leaves before the heterogeneous job starts.
 #[test]
 fn heterogeneous_jobs_start_within_the_cycle_where_that_is_asked_for() {

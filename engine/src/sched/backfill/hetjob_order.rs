@@ -1,6 +1,8 @@
 //! `bf_hetjob_prio`: a heterogeneous job's components stand together in the queue, each as if it had the lowest, mean or highest
-//! tier and priority among them; if one asks for a reservation, all stand as if they did. Source: slurm.conf(5); slurm-semantics 2.2.
+//! tier and priority among them; if one asks for a reservation, all stand as if they did. Among themselves they stand by what they have
+//! of their own. Source: slurm.conf(5); slurm-semantics 2.2; `sort_job_queue2` of 22.05.8; rec w-het.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::policy::HetjobPriority;
@@ -14,6 +16,8 @@ pub(super) struct OwnStanding {
     of_records: BTreeMap<(u32, u16), (u32, u32)>,
     /// Priority steps before.
     steps: u64,
+    /// Their turns by submit time and number, and those that they have among their siblings instead; of all steps.
+    turns: BTreeMap<(u32, u16), (u64, u64)>,
 }
 
 impl HetjobPriority {
@@ -34,8 +38,28 @@ impl HetjobPriority {
     }
 }
 
-/// A cycle begins: components get the standing of their whole job, in which they keep until the next priority step. Among
-/// themselves they stand in order of their numbers. O(queue) while components wait.
+/// A component's own tier and priority, its turn, and which record it is.
+type Sibling = (Reverse<(u32, u32)>, u64, (u32, u16));
+
+/// Hands the turns of each job's components out in the order in which these stand by their own; whether one has another than before.
+fn in_order(siblings: BTreeMap<u64, Vec<Sibling>>, turns: &mut BTreeMap<(u32, u16), (u64, u64)>) -> bool {
+    let mut moves = false;
+    for mut siblings in siblings.into_values() {
+        siblings.sort_unstable();
+        let mut free: Vec<u64> = siblings.iter().map(|&(_, turn, _)| turn).collect();
+        free.sort_unstable();
+        for ((_, _, key), turn) in siblings.into_iter().zip(free) {
+            if let Some(turns) = turns.get_mut(&key).filter(|turns| turns.1 != turn) {
+                turns.1 = turn;
+                moves = true;
+            }
+        }
+    }
+    moves
+}
+
+/// A cycle begins: components get the standing of their whole job, which they keep until the next priority step. Among
+/// themselves they stand by their own, in each other's turns. O(queue) while components wait.
 pub(super) fn order(controller: &mut Controller<'_>) {
     let Some(rule) = controller.scenario.policy.backfill.hetjob_priority() else { return };
     if !controller.components_wait() {
@@ -45,15 +69,25 @@ pub(super) fn order(controller: &mut Controller<'_>) {
     let steps = controller.counters.priority_steps;
     let mut own = std::mem::take(&mut hetjobs.own);
     if own.steps != steps {
-        own = OwnStanding { steps, ..OwnStanding::default() };
+        own = OwnStanding { steps, turns: own.turns, ..OwnStanding::default() };
     }
     let jobs = &controller.scenario.workload.jobs;
     let mut queue = std::mem::take(&mut controller.queue);
     let mut all: BTreeMap<u64, Vec<(u32, u32)>> = BTreeMap::new();
+    let mut siblings: BTreeMap<u64, Vec<Sibling>> = BTreeMap::new();
     for record in queue.iter().filter(|record| hetjobs.waits(record.job)) {
-        let own = *own.of_records.entry((record.job.0, record.place)).or_insert((record.tier(), record.priority()));
-        all.entry(jobs[record.job.index()].name.id).or_default().push(own);
+        let key = (record.job.0, record.place);
+        let standing = *own.of_records.entry(key).or_insert((record.tier(), record.priority()));
+        let turns = own.turns.entry(key).or_insert((record.turn, record.turn));
+        if turns.1 != record.turn {
+            // It was queued again.
+            *turns = (record.turn, record.turn);
+        }
+        let base = jobs[record.job.index()].name.id;
+        all.entry(base).or_default().push(standing);
+        siblings.entry(base).or_default().push((Reverse(standing), turns.0, key));
     }
+    let moves = in_order(siblings, &mut own.turns);
     let whole: BTreeMap<u64, (u32, u32)> = all.iter().map(|(&base, all)| (base, rule.of(all))).collect();
     let of = |record: &Record| {
         let of_whole = hetjobs.waits(record.job).then(|| whole.get(&jobs[record.job.index()].name.id).copied());
@@ -62,6 +96,10 @@ pub(super) fn order(controller: &mut Controller<'_>) {
     if queue.iter().any(|record| of(record) != (record.tier(), record.priority())) {
         let live = &controller.live;
         queue.reprioritise(|record| live.is_pending(record.job), |_| (), |record, ()| of(record));
+        controller.version += 1;
+    }
+    if moves {
+        queue.take_turns(|record| own.turns.get(&(record.job.0, record.place)).map(|turns| turns.1));
         controller.version += 1;
     }
     controller.queue = queue;
