@@ -73,7 +73,6 @@ pub(super) fn order(controller: &mut Controller<'_>) {
     }
     let jobs = &controller.scenario.workload.jobs;
     let mut queue = std::mem::take(&mut controller.queue);
-    let mut all: BTreeMap<u64, Vec<(u32, u32)>> = BTreeMap::new();
     let mut siblings: BTreeMap<u64, Vec<Sibling>> = BTreeMap::new();
     for record in queue.iter().filter(|record| hetjobs.waits(record.job)) {
         let key = (record.job.0, record.place);
@@ -83,12 +82,12 @@ pub(super) fn order(controller: &mut Controller<'_>) {
             // It was queued again.
             *turns = (record.turn, record.turn);
         }
-        let base = jobs[record.job.index()].name.id;
-        all.entry(base).or_default().push(standing);
-        siblings.entry(base).or_default().push((Reverse(standing), turns.0, key));
+        siblings.entry(jobs[record.job.index()].name.id).or_default().push((Reverse(standing), turns.0, key));
     }
+    let standings = |all: &[Sibling]| all.iter().map(|&(Reverse(standing), ..)| standing).collect::<Vec<_>>();
+    let whole: BTreeMap<u64, (u32, u32)> =
+        siblings.iter().map(|(&base, all)| (base, rule.of(&standings(all)))).collect();
     let moves = in_order(siblings, &mut own.turns);
-    let whole: BTreeMap<u64, (u32, u32)> = all.iter().map(|(&base, all)| (base, rule.of(all))).collect();
     let of = |record: &Record| {
         let of_whole = hetjobs.waits(record.job).then(|| whole.get(&jobs[record.job.index()].name.id).copied());
         of_whole.flatten().unwrap_or((record.tier(), record.priority()))
