@@ -162,7 +162,7 @@ impl ControllerLog {
             self.arrivals.get(name).or_else(|| self.arrivals.get(&job.name.id.to_string())).copied()
         });
         let runs = names.iter().map(|name| Some(self.ends.get(name)? - self.starts.get(name)?));
-        let (arrivals, runs): (Vec<_>, Vec<_>) = (arrivals.collect(), runs.collect());
+        let (mut arrivals, runs): (Vec<_>, Vec<_>) = (arrivals.collect(), runs.collect());
         let returns = names.iter().map(|name| self.returns.get(name).cloned().unwrap_or_default()).collect();
         let period = i64::from(scenario.policy.priority.calc_period.max(1)) * 1000;
         let steps = self
@@ -173,11 +173,21 @@ impl ControllerLog {
         // Of a submission that it refuses it says nothing.
         let told = jobs.iter().zip(&arrivals).filter(|(job, _)| job.cancelled_at > job.submit);
         let unknown = told.filter(|(_, arrival)| arrival.is_none()).count();
+        arrive_before_the_next(scenario, &mut arrivals);
         let priority = (1..=steps).map(|step| from + step * period).collect();
         let (main, backfill, scans) = (self.main.clone(), self.backfill.clone(), self.scans.clone());
         let reservations = self.reservations.clone();
         let answer = None;
         (Moments { main, backfill, priority, arrivals, runs, scans, returns, reservations, answer }, unknown)
+    }
+}
+
+/// Jobs come one after the other: one of which the log says nothing, at the latest with the next that came in its second. O(jobs).
+fn arrive_before_the_next(scenario: &Scenario, arrivals: &mut [Option<i64>]) {
+    let mut next = None;
+    for (job, arrival) in scenario.workload.jobs.iter().zip(arrivals).rev() {
+        *arrival = arrival.or(next.filter(|next: &i64| next.div_euclid(1000) == job.submit));
+        next = *arrival;
     }
 }
 

@@ -33,7 +33,12 @@ impl Controller<'_> {
         if self.begins_with_queue_build(id) && self.now != self.timers.boot {
             return NO_AGE;
         }
-        if !self.limits.counts_accruing || self.accrue_now(id) {
+        if !self.limits.counts_accruing {
+            return now;
+        }
+        // Limits are asked when a queue is built, in the order of job ids.
+        let begins_at_once = self.room_to_accrue(id).is_none() && !self.is_of_limited_array(id);
+        if (begins_at_once || self.now == self.timers.boot) && self.accrue_now(id) {
             return now;
         }
         self.limits.to_accrue.insert(id);
@@ -70,10 +75,20 @@ impl Controller<'_> {
         self.partitions(id).first().copied().unwrap_or(PartitionId(0))
     }
 
-    /// Counts the job if the limit that decides has room: the first that is set of the job's QOS (of the group, of each account, of each
+    /// Counts the job if the limit that decides has room.
+    fn accrue_now(&mut self, id: JobId) -> bool {
+        if self.room_to_accrue(id) == Some(false) {
+            return false;
+        }
+        self.limits.accruing.insert(id);
+        self.for_each_group(id, self.first_partition(id), |used, _| used.accruing += 1);
+        true
+    }
+
+    /// Whether the limit that decides has room, if any does: the first that is set of the job's QOS (of the group, of each account, of each
     /// user), then of the association and its ancestors. A partition's QOS decides nothing. Source: acct_policy.c,
     /// `_get_accrue_limits`, of 22.05.8.
-    fn accrue_now(&mut self, id: JobId) -> bool {
+    fn room_to_accrue(&self, id: JobId) -> Option<bool> {
         let job = &self.scenario.workload.jobs[id.index()];
         let (qos, user, account) = (job.qos, job.user.0, self.account_of(id).0);
         let (limits, rows) = (&self.scenario.qos[qos.index()].limits, &self.scenario.associations.rows);
@@ -89,12 +104,6 @@ impl Controller<'_> {
             let own = if above == 0 { nearest } else { None };
             [(rows[at.index()].limits.grp_jobs_accrue, used), (own, used)]
         });
-        let has_room = of_qos.into_iter().chain(of_rows).find_map(|(most, used)| most.map(|most| used < most));
-        if has_room == Some(false) {
-            return false;
-        }
-        self.limits.accruing.insert(id);
-        self.for_each_group(id, self.first_partition(id), |used, _| used.accruing += 1);
-        true
+        of_qos.into_iter().chain(of_rows).find_map(|(most, used)| most.map(|most| used < most))
     }
 }

@@ -8,20 +8,19 @@ use crate::select::shape::Shape;
 use crate::simulation::Controller;
 
 impl Controller<'_> {
-    /// The job's shapes, with no more nodes than its limits allow; give them back with [`Controller::put_shapes`].
-    /// O(1) after the first call of its request without limits on nodes, else O(partitions × depth of the tree).
-    pub(crate) fn take_shapes_of(&mut self, id: JobId) -> Box<[Shape]> {
-        let mut shapes = self.take_shapes(self.scenario.workload.jobs[id.index()].request);
-        self.cap_nodes(id, &mut shapes);
-        shapes
-    }
-
     /// Lets shapes take no more nodes than a job's limits allow, each in its partition.
     pub(crate) fn cap_nodes(&self, id: JobId, shapes: &mut [Shape]) {
         if self.limits.active && self.limits.caps_nodes {
             for (shape, &partition) in shapes.iter_mut().zip(self.partitions(id)) {
                 shape.cap_nodes(self.most_nodes(id, partition));
             }
+        }
+    }
+
+    /// Undoes [`Controller::cap_nodes`].
+    pub(crate) fn uncap_nodes(&self, shapes: &mut [Shape]) {
+        if self.limits.caps_nodes {
+            shapes.iter_mut().for_each(|shape| shape.cap_nodes(u32::MAX));
         }
     }
 

@@ -14,6 +14,7 @@ mod bounds;
 mod candidates;
 mod cost;
 mod counts;
+mod deadlocks;
 mod ends;
 mod first_tests;
 mod foresee;
@@ -442,7 +443,7 @@ fn draw(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut Cy
             {
                 let shapes = controller.take_shapes_of(id);
                 place(controller, backfill, cycle, record, &shapes[record.place as usize], true);
-                controller.put_shapes(record.request, shapes);
+                controller.put_shapes_of(id, shapes);
             }
             if controller.live.is_running(id) {
                 break;

@@ -362,6 +362,7 @@ fn consider(
     let shapes = if prefers { controller.take_preferred(id) } else { controller.take_shapes_of(id) };
     let shape = &shapes[record.place as usize];
     controller.wait_for_a_leaf(id, shape);
+    let mut looked_at = false;
     let too_small = controller
         .bound_nodes(reservation)
         .is_some_and(|nodes| nodes.intersection_len(&partition.nodes) < shape.min_nodes as usize);
@@ -380,6 +381,7 @@ fn consider(
             false => Tried::Passes,
         }
     } else {
+        looked_at = true;
         scratch.left.copy_from(&scratch.available);
         scratch.left.intersect(&shape.tested);
         let opening = if controller.reservations.any() {
@@ -436,7 +438,10 @@ fn consider(
     if prefers {
         controller.put_preferred(id, shapes);
     } else {
-        controller.put_shapes(request, shapes);
+        controller.put_shapes_of(id, shapes);
+    }
+    if looked_at {
+        controller.tested_in(id, record.partition);
     }
     tried
 }
@@ -500,7 +505,10 @@ fn alone(controller: &mut Controller<'_>, scratch: &MainScratch, record: Record,
         return shape.feasible.then_some(shape.alone);
     }
     let user = controller.scenario.workload.jobs[record.job.index()].user.0;
+    // On however many leaves.
+    let most_leaves = controller.selector.most_leaves.take();
     let fits = controller.selector.fits(&controller.empty, shape, user, &scratch.possible);
+    controller.selector.most_leaves = most_leaves;
     fits.then(|| controller.selector.alone())
 }
 

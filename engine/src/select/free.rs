@@ -312,6 +312,14 @@ impl Free {
         self.changed = NodeSet::full(self.jobs.len());
     }
 
+    /// As if no job used any core: memory and GRES stay in use. O(nodes).
+    pub(crate) fn no_core_is_used(&mut self, geometry: &Geometry) {
+        self.cores.clone_from(&geometry.socket_cores);
+        self.node_cores.clone_from(&geometry.cores);
+        self.capped_cpus.fill(0);
+        self.open = geometry.serving();
+    }
+
     /// Becomes equal to `other` on one node. O(sockets + GRES of the node).
     pub(crate) fn copy_node(&mut self, geometry: &Geometry, other: &Self, node: NodeId) {
         let index = node.index();

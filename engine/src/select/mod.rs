@@ -57,6 +57,8 @@ pub(crate) struct Selector {
     way: Option<rows::Way>,
     /// What a job that shares finds free, in [`Selector::fits_sharing`].
     view: Option<Box<Free>>,
+    /// What is free as if nobody used any core, in [`Selector::fits_all_cores`].
+    unused: Option<Box<Free>>,
     /// Whether the weights that tests for GPUs leave behind may decide where jobs go that ask for none.
     pub(crate) gpus_stay: bool,
     /// How many leaf switches the nodes may be of, where the job still waits for so few (`--switches`).
@@ -102,6 +104,7 @@ impl Selector {
             by_weight: false,
             way: None,
             view: None,
+            unused: None,
             gpus_stay: false,
             most_leaves: None,
             looks_at_each: false,
@@ -173,8 +176,28 @@ impl Selector {
         self.fits_idle(free, shape, user, candidates)
     }
 
-    /// Whether the request fits, on cores that nobody uses.
+    /// Whether the request fits, on cores that nobody uses. Where more nodes, or larger ones, may serve it worse it must fit on all cores of
+    /// the candidates, too (docs/FIDELITY.md, facts 67).
     fn fits_idle(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
+        let fits = self.fits_free(free, shape, user, candidates);
+        let worse = (shape.contiguous || self.most_leaves.is_some()) && !self.linear;
+        fits && (!worse || self.fits_all_cores(free, shape, user, candidates))
+    }
+
+    /// Whether it fits if nobody used the candidates' cores. The nodes chosen stay. O(nodes) and as [`Selector::fits`].
+    fn fits_all_cores(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
+        let mut unused = self.unused.take().unwrap_or_else(|| Box::new(free.clone()));
+        unused.copy_amounts_from(free);
+        unused.no_core_is_used(&self.geometry);
+        let found = (self.chosen.clone(), self.chosen_near);
+        let fits = self.fits_free(&unused, shape, user, candidates);
+        (self.chosen, self.chosen_near) = found;
+        self.unused = Some(unused);
+        fits
+    }
+
+    /// Whether it fits on the cores that are free.
+    fn fits_free(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.offers.clear();
         self.near.clear();
         self.far.clear();
@@ -384,14 +407,14 @@ impl Selector {
         }
     }
 
-    /// CPUs the job would be charged on the nodes last chosen out of `free`; `None` if just what it asked for.
+    /// CPUs the job would be charged on the nodes last chosen out of `free`; `None` if just what it asked for, wherever it is tested.
     /// O(nodes of the job × sockets).
     pub(crate) fn charged_cpus(&self, free: &Free, shape: &Shape) -> Option<u32> {
         if shape.whole_nodes {
             return Some(self.chosen.iter().map(|offer| self.geometry.cpus[offer.node.index()]).sum());
         }
         let least_of_all = shape.min_cpus_per_node.saturating_mul(self.chosen.len() as u32);
-        (self.rounds_up || shape.gpus_add_cpus || least_of_all > shape.min_cpus)
+        (self.rounds_up || shape.gpus_add_cpus || shape.size_varies || least_of_all > shape.min_cpus)
             .then(|| self.allocate(free, shape).shares.iter().map(|share| share.cpus).sum())
     }
 

@@ -76,19 +76,26 @@ impl Controller<'_> {
         // Only select/linear remembers what a test at submission would have charged.
         let linear = self.scenario.policy.select.linear;
         let mut charged = shapes.iter().rev().find_map(|shape| shape.charged_alone.filter(|_| linear));
-        if let Some((place, shape)) = shapes.iter().enumerate().find(|(_, shape)| shape.feasible) {
-            let partition = self.partitions(id)[place];
-            if self.limits_allow_test(id, partition) {
-                self.weigh_nodes(id, partition, shape, None);
-                charged = self.charged_now(id, shape).or(charged);
-                if self.selector.gpus_stay && self.selector.favours(shape) {
-                    // The test whether it could ever run leaves its weights, too.
-                    let user = self.job(id).user.0;
-                    self.selector.fits(&self.empty, shape, user, &shape.eligible);
-                }
+        // Its partitions are tried from the highest tier down.
+        let tier = |partition: PartitionId| self.scenario.cluster.partitions[partition.index()].priority_tier;
+        let partitions = self.partitions(id).iter().copied().zip(shapes.iter());
+        let feasible_in = partitions.filter(|(_, shape)| shape.feasible).rev();
+        let tried = feasible_in.max_by_key(|&(partition, _)| tier(partition));
+        let tested = tried.filter(|&(partition, _)| self.limits_allow_test(id, partition));
+        if let Some((partition, shape)) = tested {
+            self.weigh_nodes(id, partition, shape, None);
+            charged = self.charged_now(id, shape).or(charged);
+            if self.selector.gpus_stay && self.selector.favours(shape) {
+                // The test whether it could ever run leaves its weights, too.
+                let user = self.job(id).user.0;
+                self.selector.fits(&self.empty, shape, user, &shape.eligible);
             }
         }
+        let tested = tested.map(|(partition, _)| partition);
         self.put_shapes(request, shapes);
+        if let Some(partition) = tested {
+            self.tested_in(id, partition);
+        }
         let refused = match (feasible, self.reservation_admits(id)) {
             (false, _) => Some(PendingReason::BadConstraints),
             (true, false) => Some(PendingReason::Reservation),

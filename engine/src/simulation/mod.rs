@@ -9,6 +9,7 @@
 //! Time inside is milliseconds since the Unix epoch, because triggers are; what the schedulers compare and what leaves
 //! the engine is whole seconds, as in slurmctld.
 
+mod becomes_whole;
 mod completing;
 pub(crate) mod drawn;
 pub(crate) mod ends;
@@ -61,6 +62,7 @@ use crate::select::ready::{NodeJobs, Ready};
 use crate::select::rows::shares_cores;
 use crate::select::shape::Shape;
 use crate::{Draws, plain};
+use becomes_whole::BecomesWhole;
 use events::{Event, Events};
 use jobs::LiveJobs;
 use outages::Agenda;
@@ -116,6 +118,7 @@ pub(crate) struct Controller<'a> {
     shapes: Vec<Option<Box<[Shape]>>>,
     /// Shapes of jobs that prefer features.
     pub(crate) preferred: BTreeMap<JobId, Box<[Shape]>>,
+    pub(crate) becomes_whole: BecomesWhole,
     /// Free licences, by [`crate::ids::LicenseId`].
     pub(crate) free_licenses: Vec<u32>,
     pub(crate) usage: Usage,
@@ -234,6 +237,7 @@ impl<'a> Controller<'a> {
             completing_jobs: vec![0; n_nodes],
             shapes: vec![None; scenario.workload.requests.len()],
             preferred: BTreeMap::new(),
+            becomes_whole: BecomesWhole::default(),
             free_licenses: cluster.licenses.iter().map(|&(_, total)| total).collect(),
             usage,
             sizes_vary: shapes::sizes_vary(scenario, limits.active),
@@ -413,13 +417,15 @@ pub(crate) fn dispatch(
 }
 
 /// Whether the scenario has what the shorter ways know nothing of: waits for switches, preferred features, reservations that
-/// draw jobs.
+/// draw jobs, jobs that become ones of whole nodes, contiguous nodes (of which more may serve a job worse).
 fn needs_every_cycle(scenario: &Scenario) -> bool {
     let workload = &scenario.workload;
     let prefers = |job: &Job| job.extra.as_ref().is_some_and(|extra| extra.prefer.is_some());
     (scenario.policy.select.topology_tree && workload.requests.iter().any(|request| request.switches.is_some()))
         || scenario.calendar.reservations.iter().any(|reservation| reservation.flags.magnetic)
         || workload.jobs.iter().any(prefers)
+        || workload.requests.iter().any(|request| request.contiguous && !scenario.policy.select.linear)
+        || becomes_whole::any_may_become_whole(scenario)
 }
 
 /// Whether jobs that ask for GPUs may leave other weights to nodes that jobs without can get.

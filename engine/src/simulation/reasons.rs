@@ -20,7 +20,6 @@ impl Controller<'_> {
         if let Some(&reason) = self.refused.get(&id) {
             return reason;
         }
-        let request = self.scenario.workload.jobs[id.index()].request;
         let user = self.scenario.workload.jobs[id.index()].user.0;
         let shapes = self.take_shapes_of(id);
         let (place, alone) = shapes
@@ -34,7 +33,7 @@ impl Controller<'_> {
             })
             .unwrap_or((0, None));
         let held = self.busy_counts(id, self.partitions(id)[place], &shapes[place], alone);
-        self.put_shapes(request, shapes);
+        self.put_shapes_of(id, shapes);
         if !self.reservation_admits(id) || self.awaits_reservation(id) {
             return PendingReason::Reservation;
         }

@@ -40,7 +40,7 @@ impl Controller<'_> {
                 // A job of several tasks may get them on one socket or on two.
                 shape.size_varies = match shape.whole_nodes {
                     true => !(alike && self.selector.charges_always_alike(shape)),
-                    false => select.unit == ConsumableUnit::Socket || self.selector.charges_by_node(shape),
+                    false => !alike || select.unit == ConsumableUnit::Socket || self.selector.charges_by_node(shape),
                 };
                 shape.size_grows = !select.linear
                     && !shape.size_varies
@@ -64,9 +64,7 @@ impl Controller<'_> {
 
     /// Returns what [`Controller::take_shapes`] took.
     pub(crate) fn put_shapes(&mut self, request: RequestId, mut shapes: Box<[Shape]>) {
-        if self.limits.caps_nodes {
-            shapes.iter_mut().for_each(|shape| shape.cap_nodes(u32::MAX));
-        }
+        self.uncap_nodes(&mut shapes);
         self.shapes[request.index()] = Some(shapes);
     }
 }

@@ -240,7 +240,12 @@ impl Controller<'_> {
 
     /// Whether a task's age begins with a queue build: its array limits how many run at once. O(1).
     pub(crate) fn begins_with_queue_build(&self, id: JobId) -> bool {
-        self.waiting.any_limited_array && limited_array(self.job(id)).is_some() && !self.limits.counts_accruing
+        !self.limits.counts_accruing && self.is_of_limited_array(id)
+    }
+
+    /// Whether the job is a task of an array that limits how many of it run at once. O(1).
+    pub(crate) fn is_of_limited_array(&self, id: JobId) -> bool {
+        self.waiting.any_limited_array && limited_array(self.job(id)).is_some()
     }
 
     /// A job comes into the queue whose age counts from `since` on, [`NO_AGE`] if the next queue build is to begin it. O(log such jobs).

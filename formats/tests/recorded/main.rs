@@ -18,8 +18,8 @@
 //! that waited for one of which sacct says nothing); threads everywhere and shared cores (`n-smt`, without eight jobs of `--mem=0` above a
 //! partition's `MaxMemPerNode`, which never start); whole nodes over a switch tree (`n-whole`), GPUs and
 //! cores in three partitions (`n-gpu`); another site's backfill with a maintenance (`p-bf`), jobs of several partitions and QOS of these (`p-part`), sockets of
-//! three kinds of nodes (`p-sock`, run a2 too), typed GPUs and partitions that preempt (`p-gtype`), `n-whole` once more (run a2); with those columns of sacct and
-//! lines of slurmctld.log that are read.
+//! three kinds of nodes (`p-sock`, run a2 too), typed GPUs and partitions that preempt (`p-gtype`), `n-whole` once more (run a2); five of a series whose clusters,
+//! policies and workloads were drawn at random (`g-`: facts 67); with those columns of sacct and lines of slurmctld.log that are read.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
@@ -213,13 +213,18 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("z-tiers", 245),
         ("z-sock", 197),
         ("z-excl", 206),
+        ("g-cpu", 201),
+        ("g-het", 188),
+        ("g-mix", 168),
+        ("g-pre", 183),
+        ("g-share", 177),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.
         let answer = match name {
             "v-lin" => 30,
             "ub-micro" => 50,
-            "p-bf" => 60,
+            "p-bf" | "g-cpu" | "g-het" => 60,
             _ => 35,
         };
         let found = at_its_moments(name, answer);
@@ -232,6 +237,8 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
             "v-lin" => found.cycles / 30,
             // Jobs that could never start were submitted, and are not in its sacct.
             "s-dep" | "n-smt" => found.cycles / 50,
+            // 22 submissions were refused.
+            "g-mix" => found.cycles / 30,
             // The same, for hours after the last end; not one of these cycles lies before.
             "p-part" => found.cycles / 15,
             _ => found.cycles / 100,

@@ -23,6 +23,8 @@ pub(super) struct Counts {
     /// Arrays with whose record of a partition the cycle is done: Slurm keeps the tasks in one record, and comes to the next one only
     /// when it has found a place for the one before.
     closed_arrays: std::collections::BTreeSet<(u64, PartitionId)>,
+    /// Arrays at whose record of a partition the cycle is, or was, and whether their tasks may only start now.
+    begun_arrays: std::collections::BTreeMap<(u64, PartitionId), bool>,
     /// Jobs with a planned start, under `bf_one_resv_per_job`.
     jobs: std::collections::BTreeSet<JobId>,
 }
@@ -114,6 +116,17 @@ impl Counts {
     /// Whether the cycle comes to another task of an array in a partition, where no more than `most` may be planned of it.
     pub(super) fn comes_to_task(&self, array: u64, partition: PartitionId, most: Option<u32>) -> bool {
         !self.closed_arrays.contains(&(array, partition)) && most.is_none_or(|most| self.planned_tasks(array) < most)
+    }
+
+    /// The first task of an array gets past its limits in a partition, and may be planned or may only start now: so may those behind it.
+    /// O(log arrays).
+    pub(super) fn begin_array(&mut self, array: u64, partition: PartitionId, test_only: bool) {
+        self.begun_arrays.insert((array, partition), test_only);
+    }
+
+    /// What was said of a task before: whether it may only start now. O(log arrays).
+    pub(super) fn task_before(&self, array: u64, partition: PartitionId) -> Option<bool> {
+        self.begun_arrays.get(&(array, partition)).copied()
     }
 
     /// A task of an array got a planned start.

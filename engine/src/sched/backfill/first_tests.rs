@@ -9,6 +9,7 @@ use crate::simulation::Controller;
 
 use super::Backfill;
 use super::counts::Counts;
+use super::record::is_test_only;
 use crate::sched::walk::Scout;
 
 /// Before a cycle's first record. O(1) where no such job waits, else O(queue) at most: it ends at the last of them, if caps let it
@@ -48,6 +49,10 @@ pub(super) fn note(controller: &mut Controller<'_>, backfill: &Backfill) {
             continue;
         }
         tested += 1;
+        if is_test_only(controller, backfill, record) {
+            // What it would get later is not asked (rec g-gpu).
+            continue;
+        }
         if untested.remove(&id) && controller.charged_cpus(id).is_none() {
             let shape = controller.known_shape(record.request, record.place as usize);
             let charged = shape.filter(|shape| shape.size_grows).and_then(|shape| shape.charged_alone);

@@ -15,15 +15,16 @@ use crate::simulation::reservations::{Candidate, Opening};
 use crate::simulation::{Controller, seconds};
 
 use super::Cycle;
+use super::deadlocks::Deadlocks;
 use super::hetjob_order::OwnStanding;
 
 /// Where and when a component may start.
 #[derive(Debug)]
 struct Component {
     record: Record,
-    /// The earliest of its plans in this cycle; a year ahead until there is one [s].
+    /// The earliest that this cycle found; a year ahead until there is one [s].
     start: i64,
-    /// How many nodes that plan has.
+    /// On how many nodes.
     nodes: u64,
 }
 
@@ -46,6 +47,7 @@ pub(crate) struct HetJobs {
     maps: BTreeMap<u64, Map>,
     /// Their base ids, in the order in which cycles came to them.
     order: Vec<u64>,
+    deadlocks: Deadlocks,
     /// What they have of their own where `bf_hetjob_prio` gives them the whole job's standing.
     pub(super) own: OwnStanding,
     /// How often a job's components could not start together, after one of them had, although nothing else ran.
@@ -108,6 +110,7 @@ pub(super) fn begin(controller: &mut Controller<'_>) {
     if let Some(hetjobs) = controller.hetjobs.as_mut() {
         hetjobs.maps.clear();
         hetjobs.order.clear();
+        hetjobs.deadlocks.clear();
     }
 }
 
@@ -145,13 +148,20 @@ pub(super) fn earliest(controller: &Controller<'_>, id: JobId) -> Option<i64> {
     Some(map.earliest(Some(id)))
 }
 
-/// Remembers a component's plan, if it is its earliest in this cycle.
-pub(super) fn plan(controller: &mut Controller<'_>, record: Record, start: i64, nodes: &NodeSet) {
+/// Whether a component that could start at `start` [s] would wait for a job that waits for its own.
+pub(super) fn would_deadlock(controller: &mut Controller<'_>, record: Record, start: i64) -> bool {
+    let base = controller.scenario.workload.jobs[record.job.index()].name.id;
+    controller.hetjobs.as_mut().is_some_and(|hetjobs| hetjobs.deadlocks.would_arise(base, record.partition, start))
+}
+
+/// Remembers when a component could start [s] on the nodes last chosen, if that is its earliest in this cycle.
+pub(super) fn note_start(controller: &mut Controller<'_>, record: Record, start: i64) {
+    let nodes = controller.selector.chosen.len() as u64;
     let base = controller.scenario.workload.jobs[record.job.index()].name.id;
     let map = controller.hetjobs.as_mut().and_then(|hetjobs| hetjobs.maps.get_mut(&base));
     let components = map.into_iter().flat_map(|map| &mut map.components);
     for component in components.filter(|component| component.record.job == record.job && component.start > start) {
-        *component = Component { record, start, nodes: nodes.len() as u64 };
+        *component = Component { record, start, nodes };
     }
 }
 
@@ -258,7 +268,7 @@ fn allocate(controller: &mut Controller<'_>, record: Record, taken: &NodeSet) ->
         controller.make_room(id, partition, shape, &nodes);
     }
     let allocation = fits.then(|| controller.selector.allocate(&controller.free, shape));
-    controller.put_shapes(record.request, shapes);
+    controller.put_shapes_of(id, shapes);
     allocation.filter(|allocation| {
         let billing = controller.billing(partition, allocation);
         let counts = controller.allocated_counts(id, allocation, billing);

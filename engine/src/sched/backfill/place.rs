@@ -87,6 +87,7 @@ fn find_place(
     let mut tested = false;
     let mut passed = false;
     let may_pass = may_pass
+        && !is_component
         && !is_by_definition(controller, shape)
         && !controller.reservations.any()
         && backfill.licenses.len() == 0;
@@ -157,7 +158,8 @@ fn find_place(
         if let Some(demand) = demand.filter(|_| !for_others) {
             backfill.bounds.note(demand, try_from, bound);
         }
-        let asks_all = shape.size_varies && (is_by_definition(controller, shape) || controller.reservations.any());
+        let asks_all = is_component
+            || (shape.size_varies && (is_by_definition(controller, shape) || controller.reservations.any()));
         let useless_after = again.filter(|_| !asks_all);
         if let Some(later) = useless_after.filter(|&later| bound > later) {
             if shape.size_varies {
@@ -226,6 +228,10 @@ fn find_place(
                 }
             }
         }
+        if is_component {
+            // Its siblings heed this start, though it may be refused below (docs/FIDELITY.md, facts 67).
+            hetjobs::note_start(controller, record, start);
+        }
         if start > now {
             backfill.valid_until = backfill.valid_until.min(start);
         }
@@ -268,6 +274,9 @@ fn find_place(
             try_from = start;
             continue;
         }
+        if is_component && hetjobs::would_deadlock(controller, record, start) {
+            return Next::Record;
+        }
         if controller.limits.active
             && !scenario.policy.main.assoc_limit_stop
             && !controller.limits_allow_counts(
@@ -291,9 +300,6 @@ fn find_place(
         }
         if record.kind.task {
             backfill.counts.note_task_plan(scenario.workload.jobs[id.index()].name.id, record.partition);
-        }
-        if is_component {
-            hetjobs::plan(controller, record, start, &backfill.chosen);
         }
         if is_off(Rule::Plans) || (is_off(Rule::ConservativePlans) && !backfill.planned.is_empty()) {
             return Next::Record;

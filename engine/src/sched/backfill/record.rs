@@ -18,7 +18,7 @@ pub(super) fn repeat(
     }
     let shapes = controller.take_shapes_of(record.job);
     let next = place(controller, backfill, cycle, record, &shapes[record.place as usize], false);
-    controller.put_shapes(record.request, shapes);
+    controller.put_shapes_of(record.job, shapes);
     next
 }
 
@@ -35,14 +35,14 @@ pub(super) fn consider(
         return Next::Record;
     }
     if !record.kind.task {
-        return look_at(controller, backfill, cycle, record);
+        return look_at(controller, backfill, cycle, record, None);
     }
     let array = scenario.workload.jobs[id.index()].name.id;
     if !backfill.counts.comes_to_task(array, record.partition, controller.array_plan_cap(id)) {
         return Next::Record;
     }
     let planned = backfill.counts.planned_tasks(array);
-    let next = look_at(controller, backfill, cycle, record);
+    let next = look_at(controller, backfill, cycle, record, Some(array));
     if !controller.live.is_pending(id) {
         // The records of other partitions are now of the task that started, not of those still waiting.
         for &partition in controller.partitions(id).iter().filter(|&&partition| partition != record.partition) {
@@ -58,8 +58,15 @@ pub(super) fn consider(
     next
 }
 
-/// One record that the cycle comes to, as far as its array goes.
-fn look_at(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut Cycle, record: Record) -> Next {
+/// One record that the cycle comes to, as far as its array goes. Of the tasks of an array only the first is asked whether limits let it
+/// be tested, and whether it may be planned (docs/FIDELITY.md, facts 67).
+fn look_at(
+    controller: &mut Controller<'_>,
+    backfill: &mut Backfill,
+    cycle: &mut Cycle,
+    record: Record,
+    task_of: Option<u64>,
+) -> Next {
     let scenario = controller.scenario;
     let id = record.job;
     let limit_stop = scenario.policy.main.assoc_limit_stop;
@@ -67,7 +74,8 @@ fn look_at(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut
     if controller.hetjobs.is_some() && !hetjobs::come_to(controller, record, window_end) {
         return Next::Record;
     }
-    if !limit_stop && !controller.limits_allow_test(id, record.partition) {
+    let before = task_of.and_then(|array| backfill.counts.task_before(array, record.partition));
+    if !limit_stop && before.is_none() && !controller.limits_allow_test(id, record.partition) {
         return Next::Record;
     }
     cycle.depth += 1;
@@ -75,7 +83,10 @@ fn look_at(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut
         // Where users have thousands waiting, most records end here.
         return Next::Record;
     }
-    let test_only = is_test_only(controller, backfill, record);
+    let test_only = before.unwrap_or_else(|| is_test_only(controller, backfill, record));
+    if let (Some(array), None) = (task_of, before) {
+        backfill.counts.begin_array(array, record.partition, test_only);
+    }
     if !controller.partition_allows(id, record.partition)
         || !backfill.counts.admit(controller, record)
         || !(scenario.policy.backfill.licenses || controller.licenses_free(id))
@@ -93,19 +104,18 @@ fn look_at(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut
             return next;
         }
     }
-    let request = record.request;
     let shapes = controller.take_shapes_of(id);
     let shape = &shapes[record.place as usize];
     // Who asks for more nodes than its limits leave it at most is passed over, with `assoc_limit_stop` too (rec n-whole).
     let next =
         if shape.over_limit { Next::Record } else { place(controller, backfill, cycle, record, shape, test_only) };
-    controller.put_shapes(request, shapes);
+    controller.put_shapes_of(id, shapes);
     hetjobs::start_at_once(controller, cycle, id);
     next
 }
 
 /// Whether the record may only start now, never be planned.
-fn is_test_only(controller: &Controller<'_>, backfill: &Backfill, record: Record) -> bool {
+pub(super) fn is_test_only(controller: &Controller<'_>, backfill: &Backfill, record: Record) -> bool {
     let policy = &controller.scenario.policy.backfill;
     let eligible = controller.records[record.job.index()].eligible.unwrap_or(i64::MAX);
     let quota = policy.job_part_count_reserve;

@@ -61,12 +61,7 @@ impl Shape {
             _ => min_nodes,
         };
         let asks_for_all =
-            partition.over_subscribe == OverSubscribe::Exclusive || request.sharing == Sharing::Exclusive || {
-                // Its submission is tried in the first partition first, and then it is a job of whole nodes everywhere
-                // (node_scheduler.c of 22.05.8, `_resolve_shared_status`; rec p-sel1).
-                let first = request.partitions.first().filter(|_| !select.linear);
-                first.is_some_and(|id| cluster.partitions[id.index()].over_subscribe == OverSubscribe::Exclusive)
-            };
+            partition.over_subscribe == OverSubscribe::Exclusive || request.sharing == Sharing::Exclusive;
         let whole_nodes = select.linear || (asks_for_all && !is_off(Rule::Exclusive)) || is_off(Rule::Cores);
         // select/linear looks at smaller nodes too, if only to see that they differ in size.
         let tasks_room = request.ntasks_per_node.filter(|_| !select.linear).unwrap_or(1).saturating_mul(cpus_per_task);
@@ -174,7 +169,7 @@ impl Shape {
             unshared: None,
             block_cores: request.plane.is_some() || request.block_cores.unwrap_or(select.block_cores),
             plane: request.plane.map(|tasks| tasks.max(1)),
-            leaf_wait: leaf_wait(request, cluster, select),
+            leaf_wait: leaf_wait(request, cluster, select).filter(|_| strategy == Strategy::Tree),
             over_limit: false,
             alternatives: Vec::new(),
             counted: Vec::new(),

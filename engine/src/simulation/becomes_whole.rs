@@ -1,0 +1,91 @@
+//! Jobs of several partitions that a test in an EXCLUSIVE one makes jobs of whole nodes in all of them, for good.
+//! Source: node_scheduler.c of 22.05.8, `_resolve_shared_status`; rec p-sel1, g-pre (docs/FIDELITY.md, facts 67).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::cluster::OverSubscribe;
+use crate::ids::{JobId, PartitionId, RequestId};
+use crate::job::{JobPart, Request, Sharing};
+use crate::scenario::Scenario;
+use crate::select::shape::Shape;
+use crate::simulation::Controller;
+
+/// Which jobs have been tested there, and what their requests are to node selection since.
+#[derive(Debug, Default)]
+pub(crate) struct BecomesWhole {
+    /// By id, and component; an array's tasks that wait are one job.
+    tested: BTreeSet<(u64, Option<u32>)>,
+    shapes: BTreeMap<RequestId, Box<[Shape]>>,
+}
+
+/// Whether a request may: it asks for parts of nodes in EXCLUSIVE partitions and others. O(partitions of it).
+fn may_become_whole(scenario: &Scenario, request: &Request) -> bool {
+    let is_exclusive = |id: &PartitionId| is_exclusive(scenario, *id);
+    !scenario.policy.select.linear
+        && request.sharing != Sharing::Exclusive
+        && request.partitions.iter().any(is_exclusive)
+        && !request.partitions.iter().all(is_exclusive)
+}
+
+fn is_exclusive(scenario: &Scenario, partition: PartitionId) -> bool {
+    scenario.cluster.partitions[partition.index()].over_subscribe == OverSubscribe::Exclusive
+}
+
+/// Whether any request may. O(requests × partitions).
+pub(super) fn any_may_become_whole(scenario: &Scenario) -> bool {
+    scenario.workload.requests.iter().any(|request| may_become_whole(scenario, request))
+}
+
+impl Controller<'_> {
+    /// The job's nodes in a partition were looked at, by the main scheduler or at its submission. O(log jobs).
+    pub(crate) fn tested_in(&mut self, id: JobId, partition: PartitionId) {
+        let scenario = self.scenario;
+        let request = &scenario.workload.requests[self.job(id).request.index()];
+        if is_exclusive(scenario, partition) && may_become_whole(scenario, request) {
+            self.becomes_whole.tested.insert(self.tested_as(id));
+        }
+    }
+
+    fn tested_as(&self, id: JobId) -> (u64, Option<u32>) {
+        let name = self.job(id).name;
+        let component = match name.part {
+            JobPart::Component(component) => Some(component),
+            _ => None,
+        };
+        (name.id, component)
+    }
+
+    fn has_become_whole(&self, id: JobId) -> bool {
+        !self.becomes_whole.tested.is_empty() && self.becomes_whole.tested.contains(&self.tested_as(id))
+    }
+
+    /// The job's shapes, with no more nodes than its limits allow; give them back with [`Controller::put_shapes_of`].
+    /// O(1) after the first call of its request without limits on nodes, else O(partitions × depth of the tree).
+    pub(crate) fn take_shapes_of(&mut self, id: JobId) -> Box<[Shape]> {
+        let request = self.job(id).request;
+        let mut shapes = match self.has_become_whole(id) {
+            true => self.take_whole_shapes(request),
+            false => self.take_shapes(request),
+        };
+        self.cap_nodes(id, &mut shapes);
+        shapes
+    }
+
+    fn take_whole_shapes(&mut self, request: RequestId) -> Box<[Shape]> {
+        if let Some(shapes) = self.becomes_whole.shapes.remove(&request) {
+            return shapes;
+        }
+        let asked = &self.scenario.workload.requests[request.index()];
+        self.shapes_of(&Request { sharing: Sharing::Exclusive, ..asked.clone() })
+    }
+
+    /// Returns what [`Controller::take_shapes_of`] took.
+    pub(crate) fn put_shapes_of(&mut self, id: JobId, mut shapes: Box<[Shape]>) {
+        let request = self.job(id).request;
+        if !self.has_become_whole(id) {
+            return self.put_shapes(request, shapes);
+        }
+        self.uncap_nodes(&mut shapes);
+        self.becomes_whole.shapes.insert(request, shapes);
+    }
+}
