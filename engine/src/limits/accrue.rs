@@ -4,6 +4,7 @@
 
 use crate::association::Limits;
 use crate::ids::{JobId, PartitionId};
+use crate::simulation::record_age::Age;
 use crate::simulation::{Controller, seconds};
 
 use super::usage::Used;
@@ -45,16 +46,26 @@ impl Controller<'_> {
         NO_AGE
     }
 
-    /// A queue build: jobs for which there is room now begin to gain age. O(jobs that wait for that × depth).
+    /// A queue build: jobs for which there is room now begin to gain age. O(jobs that wait for that × (depth + log of them)).
     pub(crate) fn discover_accruing(&mut self) {
         if self.limits.to_accrue.is_empty() {
             return;
         }
         let now = seconds(self.now);
-        let waiting: Vec<JobId> = self.limits.to_accrue.iter().copied().collect();
-        for id in waiting {
+        // In the order of their records.
+        let mut waiting: Vec<(Age, JobId)> = Vec::with_capacity(self.limits.to_accrue.len());
+        for &id in &self.limits.to_accrue {
+            waiting.push((self.live.get(id).map_or(Age::YOUNGEST, |live| self.age_of(live)), id));
+        }
+        waiting.sort_unstable();
+        for (_, id) in waiting {
+            let is_limited = self.room_to_accrue(id).is_some();
             if self.accrue_now(id) {
                 self.limits.to_accrue.remove(&id);
+                if is_limited {
+                    // A task gets a record of its own.
+                    self.age_at_start(id);
+                }
                 if let Some(live) = self.live.get_mut(id) {
                     live.accrue = now;
                 }

@@ -30,7 +30,7 @@ mod running;
 use std::collections::BTreeSet;
 
 use crate::ablation::{Rule, is_off};
-use crate::ids::{JobId, NodeId};
+use crate::ids::{JobId, NodeId, PartitionId};
 use crate::node_set::NodeSet;
 use crate::policy::BackfillPolicy;
 use crate::simulation::{Controller, seconds};
@@ -67,6 +67,8 @@ pub(crate) struct Backfill {
     /// Expected ends of running jobs as this cycle sees them.
     ends: Ends,
     counts: Counts,
+    /// The array, and the partition, of whose tasks the cycle tests another next.
+    row: Option<(u64, PartitionId)>,
     /// Licences in the plan.
     licenses: LicensePlan,
     /// When the plan in the making would first look different if only time went by [s].
@@ -151,6 +153,7 @@ impl Backfill {
             cycle: None,
             ends: Ends::default(),
             counts: Counts::default(),
+            row: None,
             licenses: LicensePlan::default(),
             valid_until: i64::MAX,
             stamped: None,
@@ -248,6 +251,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     backfill.timeline.reset(floor(now), floor(now + window), &controller.up, resolution);
     backfill.bounds.begin();
     backfill.counts = Counts::default();
+    backfill.row = None;
     backfill.newcomers.clear();
     note_overdue(controller, backfill);
     running::enter(controller, backfill);
@@ -310,7 +314,9 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
     let mut unplanned = false;
     let exit = loop {
         controller.now = resumed + (busy_us / 1000) as i64;
-        if cycle.tested >= policy.max_job_test && !is_off(Rule::BackfillDepth) {
+        // An array's tasks are tested one after the other all the same.
+        let is_deep = cycle.tested >= policy.max_job_test && !is_off(Rule::BackfillDepth);
+        if is_deep && backfill.row.is_none() {
             break Exit::MaxTest;
         }
         if cycle.cost.is_over(cycle.begin_ms, controller.now) {
@@ -337,6 +343,9 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
                 break cycle.ended_by.unwrap_or(Exit::EndOfQueue);
             }
         } else if let Some((record, again)) = next_record(controller, backfill, &mut cycle) {
+            if is_deep && !record::is_in_row(controller, backfill, record) {
+                break Exit::MaxTest;
+            }
             let next = match again {
                 true => record::repeat(controller, backfill, &mut cycle, record),
                 false => record::consider(controller, backfill, &mut cycle, record),

@@ -380,6 +380,12 @@ fn consider(
             true => fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes)),
             false => Tried::Passes,
         }
+    } else if !shape.feasible && !prefers {
+        // It can never run here; one of several partitions is passed over (rec h-share).
+        if controller.partitions(id).len() == 1 {
+            controller.hold_for_good(id);
+        }
+        Tried::Passes
     } else {
         looked_at = true;
         scratch.left.copy_from(&scratch.available);

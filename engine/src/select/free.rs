@@ -320,6 +320,15 @@ impl Free {
         self.open = geometry.serving();
     }
 
+    /// The same of one node. O(sockets of the node).
+    pub(crate) fn no_core_is_used_on(&mut self, geometry: &Geometry, node: NodeId) {
+        let sockets = geometry.sockets(node);
+        self.cores[sockets.clone()].copy_from_slice(&geometry.socket_cores[sockets]);
+        self.node_cores[node.index()] = geometry.cores[node.index()];
+        let capped = geometry.capped_partitions.len();
+        self.capped_cpus[node.index() * capped..(node.index() + 1) * capped].fill(0);
+    }
+
     /// Becomes equal to `other` on one node. O(sockets + GRES of the node).
     pub(crate) fn copy_node(&mut self, geometry: &Geometry, other: &Self, node: NodeId) {
         let index = node.index();

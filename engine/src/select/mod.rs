@@ -179,6 +179,9 @@ impl Selector {
     /// Whether the request fits, on cores that nobody uses. Where more nodes, or larger ones, may serve it worse it must fit on all cores of
     /// the candidates, too (docs/FIDELITY.md, facts 67).
     fn fits_idle(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
+        if self.gpus_stay && self.favours(shape) {
+            self.favour_unused(free, shape, user, candidates);
+        }
         let fits = self.fits_free(free, shape, user, candidates);
         let worse = (shape.contiguous || self.most_leaves.is_some()) && !self.linear;
         fits && (!worse || self.fits_all_cores(free, shape, user, candidates))
@@ -194,6 +197,24 @@ impl Selector {
         (self.chosen, self.chosen_near) = found;
         self.unused = Some(unused);
         fits
+    }
+
+    /// The test on all cores of the candidates leaves weights, too, on nodes whose free cores do not serve the job (rec h-gpu).
+    /// O(candidates + those with the GRES × sockets).
+    fn favour_unused(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) {
+        let mut unused = self.unused.take().unwrap_or_else(|| Box::new(free.clone()));
+        for node in candidates.iter() {
+            let units = &free.gres[node.index() * self.geometry.n_gres..];
+            if shape.gres.iter().any(|&(gres, count)| units[gres.index()] < count) {
+                continue;
+            }
+            unused.copy_node(&self.geometry, free, node);
+            unused.no_core_is_used_on(&self.geometry, node);
+            if usable::usable_cpus(&self.geometry, self.unit, &unused, shape, user, node) > 0 {
+                self.favour(&unused, shape, node);
+            }
+        }
+        self.unused = Some(unused);
     }
 
     /// Whether it fits on the cores that are free.

@@ -258,7 +258,8 @@ fn attempt(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickScra
                 largest_first(shape, offers, &mut rest, scratch, chosen)
             }
             Strategy::Consecutive => consecutive(shape, offers, linear, &mut rest, scratch, chosen),
-            Strategy::Spread => ordered(shape, offers, &mut rest, scratch, chosen, |_| 0, true),
+            // Over as many nodes as there are tasks; where GPUs are counted for the job, until it has them (rec h-mix).
+            Strategy::Spread => ordered(shape, offers, &mut rest, scratch, chosen, |_| 0, shape.gres_of_job.is_empty()),
             Strategy::LeastLoaded => {
                 ordered(shape, offers, &mut rest, scratch, chosen, |offer| -i64::from(offer.idle), false)
             }

@@ -78,6 +78,13 @@ impl Controller<'_> {
         let mut charged = shapes.iter().rev().find_map(|shape| shape.charged_alone.filter(|_| linear));
         // Its partitions are tried from the highest tier down.
         let tier = |partition: PartitionId| self.scenario.cluster.partitions[partition.index()].priority_tier;
+        let first = self
+            .partitions(id)
+            .iter()
+            .copied()
+            .rev()
+            .max_by_key(|&partition| tier(partition))
+            .unwrap_or(PartitionId(0));
         let partitions = self.partitions(id).iter().copied().zip(shapes.iter());
         let feasible_in = partitions.filter(|(_, shape)| shape.feasible).rev();
         let tried = feasible_in.max_by_key(|&(partition, _)| tier(partition));
@@ -97,15 +104,15 @@ impl Controller<'_> {
             self.tested_in(id, partition);
         }
         let refused = match (feasible, self.reservation_admits(id)) {
-            (false, _) => Some(PendingReason::BadConstraints),
+            (false, _) if self.limits_allow_test(id, first) => Some(PendingReason::BadConstraints),
+            // Whoever is held back by limits is not tested, and waits for ever (rec h-gpu).
+            (false, _) => self.refused_at_submission(id),
             (true, false) => Some(PendingReason::Reservation),
             (true, true) => self.refused_at_submission(id),
         };
         if let Some(reason) = refused {
             // sbatch would refuse it: it never enters the queue. It stays PENDING in the outcome.
-            self.refused.insert(id, reason);
-            self.live.remove(id);
-            self.finished += usize::from(cancelled_at == i64::MAX);
+            self.give_up(id, reason);
             return;
         }
         self.limits_submitted(id);
@@ -127,6 +134,20 @@ impl Controller<'_> {
             live.charged_cpus = charged;
             self.sizes_version += 1;
         }
+    }
+
+    /// The main scheduler finds that a job of one partition could never run: it is held.
+    pub(crate) fn hold_for_good(&mut self, id: JobId) {
+        self.leaves_queue(id);
+        self.give_up(id, PendingReason::BadConstraints);
+        self.touch();
+    }
+
+    /// The job waits for ever, or until somebody cancels it.
+    fn give_up(&mut self, id: JobId, reason: PendingReason) {
+        self.refused.insert(id, reason);
+        self.live.remove(id);
+        self.finished += usize::from(self.job(id).cancelled_at == i64::MAX);
     }
 
     /// The job is known from now on.

@@ -63,13 +63,18 @@ impl RecordAges {
 
 impl Controller<'_> {
     /// The age of the record that a job has, or has with the rest of its array. O(log arrays).
-    pub(super) fn age_of(&self, live: &LiveJob) -> Age {
+    pub(crate) fn age_of(&self, live: &LiveJob) -> Age {
         let of_array = || self.record_ages.arrays.get(&self.job(live.job).name.id).copied();
         live.age.or_else(of_array).unwrap_or(Age::YOUNGEST)
     }
 
-    /// The age of the record of a job that starts. O(log arrays).
-    pub(super) fn age_at_start(&mut self, id: JobId) -> Age {
+    /// Whether the job is no part of an array's common record. O(1).
+    pub(crate) fn has_own_record(&self, id: JobId) -> bool {
+        self.live.get(id).is_none_or(|live| live.age.is_some())
+    }
+
+    /// The age of the record of a job that starts, or of a task that gets one of its own before. O(log arrays).
+    pub(crate) fn age_at_start(&mut self, id: JobId) -> Age {
         let array = self.job(id).name.id;
         match self.live.get_mut(id) {
             Some(live) => *live.age.get_or_insert_with(|| {

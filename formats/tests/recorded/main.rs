@@ -18,8 +18,8 @@
 //! that waited for one of which sacct says nothing); threads everywhere and shared cores (`n-smt`, without eight jobs of `--mem=0` above a
 //! partition's `MaxMemPerNode`, which never start); whole nodes over a switch tree (`n-whole`), GPUs and
 //! cores in three partitions (`n-gpu`); another site's backfill with a maintenance (`p-bf`), jobs of several partitions and QOS of these (`p-part`), sockets of
-//! three kinds of nodes (`p-sock`, run a2 too), typed GPUs and partitions that preempt (`p-gtype`), `n-whole` once more (run a2); five of a series whose clusters,
-//! policies and workloads were drawn at random (`g-`: facts 67); with those columns of sacct and lines of slurmctld.log that are read.
+//! three kinds of nodes (`p-sock`, run a2 too), typed GPUs and partitions that preempt (`p-gtype`), `n-whole` once more (run a2); eleven of two series whose clusters,
+//! policies and workloads were drawn at random (`g-`, `h-`: facts 67, 68); with those columns of sacct and lines of slurmctld.log that are read.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
@@ -218,6 +218,12 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("g-mix", 168),
         ("g-pre", 183),
         ("g-share", 177),
+        ("h-core", 124),
+        ("h-cpu", 146),
+        ("h-gpu", 153),
+        ("h-mix", 196),
+        ("h-plain", 171),
+        ("h-share", 147),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.
@@ -237,8 +243,9 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
             "v-lin" => found.cycles / 30,
             // Jobs that could never start were submitted, and are not in its sacct.
             "s-dep" | "n-smt" => found.cycles / 50,
-            // 22 submissions were refused.
+            // Submissions were refused: 22, a dozen.
             "g-mix" => found.cycles / 30,
+            "h-cpu" | "h-mix" => found.cycles / 40,
             // The same, for hours after the last end; not one of these cycles lies before.
             "p-part" => found.cycles / 15,
             _ => found.cycles / 100,

@@ -183,6 +183,10 @@ pub(super) fn start_at_once(controller: &mut Controller<'_>, cycle: &mut Cycle, 
 }
 
 fn start_if_ready(controller: &mut Controller<'_>, cycle: &mut Cycle, base: u64) {
+    let most = controller.scenario.policy.backfill.max_job_start;
+    if most > 0 && cycle.started >= most {
+        return;
+    }
     let Some(mut hetjobs) = controller.hetjobs.take() else { return };
     let ready = hetjobs.take_ready(controller, base);
     controller.hetjobs = Some(hetjobs);

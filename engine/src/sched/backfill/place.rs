@@ -290,6 +290,11 @@ fn find_place(
         if controller.is_never_planned(id) {
             return Next::Record;
         }
+        if policy.job_part_count_reserve > 0
+            && backfill.counts.planned(record.partition) >= policy.job_part_count_reserve
+        {
+            return Next::Record;
+        }
         let table_size = policy.node_space_size.unwrap_or(policy.max_job_test).max(2);
         if backfill.timeline.records >= table_size {
             return Next::End(Exit::TableSize);
@@ -298,7 +303,7 @@ fn find_place(
         if policy.licenses {
             backfill.licenses.insert(&scenario.workload.requests[record.request.index()].licenses, begin, end);
         }
-        if record.kind.task {
+        if record.kind.task && !controller.has_own_record(id) {
             backfill.counts.note_task_plan(scenario.workload.jobs[id.index()].name.id, record.partition);
         }
         if is_off(Rule::Plans) || (is_off(Rule::ConservativePlans) && !backfill.planned.is_empty()) {

@@ -31,6 +31,7 @@ pub(super) fn consider(
 ) -> Next {
     let scenario = controller.scenario;
     let id = record.job;
+    backfill.row = None;
     if !controller.live.is_pending(id) || controller.made_room_in_cycle(id) {
         return Next::Record;
     }
@@ -41,21 +42,34 @@ pub(super) fn consider(
     if !backfill.counts.comes_to_task(array, record.partition, controller.array_plan_cap(id)) {
         return Next::Record;
     }
-    let planned = backfill.counts.planned_tasks(array);
-    let next = look_at(controller, backfill, cycle, record, Some(array));
+    let planned = backfill.counts.planned(record.partition);
+    let alone = controller.has_own_record(id);
+    let next = look_at(controller, backfill, cycle, record, Some(array).filter(|_| !alone));
     if !controller.live.is_pending(id) {
         // The records of other partitions are now of the task that started, not of those still waiting.
         for &partition in controller.partitions(id).iter().filter(|&&partition| partition != record.partition) {
             backfill.counts.close_array(array, partition);
         }
+        backfill.row = Some((array, record.partition)).filter(|_| !alone);
         return next;
     }
-    let was_planned = backfill.counts.planned_tasks(array) > planned;
+    let was_planned = backfill.counts.planned(record.partition) > planned;
+    if was_planned && alone {
+        return next;
+    }
     let behind = backfill.counts.tasks_behind_needed(scenario.policy.backfill.max_job_array_resv);
     if !was_planned || behind.is_none_or(|behind| behind > 1 && !controller.has_pending_tasks_behind(id, behind)) {
         backfill.counts.close_array(array, record.partition);
+    } else {
+        backfill.row = Some((array, record.partition));
     }
     next
+}
+
+/// Whether the record is the next one of an array of which the cycle tests one task after the other.
+pub(super) fn is_in_row(controller: &Controller<'_>, backfill: &Backfill, record: Record) -> bool {
+    let array = controller.scenario.workload.jobs[record.job.index()].name.id;
+    backfill.row == Some((array, record.partition))
 }
 
 /// One record that the cycle comes to, as far as its array goes. Of the tasks of an array only the first is asked whether limits let it
