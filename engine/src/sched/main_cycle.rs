@@ -513,7 +513,7 @@ fn alone(controller: &mut Controller<'_>, scratch: &MainScratch, record: Record,
     let user = controller.scenario.workload.jobs[record.job.index()].user.0;
     // On however many leaves.
     let most_leaves = controller.selector.most_leaves.take();
-    let fits = controller.selector.fits(&controller.empty, shape, user, &scratch.possible);
+    let fits = controller.selector.could_fit(&controller.empty, shape, user, &scratch.possible);
     controller.selector.most_leaves = most_leaves;
     fits.then(|| controller.selector.alone())
 }

@@ -81,7 +81,12 @@ fn order(tier: u32, priority: u32) -> u64 {
 
 /// The place of a job that was never requeued: jobs stand in order of submission.
 fn turn(job: JobId) -> u64 {
-    2 * u64::from(job.0) + 1
+    (u64::from(job.0) + 1) << 32
+}
+
+/// The place of a job that was submitted anew in a second, before a job of the trace: behind others of earlier seconds (rec i-mix).
+fn turn_before(job: JobId, second: i64) -> u64 {
+    (u64::from(job.0) << 32) + u64::try_from(second).unwrap_or(0).clamp(1, u64::from(u32::MAX))
 }
 
 /// Records whose jobs are looked up together.
@@ -113,8 +118,8 @@ pub(crate) struct Queue {
     by_request: Vec<u32>,
     /// Requests of which a record may wait, each once.
     requests: Vec<RequestId>,
-    /// Jobs that were queued again, and before which job their new submit time puts them. Mostly empty.
-    requeued: BTreeMap<JobId, JobId>,
+    /// Jobs that were queued again, before which job their new submit time puts them, and that time [s]. Mostly empty.
+    requeued: BTreeMap<JobId, (JobId, i64)>,
     /// Counts rearrangements, so that a cursor notices them.
     epoch: u64,
 }
@@ -136,8 +141,8 @@ impl Queue {
 
     /// Adds a record.
     pub(crate) fn push(&mut self, mut record: Record) {
-        if let Some(before) = self.requeued.get(&record.job) {
-            record.turn = turn(*before) - 1;
+        if let Some(&(before, second)) = self.requeued.get(&record.job) {
+            record.turn = turn_before(before, second);
         }
         let at = self.fresh.partition_point(|other| other.key() < record.key());
         self.fresh.insert(at, record);
@@ -224,9 +229,9 @@ impl Queue {
         &self.requests
     }
 
-    /// A job's submit time is now that of a job submitted just before `before`.
-    pub(crate) fn requeue(&mut self, job: JobId, before: JobId) {
-        self.requeued.insert(job, before);
+    /// A job's submit time is now this second, which puts it before `before`.
+    pub(crate) fn requeue(&mut self, job: JobId, before: JobId, second: i64) {
+        self.requeued.insert(job, (before, second));
     }
 
     /// All records in no order, those of jobs that have left included.

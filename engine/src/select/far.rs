@@ -20,7 +20,7 @@ pub(super) fn choose_cut(
         .map(|(offer, (&near, &cpus))| {
             let cut = offer.cut_to(shape, cpus);
             let units = if near > 0 { offer.cut_to(shape, near).gres } else { u16::MAX };
-            (offer.size(), Offer { gres: cut.gres.min(units), ..cut })
+            (scratch.size(offer), Offer { gres: cut.gres.min(units), ..cut })
         })
         .collect();
     let least = shape.min_nodes as usize;

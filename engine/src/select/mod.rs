@@ -163,6 +163,13 @@ impl Selector {
         allocation.shares.iter().all(|share| mb.saturating_mul(used(share)) <= free.memory[share.node.index()])
     }
 
+    /// As [`Selector::fits`], for a test whether the job could run there if nobody else did: it does not ask for the memory of all CPUs
+    /// charged (rec h-sock). O(as `fits`).
+    pub(crate) fn could_fit(&mut self, empty: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
+        self.by_weight = self.linear;
+        self.fits_by(empty, shape, user, candidates)
+    }
+
     /// As [`Selector::fits`], for a test of when and where: there select/linear does not look at weights. O(as `fits`).
     pub(crate) fn fits_in_plan(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.by_weight = false;
@@ -192,6 +199,10 @@ impl Selector {
         let mut unused = self.unused.take().unwrap_or_else(|| Box::new(free.clone()));
         unused.copy_amounts_from(free);
         unused.no_core_is_used(&self.geometry);
+        if !shape.exclusive_partition {
+            // For a job of whole nodes, too (rec i-topo).
+            unused.jobs.fill(0);
+        }
         let found = (self.chosen.clone(), self.chosen_near);
         let fits = self.fits_free(&unused, shape, user, candidates);
         (self.chosen, self.chosen_near) = found;
@@ -219,6 +230,7 @@ impl Selector {
 
     /// Whether it fits on the cores that are free.
     fn fits_free(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
+        self.scratch.gpus.clear();
         self.offers.clear();
         self.near.clear();
         self.far.clear();
@@ -274,6 +286,10 @@ impl Selector {
                 cpus = cpus.min((units / per_task.max(1)).saturating_mul(wanted.task_cpus));
             }
             gres = units.min(u32::from(u16::MAX)) as u16;
+        }
+        if self.geometry.asks_for_gpus(shape) {
+            self.scratch.gpus.resize(free.jobs.len(), 0);
+            self.scratch.gpus[index] = near::free_gpus(&self.geometry, free, shape, node);
         }
         let weight = self.weights.of(node);
         let kept = self.geometry.kept(self.unit, shape, node);

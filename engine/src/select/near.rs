@@ -189,6 +189,19 @@ impl NearCores {
     }
 }
 
+/// Free GPUs of the node, of the kinds that the request names. O(GRES of the shape).
+pub(super) fn free_gpus(geometry: &Geometry, free: &Free, shape: &Shape, node: NodeId) -> u32 {
+    let of_kind = |typed: bool| -> u32 {
+        let wanted = shape
+            .gres
+            .iter()
+            .map(|&(gres, _)| gres)
+            .filter(|gres| geometry.gpus[gres.index()] && geometry.gres_total[gres.index()].is_some() == typed);
+        wanted.map(|gres| free.gres[node.index() * geometry.n_gres + gres.index()]).sum()
+    };
+    of_kind(false).max(of_kind(true))
+}
+
 /// Free GPUs of the node that lie near sockets with usable cores, up to what the request takes of it.
 pub(crate) fn near_gpus(geometry: &Geometry, unit: ConsumableUnit, free: &Free, shape: &Shape, node: NodeId) -> u32 {
     let of_kind = |typed: bool| -> u32 {

@@ -39,11 +39,6 @@ struct Run {
 }
 
 impl Offer {
-    /// By how much it offers it is dropped where a smaller offer stands in the way.
-    pub(super) fn size(&self) -> u32 {
-        self.cpus.saturating_add(u32::from(self.gres))
-    }
-
     /// With so many CPUs at most, and no more units of the GRES that is counted for the whole job than they allow. O(1).
     pub(super) fn cut_to(&self, shape: &Shape, cpus: u32) -> Self {
         let cpus = self.cpus.min(cpus);
@@ -76,6 +71,8 @@ pub(crate) struct PickScratch {
     pub(super) tree: Tree,
     /// Idle nodes, which come last (`bf_busy_nodes`); empty where they do not.
     pub(super) idle_last: Vec<bool>,
+    /// Free GPUs of each node on offer, of the kinds asked for; empty where none are.
+    pub(super) gpus: Vec<u32>,
 }
 
 /// What is still needed.
@@ -95,6 +92,12 @@ impl PickScratch {
     /// Working memory for a cluster with this switch tree.
     pub(crate) fn new(tree: Tree) -> Self {
         Self { tree, ..Self::default() }
+    }
+
+    /// By how much an offer is taken to offer where smaller ones are dropped: its CPUs, and where GPUs are asked for the node's free ones,
+    /// however few the job takes (rec i-mix).
+    pub(super) fn size(&self, offer: &Offer) -> u32 {
+        offer.cpus.saturating_add(self.gpus.get(offer.node.index()).copied().unwrap_or(0))
     }
 
     /// How many leaf switches the nodes hang on. O(nodes × leaves).
@@ -186,22 +189,25 @@ pub(crate) fn choose(
     if linear {
         return false;
     }
-    // A knapsack may fail because of small nodes: drop those with few CPUs and try again.
-    let most = offers.iter().map(Offer::size).max().unwrap_or(0);
+    // A knapsack may fail because of small nodes: drop those with few CPUs and try again. What an attempt left others of a node's CPUs is
+    // all that the node offers from then on (docs/FIDELITY.md, facts 69).
     let mut kept = std::mem::take(&mut scratch.kept);
     kept.clear();
     kept.extend_from_slice(offers);
+    cut_to_taken(&mut kept, chosen);
+    let most = kept.iter().map(|offer| scratch.size(offer)).max().unwrap_or(0);
     let mut done = false;
     for count in 1..most {
         let before = kept.len();
         let mut left = before;
         kept.retain(|offer| {
-            let drop =
-                offer.size() <= count && left > shape.min_nodes as usize && !shape.required.contains(&offer.node);
+            let drop = scratch.size(offer) <= count
+                && left > shape.min_nodes as usize
+                && !shape.required.contains(&offer.node);
             left -= usize::from(drop);
             !drop
         });
-        if kept.len() == before {
+        if kept.len() == before && count > 1 {
             continue;
         }
         if attempt(shape, &kept, linear, scratch, chosen) {
@@ -211,9 +217,19 @@ pub(crate) fn choose(
         if kept.len() <= shape.min_nodes as usize {
             break;
         }
+        cut_to_taken(&mut kept, chosen);
     }
     scratch.kept = kept;
     done
+}
+
+/// Leaves nodes the CPUs that a failed attempt took of them. O(taken × log offers).
+fn cut_to_taken(offers: &mut [Offer], taken: &[Offer]) {
+    for offer in taken {
+        if let Ok(position) = offers.binary_search_by_key(&offer.node, |kept| kept.node) {
+            offers[position].cpus = offers[position].cpus.min(offer.cpus);
+        }
+    }
 }
 
 /// As [`choose`], in one attempt.

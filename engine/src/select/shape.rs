@@ -84,6 +84,8 @@ pub(crate) struct Shape {
     pub(crate) gres_of_job: Vec<GresOfJob>,
     /// The job gets whole nodes.
     pub(crate) whole_nodes: bool,
+    /// Of an EXCLUSIVE partition, where nodes in use are not looked at.
+    pub(crate) exclusive_partition: bool,
     /// Nodes used by other users' jobs are unusable.
     pub(crate) exclusive_user: bool,
     /// `--exclusive=user` itself: no node serves it whose CPUs, its partition's and free ones, `MaxCPUsPerNode` does not cover.

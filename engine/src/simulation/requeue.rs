@@ -67,6 +67,14 @@ impl Controller<'_> {
         extra.and_then(|extra| extra.requeue).unwrap_or(self.scenario.policy.job_requeue)
     }
 
+    /// A component that is queued again because a sibling did not start: its wait begins now, not when its nodes have answered (rec i-mix).
+    pub(crate) fn waits_from_now(&mut self, id: JobId) {
+        let begin = seconds(self.now) + REQUEUE_DELAY;
+        if let Some(live) = self.live.get_mut(id) {
+            live.begin = begin;
+        }
+    }
+
     /// A job whose nodes have left COMPLETING is submitted anew: eligible after [`REQUEUE_DELAY`], its age and its
     /// place by submit time begin anew, and its record is that of the new run.
     pub(super) fn come_back(&mut self, id: JobId) {
@@ -74,7 +82,10 @@ impl Controller<'_> {
         self.live.set_phase(id, Phase::Waiting);
         let Some(live) = self.live.get_mut(id) else { return };
         live.returns = false;
-        (live.submit, live.begin) = (now, now + REQUEUE_DELAY);
+        live.submit = now;
+        if live.begin <= now {
+            live.begin = now + REQUEUE_DELAY;
+        }
         (live.accrue, live.accrues) = (now, false);
         // It counts as what it asks for until it is tested again.
         live.charged_cpus = None;
@@ -86,7 +97,7 @@ impl Controller<'_> {
         if self.scenario.policy.priority.multifactor {
             // O(log jobs): jobs stand in submit order.
             let before = self.scenario.workload.jobs.partition_point(|job| job.submit <= now);
-            self.queue.requeue(id, JobId::new(before));
+            self.queue.requeue(id, JobId::new(before), now);
         }
         self.hold(id);
         self.events.push((begin * SECOND).max(self.now), Event::Released { job: id });

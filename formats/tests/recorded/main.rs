@@ -18,8 +18,8 @@
 //! that waited for one of which sacct says nothing); threads everywhere and shared cores (`n-smt`, without eight jobs of `--mem=0` above a
 //! partition's `MaxMemPerNode`, which never start); whole nodes over a switch tree (`n-whole`), GPUs and
 //! cores in three partitions (`n-gpu`); another site's backfill with a maintenance (`p-bf`), jobs of several partitions and QOS of these (`p-part`), sockets of
-//! three kinds of nodes (`p-sock`, run a2 too), typed GPUs and partitions that preempt (`p-gtype`), `n-whole` once more (run a2); eleven of two series whose clusters,
-//! policies and workloads were drawn at random (`g-`, `h-`: facts 67, 68); with those columns of sacct and lines of slurmctld.log that are read.
+//! three kinds of nodes (`p-sock`, run a2 too), typed GPUs and partitions that preempt (`p-gtype`), `n-whole` once more (run a2); more of a series whose clusters,
+//! policies and workloads were drawn at random (`g-`, `h-`, `i-`: facts 67 to 69); with those columns of sacct and lines of slurmctld.log that are read.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
@@ -224,6 +224,8 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("h-mix", 196),
         ("h-plain", 171),
         ("h-share", 147),
+        ("h-sock", 186),
+        ("i-pre", 168),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.

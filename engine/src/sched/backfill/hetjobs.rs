@@ -231,6 +231,7 @@ fn start_together(controller: &mut Controller<'_>, base: u64, components: &[Comp
         let Some(allocation) = allocate(controller, component.record, &taken) else {
             for started in &components[..position] {
                 controller.end_run(started.record.job, RunEnded::Others { state: JobState::Failed, requeue: true });
+                controller.waits_from_now(started.record.job);
             }
             if let Some(hetjobs) = controller.hetjobs.as_mut().filter(|_| runs_alone && position > 0) {
                 *hetjobs.in_vain.entry(base).or_default() += 1;

@@ -154,6 +154,7 @@ impl Shape {
             gres_of_socket,
             gres_of_job,
             whole_nodes,
+            exclusive_partition: partition.over_subscribe == OverSubscribe::Exclusive,
             exclusive_user: partition.exclusive_user || request.sharing == Sharing::ExclusiveUser,
             asks_for_user: request.sharing == Sharing::ExclusiveUser,
             max_cpus_per_node: partition.max_cpus_per_node.filter(|_| !select.linear).map(|most| {
