@@ -6,7 +6,7 @@ mod check;
 mod licenses;
 mod minutes;
 mod most_nodes;
-mod partition;
+pub(crate) mod partition;
 mod preferred;
 mod resources;
 mod submission;

@@ -1,7 +1,11 @@
 //! Partition limits as they are checked while a job waits, and at its submission. Source: slurm-semantics 5.2.
 
+use std::collections::BTreeSet;
+
 use crate::cluster::PartitionState;
-use crate::ids::{JobId, PartitionId};
+use crate::ids::{JobId, PartitionId, RequestId};
+use crate::job::Request;
+use crate::scenario::Scenario;
 use crate::simulation::Controller;
 
 impl Controller<'_> {
@@ -28,6 +32,10 @@ impl Controller<'_> {
     /// Whether the job is within the partition's limits: times, node counts, accounts and QOS. O(lists of the partition).
     /// Every cycle asks it of every record: of the job only that is read which the partition limits.
     pub(crate) fn partition_limits_allow(&self, id: JobId, partition: PartitionId) -> bool {
+        let request_id = || self.scenario.workload.jobs[id.index()].request;
+        if !self.too_small.is_empty() && self.too_small.contains(&(request_id(), partition)) {
+            return false;
+        }
         let partition = &self.scenario.cluster.partitions[partition.index()];
         let job = || &self.scenario.workload.jobs[id.index()];
         let request = || &self.scenario.workload.requests[job().request.index()];
@@ -42,6 +50,24 @@ impl Controller<'_> {
             && is_listed(&partition.allow_accounts, &partition.deny_accounts, account)
             && is_listed(&partition.allow_qos, &partition.deny_qos, || &qos().name)
     }
+}
+
+/// Of requests for several partitions, those that have fewer CPUs, by `MaxCPUsPerNode` too, or fewer nodes than asked for: no record of the
+/// job waits there (`_part_access_check` of 22.05.8; rec i-gpu). O(requests × partitions × nodes).
+pub(crate) fn too_small(scenario: &Scenario) -> BTreeSet<(RequestId, PartitionId)> {
+    let cluster = &scenario.cluster;
+    let is_too_small = |request: &Request, id: PartitionId| {
+        let partition = &cluster.partitions[id.index()];
+        let nodes = partition.nodes.len() as u64;
+        let of_nodes: u64 = partition.nodes.iter().map(|node| u64::from(cluster.nodes[node.index()].cpus)).sum();
+        let by_node = partition.max_cpus_per_node.map_or(u64::MAX, |most| u64::from(most) * nodes);
+        u64::from(request.min_cpus) > of_nodes.min(by_node) || u64::from(request.min_nodes) > nodes
+    };
+    let requests = scenario.workload.requests.iter().enumerate().filter(|(_, request)| request.partitions.len() > 1);
+    let each = requests.flat_map(|(index, request)| request.partitions.iter().map(move |&id| (index, request, id)));
+    each.filter(|&(_, request, id)| is_too_small(request, id))
+        .map(|(index, _, id)| (RequestId::new(index), id))
+        .collect()
 }
 
 /// Whether a name is allowed; where nothing is allowed by name, all but those denied are.

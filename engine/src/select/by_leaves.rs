@@ -45,9 +45,10 @@ pub(super) fn by_leaves(
     let mut in_use = vec![false; tree.len()];
     chosen.iter().flat_map(|offer| above(tree, offer)).for_each(|&switch| in_use[switch] = true);
     let on = |leaf: usize, offer: &Offer| tree.leaf(offer.node) == Some(leaf) && usable(offer);
+    // Of leaves in use nodes are taken beyond the most the job asked for (rec i-topo).
     for leaf in tree.leaves().filter(|&leaf| in_use[leaf]) {
         for position in (0..offers.len()).filter(|&position| on(leaf, &offers[position])) {
-            if rest.max_nodes > 0 && !rest.satisfied() {
+            if !rest.satisfied() {
                 take(shape, offers, position, rest, scratch, chosen);
             }
         }

@@ -178,6 +178,8 @@ pub(crate) struct Free {
     pub(crate) open: NodeSet,
     /// Nodes without jobs.
     pub(crate) idle: NodeSet,
+    /// Nodes held by jobs of EXCLUSIVE partitions: no test looks at them.
+    pub(crate) reserved: NodeSet,
     /// Who shares cores.
     pub(crate) shared: Shared,
     /// Nodes of which anything was given back since this was last cleared.
@@ -243,6 +245,8 @@ pub(crate) struct Allocation {
     pub(crate) exclusive_user: bool,
     /// Whole nodes.
     pub(crate) whole_nodes: bool,
+    /// Whole nodes of an EXCLUSIVE partition.
+    pub(crate) exclusive_partition: bool,
     /// Position of its partition among the capped ones.
     pub(crate) cap: Option<u32>,
     /// Its very cores, where cores may be shared.
@@ -282,6 +286,7 @@ impl Free {
             capped_cpus: vec![0; n_nodes * geometry.capped_partitions.len()],
             open: geometry.serving(),
             idle: NodeSet::full(n_nodes),
+            reserved: NodeSet::empty(n_nodes),
             shared: geometry.shared.clone(),
             freed: NodeSet::empty(n_nodes),
             changed: NodeSet::empty(n_nodes),
@@ -309,6 +314,7 @@ impl Free {
         self.capped_cpus.clone_from(&other.capped_cpus);
         self.open.copy_from(&other.open);
         self.idle.copy_from(&other.idle);
+        self.reserved.copy_from(&other.reserved);
         self.changed = NodeSet::full(self.jobs.len());
     }
 
@@ -318,6 +324,7 @@ impl Free {
         self.node_cores.clone_from(&geometry.cores);
         self.capped_cpus.fill(0);
         self.open = geometry.serving();
+        self.open.subtract(&self.reserved);
     }
 
     /// The same of one node. O(sockets of the node).
@@ -350,6 +357,7 @@ impl Free {
         self.capped_cpus[caps.clone()].copy_from_slice(&other.capped_cpus[caps]);
         self.open.copy_node(&other.open, node);
         self.idle.copy_node(&other.idle, node);
+        self.reserved.copy_node(&other.reserved, node);
     }
 
     /// Makes `future` equal to this on one node. O(sockets + GRES).
@@ -397,6 +405,9 @@ impl Free {
             self.idle.remove(share.node);
             self.users[node].add(allocation.user);
             self.exclusive_user_jobs[node] += u32::from(allocation.exclusive_user);
+            if allocation.exclusive_partition {
+                self.reserved.insert(share.node);
+            }
             if let Some(cap) = allocation.cap {
                 let cpus = cpus_of_cores(geometry, allocation, share, first_socket);
                 self.capped_cpus[node * geometry.capped_partitions.len() + cap as usize] += cpus;
@@ -472,6 +483,9 @@ impl Free {
             self.idle.insert(share.node);
         }
         self.exclusive_user_jobs[node] -= u32::from(allocation.exclusive_user);
+        if allocation.exclusive_partition {
+            self.reserved.remove(share.node);
+        }
         if let Some(cap) = allocation.cap {
             let cpus = cpus_of_cores(geometry, allocation, share, socket_at);
             self.capped_cpus[node * geometry.capped_partitions.len() + cap as usize] -= cpus;

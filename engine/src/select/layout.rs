@@ -24,6 +24,7 @@ pub(crate) fn lay_out(
         near: Vec::new(),
         user: ANY_USER,
         exclusive_user: shape.exclusive_user,
+        exclusive_partition: shape.exclusive_partition,
         whole_nodes: shape.whole_nodes,
         cap: shape.max_cpus_per_node.map(|(cap, _)| cap),
         seat: None,

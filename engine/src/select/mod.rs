@@ -30,7 +30,7 @@ pub(crate) mod will_run;
 mod tests;
 
 use crate::cluster::Cluster;
-use crate::ids::NodeId;
+use crate::ids::{GresId, NodeId};
 use crate::node_set::NodeSet;
 use crate::policy::{ConsumableUnit, SelectPolicy, SlurmVersion};
 use free::{Allocation, Free, Geometry, Share};
@@ -216,7 +216,8 @@ impl Selector {
         let mut unused = self.unused.take().unwrap_or_else(|| Box::new(free.clone()));
         for node in candidates.iter() {
             let units = &free.gres[node.index() * self.geometry.n_gres..];
-            if shape.gres.iter().any(|&(gres, count)| units[gres.index()] < count) {
+            let lacks = |&(gres, count): &(GresId, u32)| units[gres.index()] < count;
+            if free.reserved.contains(node) || shape.gres.iter().any(lacks) {
                 continue;
             }
             unused.copy_node(&self.geometry, free, node);

@@ -76,6 +76,8 @@ pub(crate) struct Shape {
     pub(crate) memory: MemoryNeed,
     /// GRES needed on every node.
     pub(crate) gres: Vec<(GresId, u32)>,
+    /// GRES that a node must have free to serve the job, however few it gets there.
+    pub(crate) gres_least: Vec<(GresId, u32)>,
     /// CPUs that come with each GPU, asked for or by default; 0 for none.
     pub(crate) cpus_a_gpu: u32,
     /// GRES that come with each socket: `gres` has those of one.

@@ -20,7 +20,7 @@ pub(crate) fn usable_cpus(
     if !free.admits(node, user, shape.exclusive_user) {
         return 0;
     }
-    for &(gres, count) in &shape.gres {
+    for &(gres, count) in shape.gres.iter().chain(&shape.gres_least) {
         if free.gres[index * geometry.n_gres + gres.index()] < count {
             return 0;
         }

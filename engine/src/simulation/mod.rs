@@ -39,8 +39,9 @@ pub(crate) mod waiting;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ablation::{Rule, is_off};
-use crate::ids::{JobId, NodeId};
+use crate::ids::{JobId, NodeId, PartitionId, RequestId};
 use crate::job::{Job, Request, Sharing};
+use crate::limits::partition::too_small;
 use crate::limits::usage::LimitUsage;
 use crate::moments::Moments;
 use crate::node_set::NodeSet;
@@ -119,6 +120,8 @@ pub(crate) struct Controller<'a> {
     /// Shapes of jobs that prefer features.
     pub(crate) preferred: BTreeMap<JobId, Box<[Shape]>>,
     pub(crate) becomes_whole: BecomesWhole,
+    /// Requests for several partitions, and those of them that could never hold what they ask for.
+    pub(crate) too_small: BTreeSet<(RequestId, PartitionId)>,
     /// Free licences, by [`crate::ids::LicenseId`].
     pub(crate) free_licenses: Vec<u32>,
     pub(crate) usage: Usage,
@@ -238,6 +241,7 @@ impl<'a> Controller<'a> {
             shapes: vec![None; scenario.workload.requests.len()],
             preferred: BTreeMap::new(),
             becomes_whole: BecomesWhole::default(),
+            too_small: too_small(scenario),
             free_licenses: cluster.licenses.iter().map(|&(_, total)| total).collect(),
             usage,
             sizes_vary: shapes::sizes_vary(scenario, limits.active),

@@ -225,7 +225,10 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("h-plain", 171),
         ("h-share", 147),
         ("h-sock", 186),
+        ("i-gpu", 112),
+        ("i-gpu2", 143),
         ("i-pre", 168),
+        ("i-share", 168),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.
@@ -245,8 +248,8 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
             "v-lin" => found.cycles / 30,
             // Jobs that could never start were submitted, and are not in its sacct.
             "s-dep" | "n-smt" => found.cycles / 50,
-            // Submissions were refused: 22, a dozen.
-            "g-mix" => found.cycles / 30,
+            // Submissions were refused: dozens, a dozen.
+            "g-mix" | "i-gpu" => found.cycles / 25,
             "h-cpu" | "h-mix" => found.cycles / 40,
             // The same, for hours after the last end; not one of these cycles lies before.
             "p-part" => found.cycles / 15,

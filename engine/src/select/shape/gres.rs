@@ -44,6 +44,13 @@ pub(super) fn per_node_gres(request: &Request, tasks: u32, min_nodes: u32, over_
         .collect()
 }
 
+/// GRES of the tasks for which a node must have room (`--ntasks-per-socket`), where each task comes with some (rec i-gpu2).
+pub(super) fn gres_of_least_tasks(request: &Request, least_tasks: u32) -> Vec<(GresId, u32)> {
+    let of_task = |wanted: &&GresRequest| wanted.scope == GresScope::PerTask && least_tasks > 1 && !is_off(Rule::Gres);
+    let wanted = request.gres.iter().filter(of_task);
+    wanted.map(|wanted| (wanted.gres, wanted.count.saturating_mul(least_tasks))).collect()
+}
+
 /// GRES that a job gets with each of its sockets: a node needs those of one (docs/FIDELITY.md, facts 51).
 pub(super) fn gres_of_socket(request: &Request, whole_nodes: bool) -> Vec<(GresId, u32)> {
     let of_socket = |wanted: &&GresRequest| wanted.scope == GresScope::PerSocket && wanted.count > 0;

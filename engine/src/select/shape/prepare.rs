@@ -150,6 +150,7 @@ impl Shape {
             room_for_tasks,
             memory: memory_need(memory, (gpus.max(1), &gres_of_job), partition, select),
             gres,
+            gres_least: gres::gres_of_least_tasks(request, least_tasks),
             cpus_a_gpu: cpus_a_gpu.min(u32::from(u16::MAX)),
             gres_of_socket,
             gres_of_job,
