@@ -12,6 +12,7 @@ mod completing;
 mod conformance;
 mod cycle_time;
 mod determinism;
+mod drawn;
 mod dsl;
 mod gpus;
 mod hetjobs;

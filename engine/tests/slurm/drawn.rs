@@ -1,0 +1,99 @@
+//! What recordings of clusters, policies and workloads drawn at random taught (docs/FIDELITY.md, facts 67 to 69), as small scenarios.
+
+use crate::schedule::expect;
+
+/// Recorded (g-topo): a job of contiguous nodes must fit if nobody used their cores, too. The lighter node beside is too small for it
+/// alone and stands in the way, though job 1 keeps it from being looked at where free cores count.
+#[test]
+fn contiguous_nodes_must_serve_while_nobody_uses_their_cores() {
+    let scenario = |weight: u32| {
+        format!(
+            "node h[1-3] cores=4 weight=10
+             node x cores=4
+             node l cores=4 weight={weight}
+             partition p nodes=h[1-3],l
+             job 1 w=l n=4 run=300 t=10
+             job 2 at=10 N=3 n=9 contiguous run=50"
+        )
+    };
+    expect(
+        &scenario(10),
+        "1  0   0..4    +300  COMPLETED  l         *
+         2  10  10..14  +50   COMPLETED  h1,h2,h3  *",
+    );
+    expect(
+        &scenario(1),
+        "1  0   0..4  +300  COMPLETED  l  *
+         2  -  -     -     PENDING    -  -",
+    );
+}
+
+/// Recorded (g-pre): the main scheduler looks at job 3 in `e`, an EXCLUSIVE partition, and from then on it is a job of whole nodes in
+/// `s`, too, where job 4 must wait for it.
+#[test]
+fn a_test_in_an_exclusive_partition_makes_a_job_one_of_whole_nodes() {
+    let scenario = |partitions: &str| {
+        format!(
+            "node e1 cores=4
+             node n1 cores=4
+             partition e nodes=e1 over=exclusive
+             partition s nodes=n1
+             job 1 p=e n=1 run=1000 t=20
+             job 2 p=s n=4 run=100 t=2
+             job 3 at=10 p={partitions} n=1 run=200 t=5
+             job 4 at=20 p=s n=1 run=100 t=5"
+        )
+    };
+    expect(
+        &scenario("s"),
+        "1  0   0..4        +1000  COMPLETED  e1  *
+         2  0   0..4        +100   COMPLETED  n1  *
+         3  10  2.end+0..4  +200   COMPLETED  n1  *
+         4  20  2.end+0..4  +100   COMPLETED  n1  *",
+    );
+    expect(
+        &scenario("s,e"),
+        "1  0   0..4        +1000  COMPLETED  e1  *
+         2  0   0..4        +100   COMPLETED  n1  *
+         3  10  2.end+0..4  +200   COMPLETED  n1  *
+         4  20  3.end+0..4  +100   COMPLETED  n1  *",
+    );
+}
+
+/// Recorded (h-sock): tasks go to b2 first, which must leave a socket's cores for the node that follows: what it could give counts as small
+/// from then on, and b2 and b3 are dropped before a1 and b4.
+#[test]
+fn nodes_that_an_attempt_cut_are_dropped_first() {
+    expect(
+        "node a1 cores=8 sockets=2
+         node x cores=8
+         node b[2-4] cores=12 sockets=2
+         partition p nodes=a1,b[2-4]
+         set select=socket
+         job 1 N=2 n=8 per_socket=2 run=100",
+        "1  0  0..4  +100  COMPLETED  a1,b4  *",
+    );
+}
+
+/// Recorded (i-gpu2): tasks that come two to a socket, each with a GPU, need a node with two GPUs free, even if there is only one of them.
+#[test]
+fn a_node_must_have_the_gpus_of_all_tasks_of_a_socket() {
+    let scenario = |tasks: &str| {
+        format!(
+            "node g1 cores=4 gres=gpu:2
+             partition p nodes=g1
+             job 1 n=1 gpus=1 run=300 t=10
+             job 2 at=10 n=1 gpus_per_task=1 {tasks} run=50 t=5"
+        )
+    };
+    expect(
+        &scenario(""),
+        "1  0   0..4    +300  COMPLETED  g1  *
+         2  10  10..14  +50   COMPLETED  g1  *",
+    );
+    expect(
+        &scenario("per_socket=2"),
+        "1  0   0..4        +300  COMPLETED  g1  *
+         2  10  1.end+0..4  +50   COMPLETED  g1  *",
+    );
+}
