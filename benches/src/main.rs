@@ -48,7 +48,7 @@ pub(crate) struct Options {
     /// plain: processors, where the log's header is not to be believed.
     #[arg(long)]
     processors: Option<u32>,
-    /// A controller whose cycles take no time, instead of the published cost model.
+    /// A controller whose cycles take no time, instead of the default cost model.
     #[arg(long)]
     ideal: bool,
     /// Where recorded logs are.

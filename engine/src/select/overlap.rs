@@ -1,5 +1,7 @@
 //! Which running jobs hold usable nodes, worked out 64 jobs at a time and only where it is asked for.
 
+use std::ops::Range;
+
 use crate::ids::NodeId;
 use crate::node_set::NodeSet;
 use crate::simulation::running::Running;
@@ -53,13 +55,15 @@ pub(crate) struct Masks {
 pub(super) struct Overlap<'t> {
     running: &'t InOrder,
     usable: &'t NodeSet,
+    /// The words of the usable nodes.
+    within: Range<usize>,
     /// Node ranges of all jobs.
     ranges: &'t [(u32, u32)],
     masks: &'t mut Masks,
 }
 
 impl<'t> Overlap<'t> {
-    /// Of a new test. O(1).
+    /// Of a new test. O(words).
     pub(super) fn new(
         running: &'t InOrder,
         usable: &'t NodeSet,
@@ -68,7 +72,7 @@ impl<'t> Overlap<'t> {
     ) -> Self {
         masks.test += 1;
         masks.masks.resize(running.jobs.len().div_ceil(64), (0, 0));
-        Self { running, usable, ranges, masks }
+        Self { running, usable, within: usable.extent(), ranges, masks }
     }
 
     /// The jobs, and beside them their ends.
@@ -89,7 +93,7 @@ impl<'t> Overlap<'t> {
         while others != 0 {
             let bit = others.trailing_zeros();
             others &= others - 1;
-            if self.running.jobs[begin + bit as usize].holds_any(self.usable, self.ranges) {
+            if self.running.jobs[begin + bit as usize].holds_any(self.usable, &self.within, self.ranges) {
                 mask |= 1 << bit;
             }
         }
@@ -100,7 +104,7 @@ impl<'t> Overlap<'t> {
     /// Whether a job does. O(1), more if it has several nodes.
     fn holds(&self, at: usize) -> bool {
         self.usable.contains(self.running.first[at])
-            || (self.running.jobs[at].has_several() && self.running.jobs[at].holds_any(self.usable, self.ranges))
+            || (self.running.jobs[at].has_several() && self.running.jobs[at].holds_any(self.usable, &self.within, self.ranges))
     }
 
     /// The first such job at `from` or after.

@@ -1,5 +1,7 @@
 //! Running jobs by expected end.
 
+use std::ops::Range;
+
 use crate::ids::{JobId, NodeId};
 use crate::node_set::NodeSet;
 use crate::select::ready::Moment;
@@ -31,10 +33,16 @@ impl Running {
         self.ranges.1 > 0
     }
 
-    /// Whether it holds a node out of `nodes`, if it has several; `ranges` are those of all jobs. O(its ranges and their words).
-    pub(crate) fn holds_any(&self, nodes: &NodeSet, ranges: &[(u32, u32)]) -> bool {
+    /// Whether it holds a node out of `nodes`, whose words are `within`, if it has several; `ranges` are those of all jobs, ascending
+    /// for each. O(its ranges and their words); O(1) if it ends before the nodes or begins after them, as jobs of other partitions do.
+    pub(crate) fn holds_any(&self, nodes: &NodeSet, within: &Range<usize>, ranges: &[(u32, u32)]) -> bool {
+        if self.node.index() / 64 >= within.end {
+            return false;
+        }
         let (begin, count) = (self.ranges.0 as usize, self.ranges.1 as usize);
-        ranges[begin..begin + count].iter().any(|&(first, last)| nodes.intersects_range(NodeId(first), NodeId(last)))
+        let mine = &ranges[begin..begin + count];
+        mine.last().is_some_and(|&(_, last)| last as usize / 64 >= within.start)
+            && mine.iter().any(|&(first, last)| nodes.intersects_range(NodeId(first), NodeId(last)))
     }
 
     /// When it is released in a will-run test.
