@@ -104,7 +104,8 @@ impl<'t> Overlap<'t> {
     /// Whether a job does. O(1), more if it has several nodes.
     fn holds(&self, at: usize) -> bool {
         self.usable.contains(self.running.first[at])
-            || (self.running.jobs[at].has_several() && self.running.jobs[at].holds_any(self.usable, &self.within, self.ranges))
+            || (self.running.jobs[at].has_several()
+                && self.running.jobs[at].holds_any(self.usable, &self.within, self.ranges))
     }
 
     /// The first such job at `from` or after.
