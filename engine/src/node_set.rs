@@ -62,6 +62,20 @@ impl NodeSet {
         self.words[node.index() / 64] |= 1 << (node.0 % 64);
     }
 
+    /// Adds the nodes from `first` to `last`. O(words in between).
+    pub(crate) fn insert_range(&mut self, first: NodeId, last: NodeId) {
+        let (begin, end) = (first.index() / 64, last.index() / 64);
+        let from = u64::MAX << (first.0 % 64);
+        let to = u64::MAX >> (63 - last.0 % 64);
+        if begin == end {
+            self.words[begin] |= from & to;
+        } else {
+            self.words[begin] |= from;
+            self.words[begin + 1..end].fill(u64::MAX);
+            self.words[end] |= to;
+        }
+    }
+
     /// Removes a node. O(1).
     #[inline]
     pub fn remove(&mut self, node: NodeId) {
@@ -124,6 +138,12 @@ impl NodeSet {
         self.words.fill(0);
     }
 
+    /// Becomes the empty set of the cluster of `other`. O(words).
+    pub(crate) fn become_empty_like(&mut self, other: &Self) {
+        self.words.clear();
+        self.words.resize(other.words.len(), 0);
+    }
+
     /// Becomes a copy of `other` without allocating. O(words).
     #[inline]
     pub fn copy_from(&mut self, other: &Self) {
@@ -152,6 +172,21 @@ impl NodeSet {
         for (word, other) in self.words.iter_mut().zip(&other.words) {
             *word &= !other;
         }
+    }
+
+    /// Removes the nodes of `other` that lie in these words. O(words named).
+    #[inline]
+    pub(crate) fn subtract_within(&mut self, other: &Self, words: std::ops::Range<usize>) {
+        for (word, other) in self.words[words.clone()].iter_mut().zip(&other.words[words]) {
+            *word &= !other;
+        }
+    }
+
+    /// A word with a node that is not in `other`: the one named, if it has one. O(1) then, else O(words).
+    #[inline]
+    pub(crate) fn word_beyond(&self, other: &Self, word: Option<usize>) -> Option<usize> {
+        word.filter(|&word| self.words[word] & !other.words[word] != 0)
+            .or_else(|| self.words.iter().zip(&other.words).position(|(a, b)| a & !b != 0))
     }
 
     /// How many nodes both sets hold. O(words).
@@ -191,6 +226,12 @@ impl NodeSet {
         self.words.iter().zip(&other.words).any(|(a, b)| a & b != 0)
     }
 
+    /// Whether the sets share a node in these words. O(words named).
+    #[inline]
+    pub(crate) fn intersects_within(&self, other: &Self, words: std::ops::Range<usize>) -> bool {
+        self.words[words.clone()].iter().zip(&other.words[words]).any(|(a, b)| a & b != 0)
+    }
+
     /// Whether the set holds a node from `first` to `last`. O(words in between).
     #[inline]
     pub(crate) fn intersects_range(&self, first: NodeId, last: NodeId) -> bool {
@@ -223,10 +264,11 @@ impl NodeSet {
         self.words[words.clone()].iter().zip(&other.words[words]).all(|(a, b)| a & !b == 0)
     }
 
-    /// Whether `other` ∩ `within` holds a node that is not in this set. O(words).
+    /// Whether `other` ∩ `within` holds a node that is not in this set; one word is looked at first. O(words).
     #[inline]
-    pub fn lacks_some_of(&self, other: &Self, within: &Self) -> bool {
-        self.words.iter().zip(&other.words).zip(&within.words).any(|((a, b), c)| b & c & !a != 0)
+    pub(crate) fn lacks_some_of(&self, other: &Self, within: &Self, first: usize) -> bool {
+        other.words[first] & within.words[first] & !self.words[first] != 0
+            || self.words.iter().zip(&other.words).zip(&within.words).any(|((a, b), c)| b & c & !a != 0)
     }
 
     /// The nodes of 64 neighbours, a bit each; word `index` begins with node 64 × `index`. O(1).

@@ -1,6 +1,8 @@
 //! Slots of a timeline in blocks of neighbours, each with the nodes unplanned throughout: a stretch over many slots is asked
 //! block by block. Plans take nodes out of a block as they take them out of its slots, so nothing is counted anew.
 
+use std::ops::Range;
+
 use crate::node_set::NodeSet;
 use crate::sched::timeline::Slot;
 
@@ -87,13 +89,13 @@ impl Blocks {
         }
     }
 
-    /// These nodes were taken out of some slots. O(blocks of them × words).
-    pub(super) fn take(&mut self, nodes: &NodeSet, slots: std::ops::Range<usize>) {
+    /// These nodes, which lie in these words, were taken out of some slots. O(blocks of them × words).
+    pub(super) fn take(&mut self, nodes: &NodeSet, words: Range<usize>, slots: Range<usize>) {
         if slots.is_empty() {
             return;
         }
         for block in self.of(slots.start)..=self.of(slots.end - 1) {
-            self.blocks[block].nodes.subtract(nodes);
+            self.blocks[block].nodes.subtract_within(nodes, words.clone());
         }
     }
 
@@ -101,7 +103,7 @@ impl Blocks {
     pub(super) fn factors<'t>(
         &'t self,
         slots: &'t [Slot],
-        range: std::ops::Range<usize>,
+        range: Range<usize>,
     ) -> impl Iterator<Item = &'t NodeSet> + Clone {
         let (mut at, mut block) = (range.start, self.of(range.start));
         std::iter::from_fn(move || {

@@ -89,7 +89,7 @@ fn many_slots_are_asked_block_by_block_as_one_by_one() {
                 }
                 assert_eq!(list(&narrowed), list(&looked), "{begin} for {length}");
                 let mut pairs = table.slots[touched.start.min(table.slots.len())..].windows(2).take(touched.len() + 1);
-                let grows = pairs.find(|pair| pair[0].nodes.lacks_some_of(&pair[1].nodes, &all));
+                let grows = pairs.find(|pair| pair[0].nodes.lacks_some_of(&pair[1].nodes, &all, 0));
                 let later = table.later(touched.start, touched.end, &all);
                 assert_eq!(later, grows.map(|pair| pair[0].end), "{begin} for {length}");
             }

@@ -17,13 +17,14 @@ pub(crate) struct Slot {
     turn: Turn,
 }
 
-/// What changes from a slot to the next; nothing after the last.
+/// What changes from a slot to the next; nothing after the last. A change is known by one word of the sets that shows it: most changes
+/// outlast a plan, and then one word is all that is looked at.
 #[derive(Clone, Copy, Debug, Default)]
 struct Turn {
-    /// Some nodes are planned no longer.
-    grows: bool,
-    /// Some nodes are planned from there on.
-    shrinks: bool,
+    /// Some nodes are planned no longer, in this word for instance.
+    grows: Option<usize>,
+    /// Some nodes are planned from there on, in this word for instance.
+    shrinks: Option<usize>,
 }
 
 /// The ordered slots of one backfill cycle.
@@ -76,14 +77,15 @@ impl Timeline {
             at += 1;
         }
         let touched = at;
+        let words = nodes.extent();
         while at < self.slots.len() && self.slots[at].begin < end {
             if self.slots[at].end > end {
                 self.split(at, end);
             }
-            self.slots[at].nodes.subtract(nodes);
+            self.slots[at].nodes.subtract_within(nodes, words.clone());
             at += 1;
         }
-        self.blocks.take(nodes, touched..at);
+        self.blocks.take(nodes, words, touched..at);
         self.turn_again(touched, at);
         self.merge_one();
     }
@@ -93,11 +95,11 @@ impl Timeline {
         for index in first.saturating_sub(1)..next {
             let [slot, after, ..] = &mut self.slots[index..] else { return };
             let (begins, ends) = (index < first, index + 1 == next);
-            if slot.turn.grows || ends {
-                slot.turn.grows = !after.nodes.is_subset(&slot.nodes);
+            if slot.turn.grows.is_some() || ends {
+                slot.turn.grows = after.nodes.word_beyond(&slot.nodes, slot.turn.grows);
             }
-            if slot.turn.shrinks || begins {
-                slot.turn.shrinks = !slot.nodes.is_subset(&after.nodes);
+            if slot.turn.shrinks.is_some() || begins {
+                slot.turn.shrinks = slot.nodes.word_beyond(&after.nodes, slot.turn.shrinks);
             }
         }
     }
@@ -116,7 +118,7 @@ impl Timeline {
 
     /// Joins the first two neighbours of equal content. O(slots).
     fn merge_one(&mut self) {
-        let equal = |pair: &[Slot]| !pair[0].turn.grows && !pair[0].turn.shrinks;
+        let equal = |pair: &[Slot]| pair[0].turn.grows.is_none() && pair[0].turn.shrinks.is_none();
         if let Some(at) = self.slots.windows(2).position(equal) {
             let removed = self.slots.remove(at + 1);
             self.slots[at].end = removed.end;
@@ -136,7 +138,10 @@ impl Timeline {
     /// ends before slot `next`. O(slots looked at), and words where any nodes become unplanned.
     pub(crate) fn later(&self, first: usize, next: usize, wanted: &NodeSet) -> Option<i64> {
         let pairs = self.slots[first.min(self.slots.len())..].windows(2).take((next + 1).saturating_sub(first));
-        let grows = |pair: &&[Slot]| pair[0].turn.grows && pair[0].nodes.lacks_some_of(&pair[1].nodes, wanted);
+        let grows = |pair: &&[Slot]| {
+            let word = pair[0].turn.grows;
+            word.is_some_and(|word| pair[0].nodes.lacks_some_of(&pair[1].nodes, wanted, word))
+        };
         let mut grows = pairs.filter(grows);
         grows.next().map(|pair| pair[0].end)
     }

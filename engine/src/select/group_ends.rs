@@ -212,7 +212,7 @@ mod tests {
     use crate::ids::{JobId, NodeId};
     use crate::node_set::NodeSet;
     use crate::policy::SlurmVersion;
-    use crate::select::overlap::{InOrder, Masks};
+    use crate::select::overlap::{Blocks, InOrder};
     use crate::select::will_run::Groups;
     use crate::simulation::record_age::Age;
     use crate::simulation::running::RunningJobs;
@@ -229,7 +229,8 @@ mod tests {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (random >> 33) % bound
         };
-        let mut masks = Masks::default();
+        let mut blocks = Blocks::default();
+        let mut in_order = InOrder::default();
         for round in 0..3000 {
             let (jobs, spread) = ([3, 30, 300, 1500][round % 4], [100, 3000, 200_000][round % 3]);
             let usable = [0, 1, 5, 9, 10][(round / 12) % 5];
@@ -241,7 +242,7 @@ mod tests {
                 let node = if ranges.is_some() { NodeId(0) } else { node };
                 running.insert((draw(spread) as i64 - 50, Age::nth(job as u32)), JobId(job as u32), node, ranges);
             }
-            let mut in_order = InOrder::default();
+            in_order.jobs.clear();
             in_order.jobs.extend(running.iter());
             in_order.settle();
             let running = &in_order.jobs;
@@ -261,7 +262,7 @@ mod tests {
                 defined.extend(last.filter(|_| tested));
             }
             let mut ends = GroupEnds::new(in_order.with_ends(), policy);
-            let mut holding = Overlap::new(&in_order, &usable, &[(0, 1)], &mut masks);
+            let mut holding = Overlap::new(&in_order, &usable, &[(0, 1)], &mut blocks);
             let found: Vec<Moment> = std::iter::from_fn(|| ends.next(&mut holding)).collect();
             assert_eq!(found, defined, "round {round}");
             let bound = draw(spread + 100) as i64 - 50;

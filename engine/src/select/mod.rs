@@ -84,7 +84,7 @@ pub(crate) struct Selector {
     by_runs: by_runs::Runs,
     /// When the jobs on a few usable nodes end, in [`Selector::predict`].
     held: Vec<ready::Moment>,
-    masks: overlap::Masks,
+    blocks: overlap::Blocks,
     /// Nodes that could be ready, in [`Selector::predict`].
     ripe: NodeSet,
     /// Nodes of the last successful [`Selector::fits`], in node order.
@@ -122,7 +122,7 @@ impl Selector {
             round: 0,
             by_runs: by_runs::Runs::default(),
             held: Vec::new(),
-            masks: overlap::Masks::default(),
+            blocks: overlap::Blocks::default(),
             ripe: NodeSet::empty(cluster.nodes.len()),
             chosen: Vec::new(),
         }

@@ -18,6 +18,8 @@ pub(crate) struct InOrder {
     first: Vec<NodeId>,
     /// Those with more than one node, a bit a job.
     several: Vec<u64>,
+    /// Counts how often the jobs have been noted.
+    version: u64,
 }
 
 impl InOrder {
@@ -28,6 +30,7 @@ impl InOrder {
 
     /// Notes the ends and first nodes of the jobs. O(jobs).
     pub(crate) fn settle(&mut self) {
+        self.version += 1;
         self.ends.clear();
         self.ends.extend(self.jobs.iter().map(|job| job.end));
         self.first.clear();
@@ -42,11 +45,23 @@ impl InOrder {
 /// So many jobs are looked at one by one before 64 at once.
 const NEAR: usize = 6;
 
-/// Masks of 64 jobs, kept between tests for their memory.
+/// What is known of 64 jobs.
+#[derive(Clone, Debug, Default)]
+struct Block {
+    /// The test for which the mask is known.
+    test: u64,
+    /// The jobs that hold usable nodes.
+    mask: u64,
+    /// The state of the running jobs of which the nodes are known.
+    version: u64,
+    /// The nodes that the jobs hold.
+    nodes: NodeSet,
+}
+
+/// Blocks of 64 jobs by position, kept between tests.
 #[derive(Debug, Default)]
-pub(crate) struct Masks {
-    /// By position / 64: the test for which it is known, and the jobs that hold usable nodes.
-    masks: Vec<(u64, u64)>,
+pub(crate) struct Blocks {
+    blocks: Vec<Block>,
     test: u64,
 }
 
@@ -59,7 +74,7 @@ pub(super) struct Overlap<'t> {
     within: Range<usize>,
     /// Node ranges of all jobs.
     ranges: &'t [(u32, u32)],
-    masks: &'t mut Masks,
+    blocks: &'t mut Blocks,
 }
 
 impl<'t> Overlap<'t> {
@@ -68,11 +83,14 @@ impl<'t> Overlap<'t> {
         running: &'t InOrder,
         usable: &'t NodeSet,
         ranges: &'t [(u32, u32)],
-        masks: &'t mut Masks,
+        blocks: &'t mut Blocks,
     ) -> Self {
-        masks.test += 1;
-        masks.masks.resize(running.jobs.len().div_ceil(64), (0, 0));
-        Self { running, usable, within: usable.extent(), ranges, masks }
+        blocks.test += 1;
+        let n_blocks = running.jobs.len().div_ceil(64);
+        if blocks.blocks.len() < n_blocks {
+            blocks.blocks.resize_with(n_blocks, Block::default);
+        }
+        Self { running, usable, within: usable.extent(), ranges, blocks }
     }
 
     /// The jobs, and beside them their ends.
@@ -80,25 +98,37 @@ impl<'t> Overlap<'t> {
         self.running.with_ends()
     }
 
-    /// The jobs `64 × index` and on that hold usable nodes. O(64) the first time.
+    /// The jobs `64 × index` and on that hold usable nodes. O(words) if none does; else O(64) the first time. The nodes they hold together are
+    /// gathered once for all tests until a job starts or ends.
     fn mask(&mut self, index: usize) -> u64 {
-        let (test, mask) = self.masks.masks[index];
-        if test == self.masks.test {
-            return mask;
+        let (running, ranges) = (self.running, self.ranges);
+        let block = &mut self.blocks.blocks[index];
+        if block.test == self.blocks.test {
+            return block.mask;
         }
         let begin = index * 64;
-        let end = (begin + 64).min(self.running.jobs.len());
-        let mut mask = self.usable.mask_of(&self.running.first[begin..end]);
-        let mut others = self.running.several[index] & !mask;
-        while others != 0 {
-            let bit = others.trailing_zeros();
-            others &= others - 1;
-            if self.running.jobs[begin + bit as usize].holds_any(self.usable, &self.within, self.ranges) {
-                mask |= 1 << bit;
+        let end = (begin + 64).min(running.jobs.len());
+        if block.version != running.version {
+            block.version = running.version;
+            block.nodes.become_empty_like(self.usable);
+            for job in &running.jobs[begin..end] {
+                job.add_nodes(&mut block.nodes, ranges);
             }
         }
-        self.masks.masks[index] = (self.masks.test, mask);
-        mask
+        block.test = self.blocks.test;
+        block.mask = 0;
+        if block.nodes.intersects_within(self.usable, self.within.clone()) {
+            block.mask = self.usable.mask_of(&running.first[begin..end]);
+            let mut others = running.several[index] & !block.mask;
+            while others != 0 {
+                let bit = others.trailing_zeros();
+                others &= others - 1;
+                if running.jobs[begin + bit as usize].holds_any(self.usable, &self.within, ranges) {
+                    block.mask |= 1 << bit;
+                }
+            }
+        }
+        block.mask
     }
 
     /// Whether a job does. O(1), more if it has several nodes.
@@ -115,7 +145,7 @@ impl<'t> Overlap<'t> {
             return Some(found);
         }
         let from = near;
-        let words = self.masks.masks.len();
+        let words = self.running.jobs.len().div_ceil(64);
         let mut below = u64::MAX << (from % 64);
         for index in from / 64..words {
             let mask = self.mask(index) & below;

@@ -50,8 +50,8 @@ impl Selector {
         if few {
             jobs.on_nodes(usable, running.jobs.first().map_or(i64::MAX, |job| job.end), &mut held);
         }
-        let mut masks = std::mem::take(&mut self.masks);
-        let mut holding = Overlap::new(running, usable, ranges, &mut masks);
+        let mut blocks = std::mem::take(&mut self.blocks);
+        let mut holding = Overlap::new(running, usable, ranges, &mut blocks);
         let mut groups = GroupEnds::new(holding.jobs(), policy);
         let mut ripe = std::mem::take(&mut self.ripe);
         let mut found = None;
@@ -106,7 +106,7 @@ impl Selector {
         }
         self.ripe = ripe;
         self.held = held;
-        self.masks = masks;
+        self.blocks = blocks;
         found
     }
 

@@ -45,6 +45,15 @@ impl Running {
             && mine.iter().any(|&(first, last)| nodes.intersects_range(NodeId(first), NodeId(last)))
     }
 
+    /// Adds its nodes to a set; `ranges` are those of all jobs. O(its ranges and their words).
+    pub(crate) fn add_nodes(&self, nodes: &mut NodeSet, ranges: &[(u32, u32)]) {
+        nodes.insert(self.node);
+        let (begin, count) = (self.ranges.0 as usize, self.ranges.1 as usize);
+        for &(first, last) in &ranges[begin..begin + count] {
+            nodes.insert_range(NodeId(first), NodeId(last));
+        }
+    }
+
     /// When it is released in a will-run test.
     pub(crate) fn moment(&self) -> Moment {
         (self.end, self.age)
