@@ -40,6 +40,9 @@ struct Ending {
     cancelled_at: Option<i64>,
 }
 
+/// An array waits at most so long for a scheduler to come to it [s]: `sched_interval` (Slurm's default).
+const STAMP_SECONDS: i64 = 60;
+
 impl RowReader<'_> {
     /// The job of a row and its request; `None` for a fault, which the log then holds. The job's request index is not set.
     pub(crate) fn job(&mut self, row: &Row<'_>, id: &JobId) -> Option<(TraceJob, TraceRequest)> {
@@ -85,7 +88,11 @@ impl RowReader<'_> {
         let request = builder.build(row, options.as_ref());
         let mut extra = TraceExtra { array_task_limit: pending_limit, ..TraceExtra::default() };
         let eligible = eligible.unwrap_or(submit).max(submit);
-        let mut release = if pending_limit.is_some() { submit } else { eligible };
+        // An array is stamped as eligible when a scheduler first comes to it; it was in the queue before (docs/FIDELITY.md, facts 70).
+        let is_array = matches!((id, name.part), (JobId::Pending(_), _) | (_, JobPart::Task(_)));
+        let is_held = |options: &Options<'_>| !options.begin.is_empty() || options.dependency_unknown;
+        let is_stamped = is_array && eligible - submit <= STAMP_SECONDS && !options.as_ref().is_some_and(is_held);
+        let mut release = if pending_limit.is_some() || is_stamped { submit } else { eligible };
         let mut nice = 0;
         if let Some(options) = &options {
             nice = options.nice;
