@@ -247,7 +247,6 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     let window = window_seconds(policy);
     hetjob_order::order(controller);
     backfill.walk.begin(controller);
-    first_tests::note(controller, backfill);
     backfill.timeline.reset(floor(now), floor(now + window), &controller.up, resolution);
     backfill.bounds.begin();
     backfill.counts = Counts::default();
@@ -255,6 +254,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     backfill.newcomers.clear();
     note_overdue(controller, backfill);
     running::enter(controller, backfill);
+    let must_plan = first_tests::note(controller, backfill);
     let weight = weight(controller);
     let waiting = controller.queue.len();
     let cost = CycleCost::of_next(controller);
@@ -287,7 +287,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
         // A step will give the queue another order while the cycle sleeps.
         backfill.walk.keep_rest(controller);
     }
-    candidates::begin(controller, backfill, &cycle);
+    candidates::begin(controller, backfill, &cycle, must_plan);
     cycle
 }
 
@@ -401,6 +401,11 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
         exhausted: unplanned,
         records: cycle.passed.min(cycle.length),
     });
+}
+
+/// How many slots a plan may have.
+fn table_size(policy: &BackfillPolicy) -> u32 {
+    policy.node_space_size.unwrap_or(policy.max_job_test).max(2)
 }
 
 /// How far plans reach [s].

@@ -20,7 +20,7 @@ fn table(plans: &[(&[u32], i64, i64)]) -> Timeline {
     let mut table = Timeline::default();
     table.reset(0, 1000, &nodes(&[0, 1, 2]), 10);
     for &(planned, begin, end) in plans {
-        table.insert(&nodes(planned), begin, end);
+        table.insert(&nodes(planned), begin, end, false);
     }
     table
 }
@@ -75,7 +75,7 @@ fn many_slots_are_asked_block_by_block_as_one_by_one() {
     let all = nodes(&[0, 1, 2]);
     for plan in 0..200_u32 {
         let begin = i64::from(plan * 37 % 91) * 10;
-        table.insert(&nodes(&[plan * 7 % 3]), begin, begin + i64::from(plan * 53 % 29) * 5);
+        table.insert(&nodes(&[plan * 7 % 3]), begin, begin + i64::from(plan * 53 % 29) * 5, false);
         for pair in table.slots.windows(2) {
             assert_eq!(pair[0].end, pair[1].begin);
         }

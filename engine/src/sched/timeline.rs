@@ -25,6 +25,8 @@ struct Turn {
     grows: Option<usize>,
     /// Some nodes are planned from there on, in this word for instance.
     shrinks: Option<usize>,
+    /// Other licences are left from there on (`bf_licenses`).
+    licensed: bool,
 }
 
 /// The ordered slots of one backfill cycle.
@@ -38,6 +40,8 @@ pub(crate) struct Timeline {
     resolution: i64,
     /// Slot records used so far; merged ones are not reused.
     pub(crate) records: u32,
+    /// There is one of no length before the first slot: the first plan makes it that begins with the table.
+    has_head: bool,
 }
 
 impl Timeline {
@@ -48,6 +52,7 @@ impl Timeline {
         }
         self.resolution = resolution.max(1);
         self.records = 1;
+        self.has_head = false;
         self.blocks.reset(nodes);
         let nodes = self.copy_of(nodes);
         self.slots.push(Slot { begin, end, nodes, turn: Turn::default() });
@@ -63,8 +68,9 @@ impl Timeline {
         }
     }
 
-    /// Takes `nodes` out from `begin` to `end`; what lies beyond the window is lost. O(slots in between × words).
-    pub(crate) fn insert(&mut self, nodes: &NodeSet, begin: i64, end: i64) {
+    /// Takes `nodes` out from `begin` to `end`, and licences if it is `licensed`; what lies beyond the window is lost.
+    /// O(slots in between × words).
+    pub(crate) fn insert(&mut self, nodes: &NodeSet, begin: i64, end: i64, licensed: bool) {
         let Some(first) = self.slots.first() else { return };
         let begin = begin.max(first.begin);
         let end = end.max(begin + self.resolution);
@@ -72,9 +78,14 @@ impl Timeline {
         if at == self.slots.len() {
             return;
         }
+        let mut joins_head = false;
         if self.slots[at].begin < begin {
             self.split(at, begin);
             at += 1;
+        } else if at == 0 && !self.has_head {
+            self.records += 1;
+            joins_head = nodes.is_empty() && !licensed;
+            self.has_head = !joins_head;
         }
         let touched = at;
         let words = nodes.extent();
@@ -87,7 +98,15 @@ impl Timeline {
         }
         self.blocks.take(nodes, words, touched..at);
         self.turn_again(touched, at);
-        self.merge_one();
+        for edge in [touched, at] {
+            if licensed && 0 < edge && edge < self.slots.len() {
+                self.slots[edge - 1].turn.licensed = true;
+            }
+        }
+        // At most one record goes, and slurmctld looks for it near the plan only.
+        if !joins_head {
+            self.merge_one(touched.saturating_sub(2)..at);
+        }
     }
 
     /// The same nodes were taken out of the slots from `first` to before `next`. Among them no turn comes to be.
@@ -116,10 +135,11 @@ impl Timeline {
         self.records += 1;
     }
 
-    /// Joins the first two neighbours of equal content. O(slots).
-    fn merge_one(&mut self) {
-        let equal = |pair: &[Slot]| pair[0].turn.grows.is_none() && pair[0].turn.shrinks.is_none();
-        if let Some(at) = self.slots.windows(2).position(equal) {
+    /// Joins the first of these slots that has a neighbour of equal content behind it with that. O(slots).
+    fn merge_one(&mut self, slots: std::ops::Range<usize>) {
+        let next = slots.end.min(self.slots.len() - 1);
+        let changes_nothing = |turn: Turn| turn.grows.is_none() && turn.shrinks.is_none() && !turn.licensed;
+        if let Some(at) = (slots.start..next).find(|&at| changes_nothing(self.slots[at].turn)) {
             let removed = self.slots.remove(at + 1);
             self.slots[at].end = removed.end;
             self.slots[at].turn = removed.turn;

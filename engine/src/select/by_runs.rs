@@ -136,7 +136,7 @@ impl Selector {
         {
             return None;
         }
-        if shape.whole_nodes && shape.leaves_threads() {
+        if shape.whole_nodes && (shape.leaves_threads() || shape.tasks_per_socket.is_some()) {
             return None;
         }
         if shape.whole_nodes {

@@ -200,13 +200,26 @@ impl Shape {
         self.threads_per_core.is_some() || self.tasks_per_core.is_some()
     }
 
-    /// CPUs of a node taken whole that its tasks may use. O(1).
+    /// CPUs of a node taken whole that its tasks may use. O(1); O(sockets) with `--ntasks-per-socket`.
     pub(crate) fn cpus_of_whole(&self, geometry: &Geometry, node: usize) -> u32 {
-        let cpus = match self.leaves_threads() {
-            true => geometry.cores[node] * self.usable_threads(geometry.cpus_per_core[node]),
-            false => geometry.cpus[node],
+        let threads = || self.usable_threads(geometry.cpus_per_core[node]);
+        let cpus = if self.tasks_per_socket.is_some() {
+            let of_socket = |socket| self.within_tasks_of_socket(geometry.socket_cores[socket] * threads(), threads());
+            geometry.sockets(NodeId(node as u32)).map(of_socket).sum()
+        } else if self.leaves_threads() {
+            geometry.cores[node] * threads()
+        } else {
+            geometry.cpus[node]
         };
         cpus.min(self.most_of_whole.unwrap_or(u32::MAX))
+    }
+
+    /// What `--ntasks-per-socket` leaves of a socket's CPUs: whole cores, as many as those tasks need. O(1).
+    #[inline]
+    pub(crate) fn within_tasks_of_socket(&self, cpus: u32, usable_threads: u32) -> u32 {
+        let Some(tasks) = self.tasks_per_socket else { return cpus };
+        let asked = tasks.saturating_mul(self.cpus_per_task).max(1);
+        cpus.min(asked.saturating_add(usable_threads - 1) / usable_threads * usable_threads)
     }
 
     /// How many of a GRES come with each socket, where it is counted so. O(such GRES).

@@ -41,14 +41,9 @@ pub(crate) fn usable_cpus(
             continue;
         }
         sockets += 1;
-        let mut socket_cpus = cores * usable_threads;
+        let socket_cpus = cores * usable_threads;
         free_cpus += socket_cpus;
-        if let Some(tasks) = shape.tasks_per_socket {
-            // Whole cores, as many as those tasks need.
-            let asked = tasks.saturating_mul(shape.cpus_per_task).max(1);
-            socket_cpus = socket_cpus.min(asked.saturating_add(usable_threads - 1) / usable_threads * usable_threads);
-        }
-        cpus += socket_cpus;
+        cpus += shape.within_tasks_of_socket(socket_cpus, usable_threads);
     }
     if sockets < shape.sockets_per_node || free_cpus < shape.min_cpus_per_node {
         return 0;

@@ -73,12 +73,13 @@ struct Verdict {
     refused_place: u16,
 }
 
-/// Prepares the search. O(waiting requests × nodes freed since the last cycle), more for requests that fit.
-pub(super) fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle) {
+/// Prepares the search; there is none if the cycle `must_plan`. O(waiting requests × nodes freed since the last cycle), more for requests that fit.
+pub(super) fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle, must_plan: bool) {
     let candidates = &mut backfill.candidates;
     // Preemption makes room where none is free; a plan of a component is read by its siblings, in the next cycle too; and a
     // plan may say how large the job is.
-    let plans_are_read = controller.preempt.is_some()
+    let plans_are_read = must_plan
+        || controller.preempt.is_some()
         || controller.components_wait()
         || any_size_varies(controller)
         || any_leaves_weights(controller)

@@ -1,22 +1,25 @@
 //! Jobs that are charged more than they ask for, wherever they run (whole nodes that are alike, cores with threads), count as what an
 //! idle machine would charge once a cycle has tested them. (Where the nodes of a plan decide, the plan says it: [`super::place`].)
 //!
-//! Taken to be tested are those that a cycle comes to at its begin, by caps, limits and licences: so no cycle has to be gone through for it.
+//! A record is tested at its first try with nodes enough (docs/FIDELITY.md, facts 70). Where a cycle is sure to come to that, and to have the
+//! nodes, it is noted at the begin: then the cycle need not be gone through for it.
 
 use std::collections::BTreeMap;
 
+use crate::ids::JobId;
+use crate::select::shape::Shape;
 use crate::simulation::Controller;
 
-use super::Backfill;
 use super::counts::Counts;
 use super::record::is_test_only;
+use super::{Backfill, Record, table_size};
 use crate::sched::walk::Scout;
 
-/// Before a cycle's first record. O(1) where no such job waits, else O(queue) at most: it ends at the last of them, if caps let it
-/// come so far.
-pub(super) fn note(controller: &mut Controller<'_>, backfill: &Backfill) {
+/// Before a cycle's first record; says whether only going through the cycle tells of some jobs. O(1) where no such job waits, else
+/// O(queue) at most: it ends at the last of them, if caps let it come so far.
+pub(super) fn note(controller: &mut Controller<'_>, backfill: &Backfill) -> bool {
     if controller.untested.is_empty() {
-        return;
+        return false;
     }
     let mut untested = std::mem::take(&mut controller.untested);
     let main = &controller.scenario.policy.main;
@@ -24,6 +27,7 @@ pub(super) fn note(controller: &mut Controller<'_>, backfill: &Backfill) {
     let (mut scout, mut counts, mut tested) = (Scout::default(), Counts::default(), 0);
     // Tasks of each array that the cycle may come to in a partition.
     let mut tasks = BTreeMap::new();
+    let mut planned = 0_u64;
     while !untested.is_empty() && tested < policy.max_job_test {
         let Some(record) = backfill.walk.scout(controller, &mut scout) else { break };
         let (id, partition) = (record.job, record.partition);
@@ -53,11 +57,45 @@ pub(super) fn note(controller: &mut Controller<'_>, backfill: &Backfill) {
             // What it would get later is not asked (rec g-gpu).
             continue;
         }
-        if untested.remove(&id) && controller.charged_cpus(id).is_none() {
-            let shape = controller.known_shape(record.request, record.place as usize);
-            let charged = shape.filter(|shape| shape.size_grows).and_then(|shape| shape.charged_alone);
-            controller.size_becomes(id, charged);
+        if untested.contains(&id) && controller.charged_cpus(id).is_none() {
+            // A plan takes two records of the table at most, the first one three.
+            let has_room = backfill.timeline.records + 2 * tested < table_size(policy);
+            if !(has_room && is_tried(controller, record, planned)) {
+                controller.untested = untested;
+                return true;
+            }
+            let grown = controller.known_shape(record.request, record.place as usize).and_then(grown);
+            controller.size_becomes(id, grown);
         }
+        untested.remove(&id);
+        let shape = controller.known_shape(record.request, record.place as usize);
+        planned = planned.saturating_add(shape.map_or(u64::MAX, |shape| u64::from(shape.max_nodes)));
     }
     controller.untested = untested;
+    false
+}
+
+/// Whether the record's first try has nodes enough, of which plans before may hold so many. O(words).
+fn is_tried(controller: &Controller<'_>, record: Record, planned: u64) -> bool {
+    let Some(shape) = controller.known_shape(record.request, record.place as usize) else { return false };
+    let policy = &controller.scenario.policy.backfill;
+    let wanted = usize::try_from(planned.saturating_add(u64::from(shape.min_nodes))).unwrap_or(usize::MAX);
+    !controller.reservations.any()
+        && !policy.running_job_reserve
+        && !policy.licenses
+        && shape.required.is_empty()
+        && !controller.any_exclusive_users
+        && shape.tested.intersection_len_up_to(&controller.up, wanted) >= wanted
+}
+
+/// The cycle tests a record that may be planned. O(log jobs).
+pub(super) fn test(controller: &mut Controller<'_>, job: JobId, shape: &Shape) {
+    if controller.untested.remove(&job) && controller.charged_cpus(job).is_none() {
+        controller.size_becomes(job, grown(shape));
+    }
+}
+
+/// As how many CPUs a job counts that has been tested.
+fn grown(shape: &Shape) -> Option<u32> {
+    shape.charged_alone.filter(|_| shape.size_grows)
 }

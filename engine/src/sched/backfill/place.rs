@@ -10,7 +10,7 @@ use super::bounds::Demand;
 use super::foresee::{bound, is_by_definition, will_run};
 use super::reserved::{Window, keep_reservations};
 use super::running::reserve;
-use super::{Backfill, Cycle, Exit, Next, candidates, hetjobs, window_seconds};
+use super::{Backfill, Cycle, Exit, Next, candidates, first_tests, hetjobs, table_size, window_seconds};
 use crate::sched::queue::Record;
 
 /// What came of starting a job now.
@@ -149,6 +149,9 @@ fn find_place(
                 }
                 None => return Next::Record,
             }
+        }
+        if !tested && !test_only {
+            first_tests::test(controller, id, shape);
         }
         cycle.tested += u32::from(!tested);
         tested = true;
@@ -295,13 +298,16 @@ fn find_place(
         {
             return Next::Record;
         }
-        let table_size = policy.node_space_size.unwrap_or(policy.max_job_test).max(2);
-        if backfill.timeline.records >= table_size {
+        if backfill.timeline.records >= table_size(policy) {
+            // Its nodes are marked all the same.
+            backfill.planned.union(&backfill.chosen);
             return Next::End(Exit::TableSize);
         }
         backfill.counts.note_plan(policy, record);
-        if policy.licenses {
-            backfill.licenses.insert(&scenario.workload.requests[record.request.index()].licenses, begin, end);
+        let licenses = &scenario.workload.requests[record.request.index()].licenses;
+        let licensed = policy.licenses && !licenses.is_empty();
+        if licensed {
+            backfill.licenses.insert(licenses, begin, end);
         }
         if record.kind.task && !controller.has_own_record(id) {
             backfill.counts.note_task_plan(scenario.workload.jobs[id.index()].name.id, record.partition);
@@ -317,7 +323,7 @@ fn find_place(
                 backfill.chosen.remove(node);
             }
         }
-        backfill.timeline.insert(&backfill.chosen, begin, end);
+        backfill.timeline.insert(&backfill.chosen, begin, end, licensed);
         candidates::planned(backfill);
         backfill.planned.union(&backfill.chosen);
         return Next::Record;

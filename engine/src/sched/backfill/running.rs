@@ -68,7 +68,9 @@ pub(super) fn enter(controller: &Controller<'_>, backfill: &mut Backfill) {
     if !policy.backfill.running_job_reserve && !policy.backfill.licenses {
         return;
     }
-    let running = backfill.ends.in_order(&controller.running).jobs.clone();
+    let mut running = backfill.ends.in_order(&controller.running).jobs.clone();
+    // As slurmctld lists them; a full table leaves out the last.
+    running.sort_by_key(|running| running.moment().1);
     for (end, job) in running.into_iter().map(|running| (running.end, running.job)) {
         reserve(controller, backfill, job, end);
     }
@@ -90,21 +92,23 @@ pub(super) fn reserve(controller: &Controller<'_>, backfill: &mut Backfill, job:
     let window = super::window_seconds(&policy.backfill);
     let turns = [until, until - window].into_iter().filter(|&turn| turn > now).min();
     backfill.valid_until = backfill.valid_until.min(turns.unwrap_or(i64::MAX));
+    let request = controller.scenario.workload.jobs[job.index()].request;
+    let licenses = &controller.scenario.workload.requests[request.index()].licenses;
     if policy.backfill.licenses {
-        let request = controller.scenario.workload.jobs[job.index()].request;
-        let licenses = &controller.scenario.workload.requests[request.index()].licenses;
         backfill.licenses.insert(licenses, i64::MIN, until.max(begin + resolution));
     }
-    let table_size = policy.backfill.node_space_size.unwrap_or(policy.backfill.max_job_test).max(2);
     // Whoever may be preempted, by its own mode, does not stand in the way; to select/linear no job holds its nodes whole.
     let whole = live.allocation.whole_nodes && !controller.scenario.policy.select.linear;
     let preempts = controller.scenario.policy.preempt.kind != PreemptKind::None;
     let may_be_preempted = preempts && controller.preempt_mode(live) != PreemptMode::Off;
-    if whole && !may_be_preempted && backfill.timeline.records < table_size {
+    let holds_nodes = whole && !may_be_preempted;
+    // Who holds licences only takes records of the table, whether they are planned or not.
+    if (holds_nodes || !licenses.is_empty()) && backfill.timeline.records < super::table_size(&policy.backfill) {
         backfill.chosen.clear();
-        for share in &live.allocation.shares {
+        for share in live.allocation.shares.iter().filter(|_| holds_nodes) {
             backfill.chosen.insert(share.node);
         }
-        backfill.timeline.insert(&backfill.chosen, begin, until);
+        let licensed = policy.backfill.licenses && !licenses.is_empty();
+        backfill.timeline.insert(&backfill.chosen, begin, until, licensed);
     }
 }

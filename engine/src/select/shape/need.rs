@@ -15,7 +15,7 @@ pub(crate) struct NodeNeed {
     gres_of_socket: Vec<(GresId, u32)>,
     exclusive_user: bool,
     asks_for_user: bool,
-    /// `None` if it takes whole nodes, however its tasks are spread over them.
+    /// `None` if it takes whole nodes with all of their CPUs.
     tasks: Option<TaskNeed>,
 }
 
@@ -35,6 +35,11 @@ struct TaskNeed {
 }
 
 impl Shape {
+    /// Whether it depends on the tasks how many CPUs of a node they may use.
+    fn counts_tasks(&self) -> bool {
+        !self.whole_nodes || self.leaves_threads() || self.tasks_per_socket.is_some()
+    }
+
     /// What one node's answer depends on.
     pub(crate) fn node_need(&self) -> NodeNeed {
         NodeNeed {
@@ -46,7 +51,7 @@ impl Shape {
             gres_of_socket: self.gres_of_socket.clone(),
             exclusive_user: self.exclusive_user,
             asks_for_user: self.asks_for_user,
-            tasks: (!self.whole_nodes).then_some(TaskNeed {
+            tasks: self.counts_tasks().then_some(TaskNeed {
                 cpus_per_task: self.cpus_per_task,
                 per_node: self.tasks_a_node_counts(),
                 per_socket: self.tasks_per_socket,

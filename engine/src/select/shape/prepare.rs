@@ -137,7 +137,7 @@ impl Shape {
                 .ntasks_per_node
                 .filter(|_| select.linear)
                 .map(|tasks| tasks.saturating_mul(cpus_per_task)),
-            tasks_per_socket: request.ntasks_per_socket,
+            tasks_per_socket: request.ntasks_per_socket.filter(|_| !select.linear),
             tasks_per_core: request
                 .ntasks_per_core
                 .or(select.one_task_per_core.then_some(1))
