@@ -149,10 +149,16 @@ impl Selector {
     }
 
     /// Whether the chosen nodes have the memory of all CPUs that the job is charged: tests of when and where do not ask. Tasks of one CPU
-    /// go round the sockets, and with CR_Socket are charged all of each (rec p-sel5, t-sock). O(1), else O(nodes of the job × sockets).
+    /// go round the sockets, and with CR_Socket are charged all of each (rec p-sel5, t-sock); so are those of whole nodes (rec j-het2).
+    /// O(1), else O(nodes of the job × sockets).
     fn has_memory(&self, free: &Free, shape: &Shape) -> bool {
         let MemoryNeed::PerCpu(mb) = shape.memory else { return true };
-        if self.unit != ConsumableUnit::Socket || shape.whole_nodes {
+        if shape.whole_nodes {
+            let of_node =
+                |node: NodeId| mb.saturating_mul(u64::from(shape.charged_of_whole(&self.geometry, node.index())));
+            return self.chosen.iter().all(|offer| of_node(offer.node) <= free.memory[offer.node.index()]);
+        }
+        if self.unit != ConsumableUnit::Socket {
             return true;
         }
         let allocation = self.allocate(free, shape);

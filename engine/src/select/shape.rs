@@ -214,6 +214,11 @@ impl Shape {
         cpus.min(self.most_of_whole.unwrap_or(u32::MAX))
     }
 
+    /// CPUs of a node taken whole that memory by the CPU is charged for. O(1).
+    pub(crate) fn charged_of_whole(&self, geometry: &Geometry, node: usize) -> u32 {
+        geometry.cores[node] * self.used_threads(geometry.cpus_per_core[node])
+    }
+
     /// What `--ntasks-per-socket` leaves of a socket's CPUs: whole cores, as many as those tasks need. O(1).
     #[inline]
     pub(crate) fn within_tasks_of_socket(&self, cpus: u32, usable_threads: u32) -> u32 {

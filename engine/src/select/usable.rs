@@ -100,10 +100,12 @@ fn whole_node(geometry: &Geometry, free: &Free, shape: &Shape, index: usize) -> 
         MemoryNeed::NotConsumed(mb) => mb <= geometry.memory[index],
         MemoryNeed::PerNode(mb) => mb <= free.memory[index],
         MemoryNeed::PerUnit(mb, least) => mb.saturating_mul(u64::from(least)) <= free.memory[index],
-        // --mem-per-cpu is charged for every CPU of the node.
+        // --mem-per-cpu is charged for every CPU of the node, but asked of those that the tasks of its sockets need (rec j-het2).
+        MemoryNeed::PerCpu(mb) if shape.tasks_per_socket.is_some() => {
+            mb.saturating_mul(u64::from(cpus)) <= free.memory[index]
+        }
         MemoryNeed::PerCpu(mb) => {
-            let threads = shape.used_threads(geometry.cpus_per_core[index]);
-            mb.saturating_mul(u64::from(geometry.cores[index] * threads)) <= free.memory[index]
+            mb.saturating_mul(u64::from(shape.charged_of_whole(geometry, index))) <= free.memory[index]
         }
         MemoryNeed::Whole => free.memory[index] == geometry.memory[index],
     };

@@ -98,10 +98,17 @@ impl Controller<'_> {
                 self.selector.fits(&self.empty, shape, user, &shape.eligible);
             }
         }
-        let tested = tested.map(|(partition, _)| partition);
+        // Nodes that have what it asks for are looked at in those of higher tiers before, though it could not run there (rec j-mix).
+        let (last, least_tier) = tried.map_or((None, 0), |(partition, _)| (Some(partition), tier(partition)));
+        let comes_to = |partition| last == Some(partition) || tier(partition) > least_tier;
+        let all = self.partitions(id).iter().copied().zip(shapes.iter());
+        let looked_at = all.filter(|&(partition, shape)| comes_to(partition) && !shape.tested.is_empty());
+        let looked_at: Vec<_> = looked_at.map(|(partition, _)| partition).collect();
         self.put_shapes(request, shapes);
-        if let Some(partition) = tested {
-            self.tested_in(id, partition);
+        for partition in looked_at {
+            if self.limits_allow_test(id, partition) {
+                self.tested_in(id, partition);
+            }
         }
         let refused = match (feasible, self.reservation_admits(id)) {
             (false, _) if self.limits_allow_test(id, first) => Some(PendingReason::BadConstraints),

@@ -97,3 +97,76 @@ fn a_node_must_have_the_gpus_of_all_tasks_of_a_socket() {
          2  10  1.end+0..4  +50   COMPLETED  g1  *",
     );
 }
+
+/// Recorded (i-het, j-het): a node that a job takes whole has room for the tasks that `--ntasks-per-socket` leaves to its sockets, no more.
+#[test]
+fn a_node_taken_whole_serves_no_more_tasks_than_its_sockets_may_hold() {
+    let scenario = |tasks: &str| {
+        format!(
+            "node a[1-2] cores=8 sockets=2
+             partition p nodes=a[1-2]
+             job 1 {tasks} exclusive per_socket=2 run=100"
+        )
+    };
+    expect(&scenario("N=1 n=4"), "1  0  0..4  +100  COMPLETED  a1  *");
+    expect(&scenario("n=6"), "1  0  0..4  +100  COMPLETED  a1,a2  *");
+    expect(&scenario("N=1 n=6"), "1  -  -  -  PENDING  -  -");
+}
+
+/// Recorded (j-mix): the partition of the higher tier is tried first at its submission, and makes job 3 one of whole nodes, though what caps
+/// leave of a node there serves no such job. One whose nodes lack what it asks for is not tried.
+#[test]
+fn a_test_in_an_exclusive_partition_counts_though_no_job_runs_there() {
+    let scenario = |asks: &str| {
+        format!(
+            "node e1 cores=4 features=new
+             node n1 cores=4 features=new,old
+             partition e nodes=e1 over=exclusive tier=5 max_cpus_per_node=2
+             partition s nodes=n1
+             job 2 p=s n=2 run=100 t=2
+             job 3 at=10 p=e,s n=2 run=200 t=5 {asks}"
+        )
+    };
+    expect(
+        &scenario("C=new"),
+        "2  0   0..4        +100  COMPLETED  n1  *
+         3  10  2.end+0..4  +200  COMPLETED  n1  *",
+    );
+    expect(
+        &scenario("C=old"),
+        "2  0   0..4    +100  COMPLETED  n1  *
+         3  10  10..14  +200  COMPLETED  n1  *",
+    );
+}
+
+/// Recorded (i-het): a plan that begins with the table takes three records of it. So job 3 finds a table of three full while job 2 is planned,
+/// and the cycle ends before job 4.
+#[test]
+fn the_first_plan_that_begins_with_the_table_takes_three_records() {
+    let scenario = |records: u32| {
+        format!(
+            "node a1 cores=4 features=x
+             node a2 cores=4
+             partition p nodes=a[1-2]
+             set bf_interval=30 bf_resolution=300 bf_node_space_size={records}
+             job 1 C=x n=4 run=50 t=1
+             job 2 at=5 C=x n=4 run=100 t=2
+             job 3 at=6 C=x n=4 run=100 t=2
+             job 4 at=7 n=1 run=20 t=1"
+        )
+    };
+    expect(
+        &scenario(4),
+        "1  0  0..4        +50   COMPLETED  a1  *
+         2  5  1.end+0..4  +100  COMPLETED  a1  *
+         3  6  2.end+0..4  +100  COMPLETED  a1  *
+         4  7  7..40       +20   COMPLETED  a2  backfill",
+    );
+    expect(
+        &scenario(3),
+        "1  0  0..4        +50   COMPLETED  a1  *
+         2  5  1.end+0..4  +100  COMPLETED  a1  *
+         3  6  2.end+0..4  +100  COMPLETED  a1  *
+         4  7  51..90      +20   COMPLETED  a2  backfill",
+    );
+}

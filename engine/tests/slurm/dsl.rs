@@ -341,6 +341,8 @@ fn set(line: &Line<'_>, policy: &mut Policy) {
             "max_sched_time" => main.max_sched_time = line.number(value),
             "noise" => policy.cost.noise_percent = line.number(value),
             "bf_window" => backfill.window = line.number(value),
+            "bf_resolution" => backfill.resolution = line.number(value),
+            "bf_node_space_size" => backfill.node_space_size = Some(line.number(value)),
             "bf_max_job_test" => backfill.max_job_test = line.number(value),
             "bf_max_job_user" => backfill.max_job_user = line.number(value),
             "bf_max_job_part" => backfill.max_job_part = line.number(value),
