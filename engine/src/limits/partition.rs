@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::cluster::PartitionState;
+use crate::cluster::{Partition, PartitionState};
 use crate::ids::{JobId, PartitionId, RequestId};
 use crate::job::Request;
 use crate::scenario::Scenario;
@@ -43,31 +43,40 @@ impl Controller<'_> {
         let account = || &self.scenario.associations.rows[job().association.index()].account;
         let limit = || self.live.get(id).map_or(0, |live| live.limit_seconds);
         partition.max_time.is_none_or(|most| limit() <= i64::from(most) * 60 || qos().partition_time_limit)
-            && partition.max_nodes.is_none_or(|most| request().min_nodes <= most || qos().partition_max_nodes)
-            && (partition.min_nodes == 0
-                || request().max_nodes.is_none_or(|most| most >= partition.min_nodes)
+            && partition.max_nodes.is_none_or(|most| most_nodes(request()) <= most || qos().partition_max_nodes)
+            && (partition.min_nodes <= 1
+                || request().min_nodes.max(1) >= partition.min_nodes
                 || qos().partition_min_nodes)
             && is_listed(&partition.allow_accounts, &partition.deny_accounts, account)
             && is_listed(&partition.allow_qos, &partition.deny_qos, || &qos().name)
     }
 }
 
-/// Of requests for several partitions, those that have fewer CPUs, by `MaxCPUsPerNode` too, or fewer nodes than asked for: no record of the
-/// job waits there (`_part_access_check` of 22.05.8; rec i-gpu). O(requests × partitions × nodes).
+/// Requests in partitions that have fewer CPUs, by `MaxCPUsPerNode` too, or fewer nodes than they ask for: they wait there for ever, untested
+/// (`_part_access_check` of 22.05.8; rec i-gpu). O(partitions × nodes + requests × their partitions).
 pub(crate) fn too_small(scenario: &Scenario) -> BTreeSet<(RequestId, PartitionId)> {
     let cluster = &scenario.cluster;
-    let is_too_small = |request: &Request, id: PartitionId| {
-        let partition = &cluster.partitions[id.index()];
+    let size = |partition: &Partition| {
         let nodes = partition.nodes.len() as u64;
-        let of_nodes: u64 = partition.nodes.iter().map(|node| u64::from(cluster.nodes[node.index()].cpus)).sum();
+        let of_nodes: u64 = partition.nodes.iter().map(|node| u64::from(cluster.nodes[node.index()].all_cpus())).sum();
         let by_node = partition.max_cpus_per_node.map_or(u64::MAX, |most| u64::from(most) * nodes);
-        u64::from(request.min_cpus) > of_nodes.min(by_node) || u64::from(request.min_nodes) > nodes
+        (nodes, of_nodes.min(by_node))
     };
-    let requests = scenario.workload.requests.iter().enumerate().filter(|(_, request)| request.partitions.len() > 1);
+    let sizes: Vec<_> = cluster.partitions.iter().map(size).collect();
+    let is_too_small = |request: &Request, id: PartitionId| {
+        let (nodes, cpus) = sizes[id.index()];
+        u64::from(request.min_cpus) > cpus || u64::from(request.min_nodes) > nodes
+    };
+    let requests = scenario.workload.requests.iter().enumerate();
     let each = requests.flat_map(|(index, request)| request.partitions.iter().map(move |&id| (index, request, id)));
     each.filter(|&(_, request, id)| is_too_small(request, id))
         .map(|(index, _, id)| (RequestId::new(index), id))
         .collect()
+}
+
+/// The most nodes that a request may get, as it says; the fewest where it does not.
+fn most_nodes(request: &Request) -> u32 {
+    request.max_nodes.unwrap_or(request.min_nodes)
 }
 
 /// Whether a name is allowed; where nothing is allowed by name, all but those denied are.

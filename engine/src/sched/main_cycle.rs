@@ -182,6 +182,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     let mut countable = !controller.by_definition
         && controller.preempt.is_none()
         && !controller.queue.any_tasks()
+        && !controller.queue.any_out()
         && !controller.reservations.any_named()
         && policy.partition_job_depth == 0;
     let mut waiting_behind = 0;
@@ -196,7 +197,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         }
         scratch.unseen.come_to(record.partition, scratch.blocked.contains(&record.partition));
         waiting_behind += 1;
-        if controller.made_room_in_cycle(record.job) {
+        if record.kind.out || controller.made_room_in_cycle(record.job) {
             continue;
         }
         let array = array_of(controller, record);

@@ -42,6 +42,8 @@ pub(crate) struct Kind {
     pub(crate) mixed: bool,
     /// Nobody takes it back before it starts, and nothing is known of it that few jobs have.
     pub(crate) stays: bool,
+    /// The partition's limits keep the job out: slurmctld builds its queues without the record.
+    pub(crate) out: bool,
 }
 
 impl Record {
@@ -107,6 +109,8 @@ pub(crate) struct Queue {
     tasks: usize,
     /// Records of jobs that some of their partitions do not allow.
     mixed: usize,
+    /// Records that their partitions keep out.
+    out: usize,
     /// Records that wait, by partition.
     by_partition: Vec<u32>,
     /// Records that wait, by holder, and how many of a holder's `bf_max_job_user` admits; 0 for all.
@@ -149,6 +153,7 @@ impl Queue {
         self.waiting += 1;
         self.tasks += usize::from(record.kind.task);
         self.mixed += usize::from(record.kind.mixed);
+        self.out += usize::from(record.kind.out);
         self.epoch += 1;
         let partition = record.partition.index();
         if self.by_partition.len() <= partition {
@@ -167,8 +172,16 @@ impl Queue {
         self.by_request[request] += 1;
     }
 
-    /// The records of a job in these partitions have left (started, cancelled).
-    pub(crate) fn left(&mut self, request: RequestId, holder: Holder, kind: Kind, partitions: &[PartitionId]) {
+    /// The records of a job in these partitions have left (started, cancelled); so many of these partitions kept it out.
+    pub(crate) fn left(
+        &mut self,
+        request: RequestId,
+        holder: Holder,
+        kind: Kind,
+        partitions: &[PartitionId],
+        out: usize,
+    ) {
+        self.out = self.out.saturating_sub(out);
         self.waiting -= partitions.len();
         self.hold(holder, 0, partitions.len() as u32);
         self.tasks -= if kind.task { partitions.len() } else { 0 };
@@ -209,6 +222,11 @@ impl Queue {
     /// Whether jobs wait that some of their partitions allow, and some do not.
     pub(crate) fn any_mixed(&self) -> bool {
         self.mixed > 0
+    }
+
+    /// Whether partitions keep records out.
+    pub(crate) fn any_out(&self) -> bool {
+        self.out > 0
     }
 
     /// Whether tasks of arrays wait.

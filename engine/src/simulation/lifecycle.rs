@@ -110,9 +110,10 @@ impl Controller<'_> {
                 self.tested_in(id, partition);
             }
         }
+        let in_bounds = self.partitions(id).iter().any(|&partition| self.partition_limits_allow(id, partition));
         let refused = match (feasible, self.reservation_admits(id)) {
-            (false, _) if self.limits_allow_test(id, first) => Some(PendingReason::BadConstraints),
-            // Whoever is held back by limits is not tested, and waits for ever (rec h-gpu).
+            (false, _) if in_bounds && self.limits_allow_test(id, first) => Some(PendingReason::BadConstraints),
+            // Whoever is held back by limits, of partitions too, is not tested, and waits for ever (rec h-gpu, j-pre).
             (false, _) => self.refused_at_submission(id),
             (true, false) => Some(PendingReason::Reservation),
             (true, true) => self.refused_at_submission(id),
@@ -133,6 +134,8 @@ impl Controller<'_> {
             let partition = self.partitions(id)[0];
             let limited = !self.limits_allow_test(id, partition);
             self.note_limit(id, limited);
+            // That it is out of bounds is found when the next queue is built.
+            self.new_reason |= !in_bounds;
             self.enqueue(id, seconds(now));
             self.timers.request_main(now);
         }
@@ -208,7 +211,7 @@ impl Controller<'_> {
         if self.live.is_pending(id) {
             let request = self.job(id).request;
             let kind = self.kind(id);
-            self.queue.left(request, self.holder(id), kind, self.partitions(id));
+            self.queue.left(request, self.holder(id), kind, self.partitions(id), self.kept_out_of(id));
             self.untested.remove(&id);
             if let Some(hetjobs) = &mut self.hetjobs {
                 hetjobs.leaves(id);
@@ -285,7 +288,7 @@ impl Controller<'_> {
                 live.priority = priority;
             }
             let (request, holder) = (self.job(id).request, self.holder(id));
-            let kind = self.kind(id);
+            let kind = Kind { out: !self.partition_limits_allow(id, partition), ..self.kind(id) };
             let first = if kind.task { self.first_task(id) } else { id };
             self.queue.push(Record::new((id, first, request, holder, kind), (position, partition), (tier, priority)));
         }
@@ -316,7 +319,14 @@ impl Controller<'_> {
             alone: job.name.part == JobPart::Whole && self.partitions(id).len() == 1,
             mixed: self.live.get(id).is_some_and(|live| live.is_mixed),
             stays: job.extra.is_none() && job.cancelled_at == i64::MAX,
+            out: false,
         }
+    }
+
+    /// How many of its partitions keep a job out by their limits. O(partitions).
+    pub(super) fn kept_out_of(&self, id: JobId) -> usize {
+        let is_kept_out = |&&partition: &&PartitionId| !self.partition_limits_allow(id, partition);
+        self.partitions(id).iter().filter(is_kept_out).count()
     }
 
     /// A test of when and where would have charged the waiting job so many CPUs: its size factor uses them from the next

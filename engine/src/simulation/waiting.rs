@@ -352,7 +352,8 @@ impl Controller<'_> {
             if self.live.is_pending(sibling) {
                 let request = self.scenario.workload.jobs[sibling.index()].request;
                 let kind = self.kind(sibling);
-                self.queue.left(request, self.holder(sibling), kind, self.partitions(sibling));
+                let out = self.kept_out_of(sibling);
+                self.queue.left(request, self.holder(sibling), kind, self.partitions(sibling), out);
                 held = true;
                 self.live.set_phase(sibling, Phase::Waiting);
                 self.records[sibling.index()].eligible = None;

@@ -12,7 +12,7 @@ fn reasons(text: &str) -> Vec<String> {
 #[test]
 fn every_job_that_never_starts_has_a_reason() {
     for (text, expected) in [
-        ("node n1 cores=4\n job 1 n=8 run=100", "1 BadConstraints"),
+        ("node n1 cores=4\n job 1 n=8 run=100", "1 PartitionLimit"),
         ("node n1 cores=4\n job 1 C=gpu run=100", "1 BadConstraints"),
         ("node n1 cores=4\n partition a down\n job 1 p=a run=100", "1 PartitionDown"),
         ("node n1 cores=4\n partition a max=10\n job 1 p=a run=100 t=60", "1 PartitionLimit"),

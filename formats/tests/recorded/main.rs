@@ -227,8 +227,10 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("h-sock", 186),
         ("i-gpu", 112),
         ("i-gpu2", 143),
+        ("i-het", 97),
         ("i-pre", 168),
         ("i-share", 168),
+        ("j-pre", 158),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.

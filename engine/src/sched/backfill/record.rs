@@ -32,7 +32,7 @@ pub(super) fn consider(
     let scenario = controller.scenario;
     let id = record.job;
     backfill.row = None;
-    if !controller.live.is_pending(id) || controller.made_room_in_cycle(id) {
+    if record.kind.out || !controller.live.is_pending(id) || controller.made_room_in_cycle(id) {
         return Next::Record;
     }
     if !record.kind.task {

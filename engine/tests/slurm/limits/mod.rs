@@ -557,8 +557,8 @@ fn no_reserve_jobs_are_tested_with_a_minute_where_there_is_preemption() {
     );
 }
 
-/// `get_node_cnts` (node_scheduler.c of 22.05.8): the QOS decides whether a partition's node counts hold. Without it job 1 never starts, and
-/// job 3 gets two nodes.
+/// `_part_access_check` (job_mgr.c of 22.05.8): whoever asks for fewer nodes than the partition's fewest, or might get more than its most, waits
+/// there for ever, unless its QOS puts these counts aside.
 #[test]
 fn a_qos_puts_a_partitions_node_counts_aside() {
     expect(
@@ -574,11 +574,11 @@ fn a_qos_puts_a_partitions_node_counts_aside() {
          job 3 p=q N=1-2 n=1 run=100 t=5 at=200
          job 4 p=q N=1 n=1 run=100 t=5 at=400 qos=small
          job 5 p=q N=1 n=1 run=100 t=5 at=400",
-        "1  -    -          -     PENDING    -        -
+        "1  0    -          -     PENDING    -        -
          2  0    0..4       +100  COMPLETED  n1,n2,n3 *
-         3  200  200..231   +100  COMPLETED  n1,n2    *
+         3  200  -          -     PENDING    -        -
          4  400  400..431   +100  COMPLETED  n1       *
-         5  -    -          -     PENDING    -        -",
+         5  400  -          -     PENDING    -        -",
     );
 }
 
