@@ -2,7 +2,7 @@
 
 use crate::cluster::Tres;
 use crate::ids::{AssociationId, GresId, JobId, PartitionId};
-use crate::select::free::Allocation;
+use crate::select::free::{Allocation, Free};
 use crate::select::shape::{Alone, GresOfJob, MemoryNeed, Shape};
 use crate::simulation::Controller;
 
@@ -28,11 +28,20 @@ impl Controller<'_> {
         Held { counts, nodes: allocation.shares.iter().map(|share| share.node).collect() }
     }
 
+    /// The state of which the last test of when and where has chosen nodes: the present, without victims if it takes that, or (`later`) a
+    /// time when running jobs have ended.
+    pub(crate) fn state_of_plan(&self, later: bool) -> &Free {
+        match &self.preempt {
+            _ if later => &self.future,
+            Some(preemption) if preemption.in_plan => &preemption.free,
+            _ => &self.free,
+        }
+    }
+
     /// Counts of the job on the nodes last chosen, free now or (`later`) once the running jobs have ended that the
     /// will-run test released. That its groups use some of them already counts for those it names only. O(nodes of the job).
     pub(crate) fn planned_counts(&self, id: JobId, partition: PartitionId, shape: &Shape, later: bool) -> Held {
-        let free = if later { &self.future } else { &self.free };
-        let allocation = self.selector.allocate(free, shape);
+        let allocation = self.selector.allocate(self.state_of_plan(later), shape);
         let mut held = self.allocated_counts(id, &allocation, self.billing(partition, &allocation));
         let units = self.selector.alone().units;
         self.count_units(&mut held, shape, units, false);

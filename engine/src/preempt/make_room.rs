@@ -11,6 +11,17 @@ use crate::simulation::events::Event;
 use crate::simulation::jobs::Phase;
 use crate::simulation::{Controller, seconds};
 
+/// What came of a try to make room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// No victims would make enough.
+    None,
+    /// Limits do not allow the job what it would get; nobody is struck (rec j-sock).
+    Limited,
+    /// Its victims are ending.
+    Made,
+}
+
 impl Controller<'_> {
     /// Removes everybody that the job may preempt from a copy of what is free; gives them too. `None` if there are none
     /// on `usable`.
@@ -34,15 +45,15 @@ impl Controller<'_> {
     }
 
     /// A job does not fit on `usable` now: tries to make room for it there. It has not started in any case; if room is
-    /// being made its nodes are left in the selector. Nobody is struck while earlier victims of the job may still be
+    /// being made its nodes are left in the selector; as how many CPUs it counts is what it would be charged of them. Nobody is struck while earlier victims of the job may still be
     /// ending, which takes `KillWait` and `MessageTimeout`.
     /// O(re-orderings × victims × selection).
-    pub(crate) fn make_room(&mut self, id: JobId, partition: PartitionId, shape: &Shape, usable: &NodeSet) -> bool {
+    pub(crate) fn make_room(&mut self, id: JobId, partition: PartitionId, shape: &Shape, usable: &NodeSet) -> Room {
         if self.preempt.is_none() {
-            return false;
+            return Room::None;
         }
         let victims = self.victims_of(id, partition);
-        let Some(mut preemption) = self.preempt.take() else { return false };
+        let Some(mut preemption) = self.preempt.take() else { return Room::None };
         let user = self.scenario.workload.jobs[id.index()].user.0;
         let mut admitting = usable.clone();
         if shape.exclusive_user || !self.node_jobs.none_refuses() {
@@ -63,8 +74,14 @@ impl Controller<'_> {
             let counts = self.allocated_counts(id, &allocation, billing);
             self.limits_allow_counts(id, partition, &counts)
         };
+        let charged = chosen.as_ref().filter(|_| shape.size_varies || shape.size_grows);
+        let charged = charged.and_then(|_| self.selector.charged_cpus(&preemption.free, shape));
         self.preempt = Some(preemption);
-        let Some(victims) = chosen.filter(|_| allowed) else { return false };
+        self.size_becomes(id, charged);
+        let Some(victims) = chosen else { return Room::None };
+        if !allowed {
+            return Room::Limited;
+        }
         let now = seconds(self.now);
         let policy = &self.scenario.policy;
         let ending = i64::from(policy.kill_wait) + i64::from(policy.message_timeout);
@@ -80,7 +97,7 @@ impl Controller<'_> {
                 }
             }
         }
-        true
+        Room::Made
     }
 
     /// When room was last made for a job, or for its array as long as it has no record of its own [s]. O(log arrays).

@@ -17,6 +17,8 @@ use crate::select::free::{Free, Geometry};
 pub(crate) struct Preemption {
     /// What is free without the victims.
     pub(crate) free: Free,
+    /// That is what the last test of when and where has found the job to fit into.
+    pub(crate) in_plan: bool,
     /// When room was last made for a task of an array that has not started [s], by its id: its tasks share one record.
     pub(crate) arrays: BTreeMap<u64, i64>,
 }
@@ -32,6 +34,6 @@ impl Preemption {
             PreemptKind::PartitionPrio => scenario.cluster.partitions.iter().any(|it| removes(it.preempt_mode)),
             PreemptKind::Qos => scenario.qos.iter().any(|it| removes(it.preempt_mode)),
         };
-        can_preempt.then(|| Box::new(Self { free: Free::new(geometry), arrays: BTreeMap::new() }))
+        can_preempt.then(|| Box::new(Self { free: Free::new(geometry), in_plan: false, arrays: BTreeMap::new() }))
     }
 }

@@ -14,6 +14,7 @@ use crate::cluster::Partition;
 use crate::ids::{JobId, NodeId, PartitionId};
 use crate::node_set::NodeSet;
 use crate::outcome::StartedBy;
+use crate::preempt::make_room::Room;
 use crate::select::shape::{Alone, Shape};
 use crate::simulation::reservations::{Candidate, Opening};
 use crate::simulation::{Controller, seconds};
@@ -413,9 +414,9 @@ fn consider(
             // Its test whether the job could ever run counts, too.
             controller.size_becomes(id, shape.charged_alone);
         }
+        let mut room = Room::None;
         if is_open && !fits && controller.preempt.is_some() {
-            // Room that is being made is not there yet: the job is treated as any other that does not fit.
-            controller.make_room(id, record.partition, shape, &scratch.candidates);
+            room = controller.make_room(id, record.partition, shape, &scratch.candidates);
         }
         if matches!(opening, Opening::Closed(_) | Opening::NotUsable) {
             if let Some(nodes) = controller.bound_nodes(reservation) {
@@ -439,7 +440,14 @@ fn consider(
                 }
             }
         } else {
-            busy(controller, scratch, record, reservation, shape)
+            match room {
+                Room::None => busy(controller, scratch, record, reservation, shape),
+                Room::Limited if !controller.scenario.policy.main.assoc_limit_stop => Tried::Passes,
+                // Room that is being made is not there yet: the job is treated as any other that does not fit.
+                Room::Limited | Room::Made => {
+                    fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes))
+                }
+            }
         }
     };
     if prefers {

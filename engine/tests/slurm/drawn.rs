@@ -170,3 +170,24 @@ fn the_first_plan_that_begins_with_the_table_takes_three_records() {
          4  7  51..90      +20   COMPLETED  a2  backfill",
     );
 }
+
+/// Recorded (j-sock): job 3 would preempt job 1, but by the CPUs of whole cores that it would be charged it is beyond its user's limit while job 2
+/// runs: nobody is struck for it, and job 4 behind it starts. By the CPUs that it asks for it would not be.
+#[test]
+fn limits_are_asked_of_what_a_preemptor_would_be_charged_before_anybody_is_struck() {
+    expect(
+        "node n[1-2] cores=2 threads=2
+         partition low nodes=n1
+         partition high nodes=n[1-2] tier=2
+         qos normal max_cpu_per_user=5
+         set preempt=partition preempt_mode=cancel enforce=limits bf_interval=off
+         job 1 p=low user=a n=4 run=500 t=20
+         job 2 at=5 p=high user=b w=n2 n=1 run=60 t=5
+         job 3 at=10 p=high user=b N=1 n=3 run=50 t=5
+         job 4 at=20 p=high user=c n=1 run=30 t=5",
+        "1  0   0..4         +500  COMPLETED  n1  *
+         2  5   5..9         +60   COMPLETED  n2  *
+         3  10  2.end+0..10  +50   COMPLETED  n2  *
+         4  20  20..24       +30   COMPLETED  n2  *",
+    );
+}

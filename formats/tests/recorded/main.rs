@@ -218,6 +218,8 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("g-mix", 168),
         ("g-pre", 183),
         ("g-share", 177),
+        ("g-sock", 189),
+        ("g-topo", 205),
         ("h-core", 124),
         ("h-cpu", 146),
         ("h-gpu", 153),
@@ -231,6 +233,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("i-pre", 168),
         ("i-share", 168),
         ("j-pre", 158),
+        ("j-sock", 187),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.

@@ -42,6 +42,9 @@ pub(super) fn will_run(
 ) -> Option<i64> {
     let now = seconds(controller.now);
     let user = controller.scenario.workload.jobs[record.job.index()].user.0;
+    if let Some(preemption) = &mut controller.preempt {
+        preemption.in_plan = false;
+    }
     if let Some(unshared) = &shape.unshared
         && controller.selector.fits_in_plan(&controller.free, unshared, user, &backfill.usable)
     {
@@ -125,8 +128,9 @@ fn with_preemption(
         selector.prefer_nodes_in_use(&controller.free, false);
         found = found.map(|end| expected(controller, end));
     }
-    if preemption.is_some() {
-        controller.preempt = preemption;
+    if let Some(mut preemption) = preemption {
+        preemption.in_plan = makes_room;
+        controller.preempt = Some(preemption);
     }
     found
 }

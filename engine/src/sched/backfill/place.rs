@@ -3,6 +3,7 @@
 use crate::ablation::{Rule, is_off};
 use crate::outcome::StartedBy;
 use crate::policy::SlurmVersion;
+use crate::preempt::make_room::Room;
 use crate::select::shape::Shape;
 use crate::simulation::{Controller, seconds};
 
@@ -17,6 +18,8 @@ use crate::sched::queue::Record;
 enum Attempt {
     Started,
     Limited,
+    /// Room is made for it, as limits allow.
+    MakesRoom,
     Busy,
 }
 
@@ -44,8 +47,7 @@ pub(super) fn place(
         backfill.usable.intersect(&shape.tested);
         let bound = bound(controller, backfill, record, shape);
         if let Some(found) = will_run(controller, backfill, record, shape, (bound, None), test_only) {
-            let state = if found > now { &controller.future } else { &controller.free };
-            let charged = controller.selector.charged_cpus(state, shape);
+            let charged = controller.selector.charged_cpus(controller.state_of_plan(found > now), shape);
             controller.size_becomes(record.job, charged);
             break;
         }
@@ -186,8 +188,7 @@ fn find_place(
             backfill.unasked.push(try_from);
         } else if shape.size_varies {
             backfill.unasked.clear();
-            let state = if found > now { &controller.future } else { &controller.free };
-            let charged = controller.selector.charged_cpus(state, shape);
+            let charged = controller.selector.charged_cpus(controller.state_of_plan(found > now), shape);
             controller.size_becomes(id, charged);
         }
         if found < try_from {
@@ -196,6 +197,7 @@ fn find_place(
             backfill.stamped = Some(cycle.passed);
         }
         let mut start = found.max(try_from);
+        let mut within_limits = !controller.limits.active || scenario.policy.main.assoc_limit_stop;
         if start <= now {
             if controller.selector.chosen.iter().any(|offer| controller.completing.contains(offer.node)) {
                 start = now + 1;
@@ -225,6 +227,8 @@ fn find_place(
                         start = later.unwrap_or(now + LIMITED_RETRY_SECONDS);
                     }
                     Attempt::Limited => return Next::Record,
+                    // Limits have been asked; what they would say of the plan is the same.
+                    Attempt::MakesRoom => within_limits = true,
                     // It fits if it shares with nobody, and does share: its plan goes with the time.
                     Attempt::Busy if shape.unshared.is_some() => backfill.valid_until = now,
                     Attempt::Busy => {}
@@ -280,8 +284,7 @@ fn find_place(
         if is_component && hetjobs::would_deadlock(controller, record, start) {
             return Next::Record;
         }
-        if controller.limits.active
-            && !scenario.policy.main.assoc_limit_stop
+        if !within_limits
             && !controller.limits_allow_counts(
                 id,
                 record.partition,
@@ -341,12 +344,19 @@ fn start_now(
 ) -> Attempt {
     backfill.usable.subtract(&controller.completing);
     let reservation = controller.reservation_of(record.job);
-    if controller.limits_allow_test(record.job, record.partition) {
+    let may_be_tested = controller.limits_allow_test(record.job, record.partition);
+    if may_be_tested {
         controller.weigh_nodes(record.job, record.partition, shape, Some(&backfill.usable));
     }
     if !controller.fits_in_reservation(reservation, shape, user, &backfill.usable) {
-        controller.make_room(record.job, record.partition, shape, &backfill.usable);
-        return Attempt::Busy;
+        if !may_be_tested && controller.preempt.is_some() {
+            return Attempt::Limited;
+        }
+        return match controller.make_room(record.job, record.partition, shape, &backfill.usable) {
+            Room::None => Attempt::Busy,
+            Room::Limited => Attempt::Limited,
+            Room::Made => Attempt::MakesRoom,
+        };
     }
     if !controller.licenses_free(record.job) {
         return Attempt::Busy;
@@ -355,9 +365,7 @@ fn start_now(
     if controller.limits.active {
         let billing = controller.billing(record.partition, &allocation);
         let counts = controller.allocated_counts(record.job, &allocation, billing);
-        if !controller.limits_allow_test(record.job, record.partition)
-            || !controller.limits_allow_counts(record.job, record.partition, &counts)
-        {
+        if !may_be_tested || !controller.limits_allow_counts(record.job, record.partition, &counts) {
             return Attempt::Limited;
         }
     }
