@@ -141,7 +141,10 @@ impl Selector {
             self.chosen.clear();
             return false;
         }
-        let fits = self.fits_by(free, shape, user, candidates) && self.has_memory(free, shape);
+        // Plans may be made on more nodes than asked for (switches in use), but nobody starts there (rec i-topo).
+        let fits = self.fits_by(free, shape, user, candidates)
+            && self.chosen.len() <= shape.max_nodes as usize
+            && self.has_memory(free, shape);
         if !fits {
             self.chosen.clear();
         }

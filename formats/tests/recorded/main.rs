@@ -232,6 +232,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("i-het", 97),
         ("i-pre", 168),
         ("i-share", 168),
+        ("i-topo", 177),
         ("j-pre", 158),
         ("j-sock", 187),
     ];
