@@ -255,7 +255,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
             // Jobs that could never start were submitted, and are not in its sacct.
             "s-dep" | "n-smt" => found.cycles / 50,
             // Submissions were refused: dozens, a dozen.
-            "g-mix" | "i-gpu" => found.cycles / 25,
+            "g-mix" | "i-gpu" | "i-topo" => found.cycles / 25,
             // Or one waits beyond its partition's bounds: something stamps it now and then.
             "h-cpu" | "h-mix" | "j-pre" => found.cycles / 40,
             // The same, for hours after the last end; not one of these cycles lies before.
