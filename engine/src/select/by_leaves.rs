@@ -45,7 +45,8 @@ pub(super) fn by_leaves(
     let mut in_use = vec![false; tree.len()];
     chosen.iter().flat_map(|offer| above(tree, offer)).for_each(|&switch| in_use[switch] = true);
     let on = |leaf: usize, offer: &Offer| tree.leaf(offer.node) == Some(leaf) && usable(offer);
-    // Of leaves in use nodes are taken beyond the most the job asked for (rec i-topo).
+    // Of leaves in use nodes are taken beyond the most the job asked for (rec i-topo); slurmctld counts down without a sign, so that once past
+    // the most there is none any more (rec k-topo).
     for leaf in tree.leaves().filter(|&leaf| in_use[leaf]) {
         for position in (0..offers.len()).filter(|&position| on(leaf, &offers[position])) {
             if !rest.satisfied() {
@@ -57,7 +58,7 @@ pub(super) fn by_leaves(
     for switch in (0..tree.len()).filter(|&switch| in_use[switch]) {
         tree.add_distances(&mut distance, switch);
     }
-    while rest.max_nodes > 0 && !rest.satisfied() {
+    while rest.max_nodes != 0 && !rest.satisfied() {
         let mut best: Option<usize> = None;
         for leaf in tree.leaves().filter(|&leaf| !in_use[leaf] && below.nodes[leaf] > 0) {
             let Some(far) = distance[leaf] else { continue };
@@ -75,7 +76,7 @@ pub(super) fn by_leaves(
         let Some(leaf) = best else { break };
         tree.add_distances(&mut distance, leaf);
         for position in (0..offers.len()).filter(|&position| on(leaf, &offers[position])) {
-            if rest.max_nodes > 0 && !rest.satisfied() {
+            if rest.max_nodes != 0 && !rest.satisfied() {
                 take(shape, offers, position, rest, scratch, chosen);
             }
         }

@@ -195,6 +195,21 @@ fn eligible_is_the_release_time_only_where_nothing_better_is_known() {
     assert_eq!(release("sbatch -n 48 -d expand:4 j.sh", "1"), (600, None, None, None));
 }
 
+/// Recorded (h-core): an array is stamped when a scheduler first comes to it, and was in the queue before.
+#[test]
+fn an_array_waits_from_its_submission_unless_something_held_it() {
+    let release = |eligible: &str, line: &str, id: &str| {
+        let trace = trace(&with(&[("Eligible", eligible), ("SubmitLine", line), ("JobID", id)]));
+        trace.jobs[0].release - SUBMIT
+    };
+    let (soon, later) = ("2024-01-01T00:08:02", "2024-01-01T00:18:00");
+    assert_eq!(release(soon, "sbatch -n 48 -a 1-9 j.sh", "1_3"), 0);
+    assert_eq!(release(soon, "", "1_3"), 0);
+    assert_eq!(release(soon, "sbatch -n 48 j.sh", "1"), 2);
+    assert_eq!(release(later, "sbatch -n 48 -a 1-9 j.sh", "1_3"), 600);
+    assert_eq!(release(soon, "sbatch -n 48 -a 1-9 -d expand:4 j.sh", "1_3"), 2);
+}
+
 /// Recorded (y-gpu): `DefCpuPerGPU` does not apply to jobs with `-c 1`.
 #[test]
 fn who_says_how_many_cpus_a_task_has_gets_no_default_of_gpus() {
