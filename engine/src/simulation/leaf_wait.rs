@@ -7,18 +7,17 @@ use crate::simulation::events::Event;
 use crate::simulation::{Controller, SECOND, seconds};
 
 impl Controller<'_> {
-    /// Before a job is tried: says whether nodes of more leaves are as good as none. The wait begins with the first test, which is that of
-    /// its submission (rec n-whole).
+    /// Before a job is tried: says whether nodes of more leaves are as good as none. The wait begins with the first test, be it that of
+    /// its submission (rec n-whole) or the first that limits allow (rec j-topo).
     pub(crate) fn wait_for_a_leaf(&mut self, id: JobId, shape: &Shape) {
         self.selector.most_leaves = None;
         let Some((most, wait)) = shape.leaf_wait else { return };
         let now = seconds(self.now);
         let Some(live) = self.live.get_mut(id) else { return };
-        let since = live.leaf_since.unwrap_or(live.submit);
-        if live.leaf_since.is_none() && since + wait > now {
-            self.events.push((since + wait) * SECOND, Event::LeafWaitOver);
-        }
-        live.leaf_since = Some(since);
+        let since = *live.leaf_since.get_or_insert_with(|| {
+            self.events.push((now + wait) * SECOND, Event::LeafWaitOver);
+            now
+        });
         self.selector.most_leaves = (now - since < wait).then_some(most);
     }
 }

@@ -103,13 +103,14 @@ impl Controller<'_> {
         let comes_to = |partition| last == Some(partition) || tier(partition) > least_tier;
         let all = self.partitions(id).iter().copied().zip(shapes.iter());
         let looked_at = all.filter(|&(partition, shape)| comes_to(partition) && !shape.tested.is_empty());
-        let looked_at: Vec<_> = looked_at.map(|(partition, _)| partition).collect();
-        self.put_shapes(request, shapes);
-        for partition in looked_at {
+        let looked_at: Vec<_> = looked_at.map(|(partition, shape)| (partition, shape)).collect();
+        for (partition, shape) in looked_at {
             if self.limits_allow_test(id, partition) {
                 self.tested_in(id, partition);
+                self.wait_for_a_leaf(id, shape);
             }
         }
+        self.put_shapes(request, shapes);
         let in_bounds = self.partitions(id).iter().any(|&partition| self.partition_limits_allow(id, partition));
         let refused = match (feasible, self.reservation_admits(id)) {
             (false, _) if in_bounds && self.limits_allow_test(id, first) => Some(PendingReason::BadConstraints),
@@ -392,7 +393,9 @@ impl Controller<'_> {
     pub(super) fn run_since(&mut self, id: JobId, partition: PartitionId, mut allocation: Allocation, start: i64) {
         allocation.user = self.job(id).user.0;
         let run = self.current_run(id);
-        let billing = self.billing(partition, &allocation);
+        // It is reckoned once, for the first run (job_mgr.c of 22.05.8, `calc_job_billable_tres`; rec j-topo, h-pre).
+        let before = self.live.get(id).filter(|live| live.starts > 0).map(|live| live.billing);
+        let billing = before.unwrap_or_else(|| self.billing(partition, &allocation));
         self.free.take(&self.selector.geometry, &allocation);
         let record = &mut self.records[id.index()];
         record.start = Some(start);

@@ -238,9 +238,9 @@ impl Controller<'_> {
         }
     }
 
-    /// Whether a task's age begins with a queue build: its array limits how many run at once. O(1).
+    /// Whether a job's age begins with a queue build: it is a task of an array (rec j-topo). O(1).
     pub(crate) fn begins_with_queue_build(&self, id: JobId) -> bool {
-        !self.limits.counts_accruing && self.is_of_limited_array(id)
+        !self.limits.counts_accruing && matches!(self.job(id).name.part, JobPart::Task(_))
     }
 
     /// Whether the job is a task of an array that limits how many of it run at once. O(1).
