@@ -33,6 +33,7 @@ impl Controller<'_> {
     ) -> Option<Vec<JobId>> {
         self.preempt.as_ref()?;
         let victims = self.victims_of(id, partition);
+        let victims: Vec<JobId> = victims.into_iter().flat_map(|victim| self.components_of(victim)).collect();
         let mut preemption = self.preempt.take()?;
         preemption.free.copy_from(&self.free);
         let mut touched = false;
@@ -60,7 +61,8 @@ impl Controller<'_> {
             // Nodes that are other users' now are out, though their jobs could be struck (rec v-pre); but for whole nodes, which come
             // back in (node_scheduler.c of 22.05.8, `_bit_or_cond`).
             self.free.keep_admitting(&mut admitting, user, shape.exclusive_user);
-            let live = victims.iter().filter_map(|&victim| self.live.get(victim));
+            let components = victims.iter().flat_map(|&victim| self.components_of(victim));
+            let live = components.filter_map(|component| self.live.get(component));
             let whole = live.map(|live| &live.allocation).filter(|allocation| allocation.whole_nodes);
             let nodes = whole.flat_map(|allocation| &allocation.shares).map(|share| share.node);
             nodes.filter(|&node| usable.contains(node)).for_each(|node| admitting.insert(node));
@@ -89,11 +91,8 @@ impl Controller<'_> {
         if self.room_made(id).is_none_or(|since| now >= since + ending) {
             self.note_room(id, cycle);
             for victim in victims {
-                let siblings = self.running_siblings(victim);
-                self.preempt(victim);
-                // A heterogeneous job is preempted as a whole.
-                for sibling in siblings.into_iter().filter(|&sibling| sibling != victim) {
-                    self.preempt(sibling);
+                for component in self.components_of(victim) {
+                    self.preempt(component);
                 }
             }
         }
@@ -144,7 +143,7 @@ impl Controller<'_> {
         let mut reordered = 0;
         loop {
             let last = self.remove_until_it_fits(&candidates, shape, user, usable, free)?;
-            if reordered > policy.reorder_count || candidates.len() == 1 {
+            if reordered > policy.reorder_count || candidates.len() <= reordered as usize + 1 {
                 candidates.truncate(last + 1);
                 candidates.retain(|&victim| self.nodes_chosen_of(victim) > 0);
                 return Some(candidates);
@@ -181,9 +180,11 @@ impl Controller<'_> {
     ) -> Option<usize> {
         free.copy_from(&self.free);
         for (position, &victim) in candidates.iter().enumerate() {
-            let Some(live) = self.live.get(victim) else { continue };
-            free.give_back(&self.selector.geometry, &live.allocation);
-            let matters = live.allocation.shares.iter().any(|share| usable.contains(share.node));
+            let mut matters = false;
+            for live in self.components_of(victim).into_iter().filter_map(|component| self.live.get(component)) {
+                free.give_back(&self.selector.geometry, &live.allocation);
+                matters |= live.allocation.shares.iter().any(|share| usable.contains(share.node));
+            }
             if matters && self.selector.fits(free, shape, user, usable) {
                 return Some(position);
             }
@@ -191,12 +192,14 @@ impl Controller<'_> {
         None
     }
 
-    /// How many of the nodes last chosen a running job holds.
+    /// How many of the nodes last chosen a running job holds, with all of its components.
     fn nodes_chosen_of(&self, victim: JobId) -> usize {
-        let Some(live) = self.live.get(victim) else { return 0 };
-        let shares = &live.allocation.shares;
-        let holds = |node| shares.binary_search_by_key(&node, |share| share.node).is_ok();
-        self.selector.chosen.iter().filter(|offer| holds(offer.node)).count()
+        let of_component = |component: JobId| {
+            let shares = self.live.get(component).map_or(&[][..], |live| &live.allocation.shares);
+            let holds = |node| shares.binary_search_by_key(&node, |share| share.node).is_ok();
+            self.selector.chosen.iter().filter(|offer| holds(offer.node)).count()
+        };
+        self.components_of(victim).into_iter().map(of_component).sum()
     }
 
     /// Strikes a victim: at once, or by the time-limit scan after its grace time; if that is over and the scan has not come yet, at once

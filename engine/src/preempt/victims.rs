@@ -66,30 +66,41 @@ impl Controller<'_> {
     }
 
     /// Running jobs that this one may preempt, those of the lowest tier or QOS and the smallest first, or the youngest; of equals
-    /// those whose job record was made first (rec n-tier). O(running × nodes of a job).
+    /// those whose job record was made first (rec n-tier). A heterogeneous job stands as its first component, and is one of them if every
+    /// component may go and one lies on the partition's nodes (preempt.c of 22.05.8, `_add_preemptable_job`; rec j-het).
+    /// O(running × nodes of a job).
     pub(super) fn victims_of(&self, id: JobId, partition: PartitionId) -> Vec<JobId> {
         let nodes = &self.scenario.cluster.partitions[partition.index()].nodes;
         let priority = self.live.get(id).map_or(0, |live| live.priority);
         let now = seconds(self.now);
-        let may_go = |victim: &&LiveJob| {
+        let may_go = |victim: &LiveJob| {
             victim.phase == Phase::Running
                 && victim.starts < STARTS_MAX
                 && self.outranks((id, partition, priority), (victim.job, victim.partition, victim.priority))
                 && matches!(self.preempt_mode(victim), PreemptMode::Cancel | PreemptMode::Requeue)
                 && now - victim.start >= self.exempt_time(victim)
-                && victim.allocation.shares.iter().any(|share| nodes.contains(share.node))
+        };
+        let lies_there = |victim: &LiveJob| victim.allocation.shares.iter().any(|share| nodes.contains(share.node));
+        let is_candidate = |victim: &&LiveJob| match self.scenario.workload.jobs[victim.job.index()].name.part {
+            JobPart::Component(0) => {
+                let components = self.components_of(victim.job);
+                let mut live = components.iter().filter_map(|&component| self.live.get(component));
+                live.clone().all(may_go) && live.any(lies_there)
+            }
+            JobPart::Component(_) => false,
+            _ => may_go(victim) && lies_there(victim),
         };
         let live = self.running.iter().filter_map(|running| self.live.get(running.job));
         let mut victims: Vec<(i64, Option<Age>, JobId)> =
-            live.filter(may_go).map(|victim| (self.preemption_order(victim), victim.age, victim.job)).collect();
+            live.filter(is_candidate).map(|victim| (self.preemption_order(victim), victim.age, victim.job)).collect();
         victims.sort_unstable();
-        let mut victims: Vec<JobId> = victims.into_iter().map(|(_, _, job)| job).collect();
-        if self.hetjobs.is_some() {
-            // A component goes with all its siblings, or not at all.
-            let may_go: std::collections::BTreeSet<JobId> = victims.iter().copied().collect();
-            victims.retain(|&job| self.running_siblings(job).iter().all(|sibling| may_go.contains(sibling)));
-        }
-        victims
+        victims.into_iter().map(|(_, _, job)| job).collect()
+    }
+
+    /// The running components of a victim, in their order; itself alone, if it is no heterogeneous job.
+    pub(super) fn components_of(&self, victim: JobId) -> Vec<JobId> {
+        let siblings = self.running_siblings(victim);
+        if siblings.is_empty() { vec![victim] } else { siblings }
     }
 
     /// The running components of a heterogeneous job, the given one included; none for any other job.

@@ -103,7 +103,7 @@ impl Controller<'_> {
         let comes_to = |partition| last == Some(partition) || tier(partition) > least_tier;
         let all = self.partitions(id).iter().copied().zip(shapes.iter());
         let looked_at = all.filter(|&(partition, shape)| comes_to(partition) && !shape.tested.is_empty());
-        let looked_at: Vec<_> = looked_at.map(|(partition, shape)| (partition, shape)).collect();
+        let looked_at: Vec<_> = looked_at.collect();
         for (partition, shape) in looked_at {
             if self.limits_allow_test(id, partition) {
                 self.tested_in(id, partition);

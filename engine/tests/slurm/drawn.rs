@@ -191,3 +191,22 @@ fn limits_are_asked_of_what_a_preemptor_would_be_charged_before_anybody_is_struc
          4  20  20..24       +30   COMPLETED  n2  *",
     );
 }
+
+/// Recorded (j-het): the component beside the preemptor's partition does not save the other: both are struck.
+#[test]
+fn a_heterogeneous_job_is_preempted_though_a_component_lies_elsewhere() {
+    expect(
+        "node n[1-2] cores=4
+         partition low nodes=n[1-2]
+         partition high nodes=n1
+         qos poor
+         qos rich preempt=poor
+         set preempt=qos preempt_mode=cancel
+         job 1+0 p=low qos=poor w=n1 n=4 run=900 t=30
+         job 1+1 p=low qos=poor w=n2 n=4 run=900 t=30
+         job 2 at=200 p=high qos=rich n=4 run=50 t=10",
+        "1+0  0    *          200..240  PREEMPTED  n1  *
+         1+1  0    *          200..240  PREEMPTED  n2  *
+         2    200  200..245   +50       COMPLETED  n1  *",
+    );
+}
