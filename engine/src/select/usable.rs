@@ -72,7 +72,9 @@ pub(crate) fn usable_cpus(
                 let cores = geometry.sockets(node).map(|socket| geometry.socket_cores[socket]).max().unwrap_or(1);
                 let of_socket = mb.saturating_mul(u64::from(cores * used)).max(1);
                 let fitting = (free.memory[index] / of_socket).min(u64::from(sockets)) as u32;
-                cpus = cpus / sockets.max(1) * fitting;
+                if fitting < sockets {
+                    cpus = cpus / sockets * fitting;
+                }
             }
             let (threads, charged) = if unit == ConsumableUnit::Cpu { (1, 1) } else { (usable_threads, used) };
             limited_by_memory(cpus, mb, free.memory[index], threads, charged)

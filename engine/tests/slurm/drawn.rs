@@ -210,3 +210,16 @@ fn a_heterogeneous_job_is_preempted_though_a_component_lies_elsewhere() {
          2    200  200..245   +50       COMPLETED  n1  *",
     );
 }
+
+/// Recorded (k-sock): what a partition leaves of a node's CPUs makes no whole sockets; as long as the memory of all of them is there, none is
+/// dropped for it.
+#[test]
+fn a_cap_on_cpus_drops_no_sockets_for_their_memory() {
+    expect(
+        "node a1 cores=16 sockets=4 memory=16000
+         partition p nodes=a1 max_cpus_per_node=6
+         set select=socket memory
+         job 1 N=1 n=6 mem_per_cpu=1000 run=100 t=5",
+        "1  0  0..4  +100  COMPLETED  a1  *",
+    );
+}
