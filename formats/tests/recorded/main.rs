@@ -236,7 +236,10 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("j-het", 160),
         ("j-pre", 158),
         ("j-sock", 187),
+        ("k-core", 201),
+        ("k-cpu", 192),
         ("k-pre", 209),
+        ("k-share", 195),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.
