@@ -89,6 +89,8 @@ impl Controller<'_> {
         let feasible_in = partitions.filter(|(_, shape)| shape.feasible).rev();
         let tried = feasible_in.max_by_key(|&(partition, _)| tier(partition));
         let tested = tried.filter(|&(partition, _)| self.limits_allow_test(id, partition));
+        // What another job waited for is none of this one's business.
+        self.selector.most_leaves = None;
         if let Some((partition, shape)) = tested {
             self.weigh_nodes(id, partition, shape, None);
             charged = self.charged_now(id, shape).or(charged);
@@ -103,8 +105,7 @@ impl Controller<'_> {
         let comes_to = |partition| last == Some(partition) || tier(partition) > least_tier;
         let all = self.partitions(id).iter().copied().zip(shapes.iter());
         let looked_at = all.filter(|&(partition, shape)| comes_to(partition) && !shape.tested.is_empty());
-        let looked_at: Vec<_> = looked_at.collect();
-        for (partition, shape) in looked_at {
+        for (partition, shape) in looked_at.collect::<Vec<_>>() {
             if self.limits_allow_test(id, partition) {
                 self.tested_in(id, partition);
                 self.wait_for_a_leaf(id, shape);
