@@ -30,11 +30,12 @@ impl Input {
         let watch = Stopwatch::start();
         let mut trace = Vec::new();
         site.write_trace(seed, &mut trace)?;
+        let topology = site.topology_conf.iter().map(|text| ("topology.conf", text.clone().into_bytes()));
         let files = vec![
             ("slurm.conf", site.slurm_conf.clone().into_bytes()),
             ("sacctmgr.cfg", site.accounts_text().into_bytes()),
-            ("sacct.txt", trace),
         ];
+        let files = files.into_iter().chain(topology).chain([("sacct.txt", trace)]).collect();
         Ok(Self { files, machine: Machine::default(), made_in: watch.read().wall })
     }
 

@@ -41,7 +41,7 @@ pub(crate) struct Population {
 pub(crate) struct Kind {
     /// How often it is drawn.
     pub(crate) weight: u64,
-    /// The partition.
+    /// The partition, or several.
     pub(crate) partition: &'static str,
     /// How many tasks (one CPU each), or nodes.
     pub(crate) size: Quantiles,
@@ -59,6 +59,8 @@ pub(crate) struct Kind {
     pub(crate) constraints: &'static [(u64, &'static str)],
     /// `--gres`.
     pub(crate) gres: Option<&'static str>,
+    /// What else stands on its submit line.
+    pub(crate) options: &'static str,
 }
 
 impl Kind {

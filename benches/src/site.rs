@@ -13,6 +13,8 @@ pub(crate) const BEGIN: u64 = 1_704_067_200;
 pub(crate) struct Site {
     /// slurm.conf.
     pub(crate) slurm_conf: String,
+    /// topology.conf, if switches matter.
+    pub(crate) topology_conf: Option<String>,
     /// How many accounts; each user belongs to one.
     pub(crate) accounts: u64,
     /// Who submits.
@@ -80,7 +82,9 @@ impl Site {
         let population = &self.populations[usize::from(job.population)];
         let kind = &population.kinds[usize::from(job.kind)];
         let constraint = usize::from(job.constraint).checked_sub(1).map_or("", |index| kind.constraints[index].1);
-        let (user, account, partition) = (job.user, self.account_of(u64::from(job.user)), kind.partition);
+        // A started job's row names the one it started in.
+        let partition = kind.partition.split(',').next().unwrap_or_default();
+        let (user, account) = (job.user, self.account_of(u64::from(job.user)));
         let size = u64::from(job.size);
         let (cpus, nodes) = kind.node_cpus.map_or((size, 1), |per_node| (size * per_node, size));
         let (cancelled, state) = match job.ending {
@@ -99,8 +103,8 @@ impl Site {
         write!(
             to,
             "{id}|{id}|job|u{user}|a{account}|{partition}|normal|{submit}|{submit}|{start}|{end}|{}|{state}|{}|{nodes}|{nodes}|{cpus}|\
-             {cpus}|{memory}M|{tres}|{alloc}|None assigned|{constraint}||00:00:00|sbatch -p {partition} -t {}",
-            job.run, job.minutes, job.minutes
+             {cpus}|{memory}M|{tres}|{alloc}|None assigned|{constraint}||00:00:00|sbatch -p {} -t {}",
+            job.run, job.minutes, kind.partition, job.minutes
         )?;
         match kind.node_cpus {
             Some(per_node) => write!(to, " -N {size} --ntasks-per-node={per_node}")?,
@@ -114,6 +118,9 @@ impl Site {
         }
         if !constraint.is_empty() {
             write!(to, " -C {constraint}")?;
+        }
+        if !kind.options.is_empty() {
+            write!(to, " {}", kind.options)?;
         }
         writeln!(to, " job.sh")
     }

@@ -40,6 +40,7 @@ pub(crate) fn curie() -> Site {
         memory: Quantiles(&[(10_000, 0)]),
         constraints: &[],
         gres: None,
+        options: "",
     };
     let nodes = Kind {
         weight: 500,
@@ -60,5 +61,5 @@ pub(crate) fn curie() -> Site {
         swing: 1000,
         cancelled: 30,
     };
-    Site { slurm_conf: SLURM_CONF.to_owned(), accounts: 110, populations: vec![population] }
+    Site { slurm_conf: SLURM_CONF.to_owned(), topology_conf: None, accounts: 110, populations: vec![population] }
 }

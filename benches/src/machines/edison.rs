@@ -50,6 +50,7 @@ pub(crate) fn edison() -> Site {
         memory: Quantiles(&[(10_000, 0)]),
         constraints: &[],
         gres: None,
+        options: "",
     };
     let population = Population {
         kinds: vec![kind],
@@ -63,5 +64,5 @@ pub(crate) fn edison() -> Site {
         swing: 200,
         cancelled: 30,
     };
-    Site { slurm_conf: SLURM_CONF.to_owned(), accounts: 120, populations: vec![population] }
+    Site { slurm_conf: SLURM_CONF.to_owned(), topology_conf: None, accounts: 120, populations: vec![population] }
 }

@@ -39,6 +39,7 @@ pub(crate) fn growth(size: Growth) -> Site {
         memory: Quantiles(&[(10_000, 0)]),
         constraints: &[],
         gres: None,
+        options: "",
     };
     let nodes = Kind {
         weight: 300,
@@ -62,5 +63,5 @@ pub(crate) fn growth(size: Growth) -> Site {
         swing: 0,
         cancelled: 0,
     };
-    Site { slurm_conf, accounts: 50, populations: vec![population] }
+    Site { slurm_conf, topology_conf: None, accounts: 50, populations: vec![population] }
 }

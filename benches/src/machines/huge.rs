@@ -39,6 +39,7 @@ pub(crate) fn huge(jobs: u64) -> Site {
         memory: Quantiles(&[(10_000, 0)]),
         constraints: &[],
         gres: None,
+        options: "",
     };
     let nodes = Kind {
         weight: 200,
@@ -59,5 +60,5 @@ pub(crate) fn huge(jobs: u64) -> Site {
         swing: 300,
         cancelled: 30,
     };
-    Site { slurm_conf: SLURM_CONF.to_owned(), accounts: 500, populations: vec![population] }
+    Site { slurm_conf: SLURM_CONF.to_owned(), topology_conf: None, accounts: 500, populations: vec![population] }
 }

@@ -20,18 +20,30 @@ pub(crate) fn random(seed: u64) -> Site {
     let tree = one(&["", "PriorityFlags=NO_FAIR_TREE\n", "PriorityFlags=SMALL_RELATIVE_TO_TIME\n"]);
     let small = one(&["NO", "YES"]);
     let tier = one(&["1", "1", "10"]);
+    // A few jobs, in some scenarios, for which every cycle is gone through while they wait.
+    let options = one(&["", "", "--contiguous", "--switches=1@10", "--switches=1", "--prefer=b"]);
+    let both = one(&["all", "all", "large,all"]);
+    let large_sharing = one(&["NO", "NO", "EXCLUSIVE"]);
+    let topology = one(&["", "", "TopologyPlugin=topology/tree\n"]);
     let slurm_conf = format!(
         "ClusterName=bench\nSchedulerType=sched/backfill\n\
          SchedulerParameters=bf_interval={interval},bf_max_job_test={depth},bf_window={window}{per_user}{queue}\n\
          SelectType=select/cons_tres\nSelectTypeParameters={unit}\nAccountingStorageType=accounting_storage/slurmdbd\n\
          AccountingStorageEnforce=associations,limits\nPriorityType=priority/multifactor\nPriorityDecayHalfLife=0-2\n{tree}\
          PriorityFavorSmall={small}\nPriorityMaxAge=0-4\nPriorityWeightAge=10000\nPriorityWeightFairshare=20000\nPriorityWeightJobSize=5000\n\
-         PriorityWeightPartition=3000\nDefMemPerCPU=1000\n\
+         PriorityWeightPartition=3000\nDefMemPerCPU=1000\n{topology}\
          NodeName=a[1-{plain}] Sockets=2 CoresPerSocket=4 ThreadsPerCore=1 RealMemory=16000 Feature=a Weight=1 State=UNKNOWN\n\
          NodeName=b[1-{large}] Sockets=2 CoresPerSocket=8 ThreadsPerCore=1 RealMemory=64000 Feature=b Weight=2 State=UNKNOWN\n\
          PartitionName=all Nodes=ALL Default=YES MaxTime=12:00:00 OverSubscribe={sharing} State=UP\n\
-         PartitionName=large Nodes=b[1-{large}] MaxTime=12:00:00 PriorityTier={tier} PriorityJobFactor=10 State=UP\n"
+         PartitionName=large Nodes=b[1-{large}] MaxTime=12:00:00 PriorityTier={tier} PriorityJobFactor=10 OverSubscribe={large_sharing} State=UP\n"
     );
+    let half = plain / 2;
+    let topology_conf = (!topology.is_empty()).then(|| {
+        format!(
+            "SwitchName=l0 Nodes=a[1-{half}]\nSwitchName=l1 Nodes=a[{}-{plain}]\nSwitchName=l2 Nodes=b[1-{large}]\nSwitchName=top Switches=l[0-2]\n",
+            half + 1
+        )
+    });
     let tasks = Kind {
         weight: 600,
         partition: "all",
@@ -43,6 +55,7 @@ pub(crate) fn random(seed: u64) -> Site {
         memory: Quantiles(&[(6000, 0), (10_000, 3000)]),
         constraints: &[(20, "a"), (20, "b")],
         gres: None,
+        options: "",
     };
     let nodes = Kind {
         weight: 250,
@@ -52,10 +65,11 @@ pub(crate) fn random(seed: u64) -> Site {
         constraints: &[],
         ..tasks.clone()
     };
+    let peculiar = Kind { weight: 40, partition: both, options, ..nodes.clone() };
     let large_tasks = Kind { weight: 150, partition: "large", constraints: &[], ..tasks.clone() };
     let capacity = plain * 8 + large * 16;
     let population = Population {
-        kinds: vec![tasks, nodes, large_tasks],
+        kinds: vec![tasks, nodes, large_tasks, peculiar],
         batch: BATCHES,
         users: 12,
         jobs: draw.between(50, 300),
@@ -66,5 +80,5 @@ pub(crate) fn random(seed: u64) -> Site {
         swing: 300,
         cancelled: 50,
     };
-    Site { slurm_conf, accounts: 4, populations: vec![population] }
+    Site { slurm_conf, topology_conf, accounts: 4, populations: vec![population] }
 }

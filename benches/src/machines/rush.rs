@@ -83,6 +83,7 @@ pub(crate) fn rush() -> Site {
         memory,
         constraints: features,
         gres: None,
+        options: "",
     };
     let none = Quantiles(&[(10_000, 0)]);
     let kinds = vec![
@@ -139,5 +140,5 @@ pub(crate) fn rush() -> Site {
         swing: 400,
         cancelled: 30,
     };
-    Site { slurm_conf: SLURM_CONF.to_owned(), accounts: 83, populations: vec![population] }
+    Site { slurm_conf: SLURM_CONF.to_owned(), topology_conf: None, accounts: 83, populations: vec![population] }
 }

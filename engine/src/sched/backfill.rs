@@ -386,7 +386,7 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
         && !controller.components_wait()
         && cycle.sizes == controller.sizes_version
         && cycle.weights == controller.selector.weights.version()
-        && !controller.every_cycle;
+        && !controller.every_cycle();
     let max_test = matches!(exit, Exit::MaxTest);
     finish(controller, backfill, &cycle, exit);
     backfill.idle = repeatable.then_some(IdleCycle {

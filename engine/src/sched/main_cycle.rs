@@ -144,7 +144,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     let timeless = controller.scenario.policy.backfill.min_age_reserve == 0
         && controller.preempt.is_none()
         && !controller.reservations.any_licenses(controller.scenario)
-        && !controller.every_cycle;
+        && !controller.every_cycle();
     if let Some(idle) = controller.main_scratch.idle[kind]
         && idle.version == controller.version
         && idle.weights == controller.selector.weights.version()
@@ -180,7 +180,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     started += draw(controller, &mut scratch, &mut depth);
     scratch.unseen.begin(controller, &scratch.blocked);
     // What comes after can be counted without a look at it.
-    let mut countable = !controller.by_definition
+    let mut countable = !controller.by_definition()
         && controller.preempt.is_none()
         && !controller.queue.any_tasks()
         && !controller.queue.any_out()
@@ -285,7 +285,7 @@ fn next_record(controller: &Controller<'_>, walk: &mut Walk, own_turn: &mut Opti
         return Some((record, false));
     }
     let record = walk.next(controller)?;
-    let prefers = controller.every_cycle && controller.prefers(record.job);
+    let prefers = record.kind.peculiar && controller.prefers(record.job);
     *own_turn = prefers.then_some(record);
     Some((record, prefers))
 }

@@ -44,6 +44,8 @@ pub(crate) struct Kind {
     pub(crate) stays: bool,
     /// The partition's limits keep the job out: slurmctld builds its queues without the record.
     pub(crate) out: bool,
+    /// Every cycle is gone through while it waits ([`crate::simulation::Controller::every_cycle`]).
+    pub(crate) peculiar: bool,
 }
 
 impl Record {
@@ -111,6 +113,8 @@ pub(crate) struct Queue {
     mixed: usize,
     /// Records that their partitions keep out.
     out: usize,
+    /// Records for which every cycle is gone through.
+    peculiar: usize,
     /// Records that wait, by partition.
     by_partition: Vec<u32>,
     /// Records that wait, by holder, and how many of a holder's `bf_max_job_user` admits; 0 for all.
@@ -154,6 +158,7 @@ impl Queue {
         self.tasks += usize::from(record.kind.task);
         self.mixed += usize::from(record.kind.mixed);
         self.out += usize::from(record.kind.out);
+        self.peculiar += usize::from(record.kind.peculiar);
         self.epoch += 1;
         let partition = record.partition.index();
         if self.by_partition.len() <= partition {
@@ -186,6 +191,7 @@ impl Queue {
         self.hold(holder, 0, partitions.len() as u32);
         self.tasks -= if kind.task { partitions.len() } else { 0 };
         self.mixed -= if kind.mixed { partitions.len() } else { 0 };
+        self.peculiar -= if kind.peculiar { partitions.len() } else { 0 };
         self.by_request[request.index()] -= partitions.len() as u32;
         for partition in partitions {
             self.by_partition[partition.index()] -= 1;
@@ -227,6 +233,11 @@ impl Queue {
     /// Whether partitions keep records out.
     pub(crate) fn any_out(&self) -> bool {
         self.out > 0
+    }
+
+    /// Whether records wait for which every cycle is gone through.
+    pub(crate) fn any_peculiar(&self) -> bool {
+        self.peculiar > 0
     }
 
     /// Whether tasks of arrays wait.

@@ -18,8 +18,8 @@ pub(crate) struct BecomesWhole {
     shapes: BTreeMap<RequestId, Box<[Shape]>>,
 }
 
-/// Whether a request may: it asks for parts of nodes in EXCLUSIVE partitions and others. O(partitions of it).
-fn may_become_whole(scenario: &Scenario, request: &Request) -> bool {
+/// Whether a request may be made one: it asks for parts of nodes in EXCLUSIVE partitions and others. O(partitions of it).
+pub(super) fn may_become_whole(scenario: &Scenario, request: &Request) -> bool {
     let is_exclusive = |id: &PartitionId| is_exclusive(scenario, *id);
     !scenario.policy.select.linear
         && request.sharing != Sharing::Exclusive
@@ -29,11 +29,6 @@ fn may_become_whole(scenario: &Scenario, request: &Request) -> bool {
 
 fn is_exclusive(scenario: &Scenario, partition: PartitionId) -> bool {
     scenario.cluster.partitions[partition.index()].over_subscribe == OverSubscribe::Exclusive
-}
-
-/// Whether any request may. O(requests × partitions).
-pub(super) fn any_may_become_whole(scenario: &Scenario) -> bool {
-    scenario.workload.requests.iter().any(|request| may_become_whole(scenario, request))
 }
 
 impl Controller<'_> {

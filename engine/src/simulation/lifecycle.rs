@@ -322,6 +322,7 @@ impl Controller<'_> {
             mixed: self.live.get(id).is_some_and(|live| live.is_mixed),
             stays: job.extra.is_none() && job.cancelled_at == i64::MAX,
             out: false,
+            peculiar: self.is_peculiar(id),
         }
     }
 

@@ -21,6 +21,7 @@ pub(crate) mod lifecycle;
 pub(crate) mod new_reasons;
 mod opening;
 pub(crate) mod outages;
+mod peculiar;
 pub(crate) mod preference;
 mod priority_step;
 mod purge;
@@ -40,7 +41,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ablation::{Rule, is_off};
 use crate::ids::{JobId, NodeId, PartitionId, RequestId};
-use crate::job::{Job, Request, Sharing};
+use crate::job::{Request, Sharing};
 use crate::limits::partition::too_small;
 use crate::limits::usage::LimitUsage;
 use crate::moments::Moments;
@@ -67,6 +68,7 @@ use becomes_whole::BecomesWhole;
 use events::{Event, Events};
 use jobs::LiveJobs;
 use outages::Agenda;
+use peculiar::Peculiar;
 use record_age::RecordAges;
 use reservations::Reservations;
 use running::RunningJobs;
@@ -151,10 +153,10 @@ pub(crate) struct Controller<'a> {
     array_sizes: BTreeMap<u64, u32>,
     /// What those counted as at the last priority step that have changed since.
     array_sizes_at_step: BTreeMap<u64, Option<u32>>,
-    /// Go through cycles that provably repeat the one before.
-    pub(crate) every_cycle: bool,
-    /// Make every test of when and where as it is defined: with the above, and where cores are used twice.
-    pub(crate) by_definition: bool,
+    /// Jobs while which wait every cycle is gone through.
+    peculiar: Peculiar,
+    /// Cores may be used twice.
+    shares_cores: bool,
     /// Whether waiting jobs may come to count as more than they ask for.
     pub(crate) sizes_vary: bool,
     /// Pending jobs that no cycle of backfill has come to, and that the first one makes as large as an idle machine would charge.
@@ -267,8 +269,8 @@ impl<'a> Controller<'a> {
             untested: BTreeSet::new(),
             new_reason: false,
             basic_ranks: job_priority::basic_ranks(scenario),
-            every_cycle: every_cycle || needs_every_cycle(scenario),
-            by_definition: every_cycle || needs_every_cycle(scenario) || shares_cores(cluster),
+            peculiar: Peculiar::of(scenario, every_cycle),
+            shares_cores: shares_cores(cluster),
             timers,
             scenario,
         }
@@ -418,18 +420,6 @@ pub(crate) fn dispatch(
         Scheduler::Conservative => plain::PlainAlgorithm::Conservative,
     };
     plain::simulate(scenario, algorithm, &scenario.policy.plain, observer)
-}
-
-/// Whether the scenario has what the shorter ways know nothing of: waits for switches, preferred features, reservations that
-/// draw jobs, jobs that become ones of whole nodes, contiguous nodes (of which more may serve a job worse).
-fn needs_every_cycle(scenario: &Scenario) -> bool {
-    let workload = &scenario.workload;
-    let prefers = |job: &Job| job.extra.as_ref().is_some_and(|extra| extra.prefer.is_some());
-    (scenario.policy.select.topology_tree && workload.requests.iter().any(|request| request.switches.is_some()))
-        || scenario.calendar.reservations.iter().any(|reservation| reservation.flags.magnetic)
-        || workload.jobs.iter().any(prefers)
-        || workload.requests.iter().any(|request| request.contiguous && !scenario.policy.select.linear)
-        || becomes_whole::any_may_become_whole(scenario)
 }
 
 /// Whether jobs that ask for GPUs may leave other weights to nodes that jobs without can get.

@@ -84,7 +84,7 @@ pub(super) fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill, cy
         || any_size_varies(controller)
         || any_leaves_weights(controller)
         || any_strays(controller);
-    candidates.active = !(controller.by_definition || plans_are_read) && cycle.weight == 0;
+    candidates.active = !(controller.by_definition() || plans_are_read) && cycle.weight == 0;
     candidates.goes_on = cycle.yields && controller.scenario.policy.backfill.continue_after_yield;
     candidates.era += 1;
     candidates.passed = 0;

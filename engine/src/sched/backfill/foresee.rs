@@ -27,7 +27,7 @@ pub(super) fn bound(controller: &mut Controller<'_>, backfill: &Backfill, record
 
 /// Whether tests may not be left out: what they leave behind is read.
 pub(super) fn is_by_definition(controller: &Controller<'_>, shape: &Shape) -> bool {
-    controller.by_definition || shape.strays || (controller.selector.gpus_stay && controller.selector.favours(shape))
+    controller.by_definition() || shape.strays || (controller.selector.gpus_stay && controller.selector.favours(shape))
 }
 
 /// The earliest expected start on `backfill.usable`, which is not before `bound`; nodes are left in the selector. If it is

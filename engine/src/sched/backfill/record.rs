@@ -107,7 +107,7 @@ fn look_at(
     {
         return Next::Record;
     }
-    if controller.every_cycle && controller.prefers(id) {
+    if record.kind.peculiar && controller.prefers(id) {
         // The record with preferred features: it may start now, and is never planned.
         cycle.depth += 1;
         let shapes = controller.take_preferred(id);

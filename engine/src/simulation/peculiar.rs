@@ -1,0 +1,55 @@
+//! Jobs that the shorter ways to a decision know nothing of: while one waits, every cycle is gone through.
+
+use crate::ids::JobId;
+use crate::job::{Job, Request};
+use crate::scenario::Scenario;
+use crate::simulation::{Controller, becomes_whole};
+
+/// Which jobs those are.
+#[derive(Debug)]
+pub(crate) struct Peculiar {
+    /// All, so also while nobody waits: every cycle was asked for, or reservations draw jobs (`MAGNETIC`).
+    always: bool,
+    /// By request.
+    requests: Box<[bool]>,
+}
+
+impl Peculiar {
+    /// The jobs of a scenario. O(requests × partitions).
+    pub(super) fn of(scenario: &Scenario, every_cycle: bool) -> Self {
+        let draws = scenario.calendar.reservations.iter().any(|reservation| reservation.flags.magnetic);
+        let requests = scenario.workload.requests.iter().map(|request| is_peculiar(scenario, request));
+        Self { always: every_cycle || draws, requests: requests.collect() }
+    }
+}
+
+/// Whether it waits for switches, asks for contiguous nodes (of which more may serve a job worse), or may become one of whole nodes.
+fn is_peculiar(scenario: &Scenario, request: &Request) -> bool {
+    let select = &scenario.policy.select;
+    (select.topology_tree && request.switches.is_some())
+        || (request.contiguous && !select.linear)
+        || becomes_whole::may_become_whole(scenario, request)
+}
+
+/// Whether it prefers features.
+fn prefers(job: &Job) -> bool {
+    job.extra.as_ref().is_some_and(|extra| extra.prefer.is_some())
+}
+
+impl Controller<'_> {
+    /// Whether a job is one of them. O(1).
+    pub(super) fn is_peculiar(&self, id: JobId) -> bool {
+        let job = self.job(id);
+        self.peculiar.requests[job.request.index()] || prefers(job)
+    }
+
+    /// Whether cycles that provably repeat the one before are gone through all the same. O(1).
+    pub(crate) fn every_cycle(&self) -> bool {
+        self.peculiar.always || self.queue.any_peculiar()
+    }
+
+    /// Whether every test of when and where is made as it is defined: then, and where cores are used twice. O(1).
+    pub(crate) fn by_definition(&self) -> bool {
+        self.shares_cores || self.every_cycle()
+    }
+}
