@@ -73,6 +73,7 @@ fn told(text: &str) -> Option<Told<'_>> {
         job_id(text).map(Told::Starts)
     } else if (text.contains("_job_complete: JobId=") && !text.trim_end().ends_with("done"))
         || text.contains("Time limit exhausted for JobId=")
+        || text.contains("Reservation ended for JobId=")
         || text.contains(" timed out, ")
     {
         job_id(text).map(Told::Ends)

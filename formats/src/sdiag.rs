@@ -157,7 +157,7 @@ Latency for 1000 calls to gettimeofday(): 20 microseconds
         for nodes in [1, 10, 256, 5936, 11_000] {
             let cost = sdiag.as_ref().unwrap().cost(nodes);
             assert_eq!(cost.backfill_base_us + 40 * cost.record_us(nodes), 120_300, "{nodes} nodes: {cost:?}");
-            assert_eq!(cost.noise_percent, 20);
+            assert_eq!(cost.noise_percent, CostModel::RECORDED.noise_percent);
         }
     }
 

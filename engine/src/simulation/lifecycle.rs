@@ -443,14 +443,12 @@ impl Controller<'_> {
                 self.now - behind + recorded.unwrap_or_else(|| self.run_ms(id, run, live.limit_seconds, behind))
             }
         };
-        let unbounded = run.is_bound && limit_end > start + i64::from(run.seconds);
-        let kill = over
-            .filter(|_| !is_off(Rule::TimeLimitKills))
-            .map(|minutes| self.timers.scan_after(limit_end + i64::from(minutes) * 60));
-        let kill = match (kill, self.reservation_kill(id)) {
-            (Some(limit), Some(reservation)) => Some(limit.min(reservation)),
-            (limit, reservation) => limit.or(reservation),
-        };
+        let over = over.map(|minutes| limit_end + i64::from(minutes) * 60);
+        // Who ends by itself in the second after its limit is TIMEOUT as well (job_mgr.c of 22.05.8, `_job_complete`).
+        let by_itself = over.is_some_and(|over| (0..=1).contains(&(start + i64::from(run.seconds) - over)));
+        let unbounded = run.is_bound && !by_itself;
+        let kill = over.filter(|_| !is_off(Rule::TimeLimitKills)).map(|over| self.timers.scan_after(over));
+        let kill = kill.into_iter().chain(self.reservation_kill(id)).min();
         let kill = kill.filter(|_| self.timers.recorded_run(id.index()).is_none());
         let (end, killed) = match kill {
             Some(kill) if unbounded || kill < natural => (kill, true),

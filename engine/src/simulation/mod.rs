@@ -30,6 +30,7 @@ pub(crate) mod record_age;
 pub(crate) mod requeue;
 pub(crate) mod reservations;
 pub(crate) mod running;
+mod scans;
 mod shapes;
 mod spacing;
 mod time_min;

@@ -177,7 +177,7 @@ impl Controller<'_> {
     }
 
     /// When the time-limit scan ends a job that starts now because its reservation is over [ms].
-    pub(super) fn reservation_kill(&self, id: JobId) -> Option<i64> {
+    pub(super) fn reservation_kill(&mut self, id: JobId) -> Option<i64> {
         let index = self.reservation_of(id).filter(|&index| !self.reservation(index).flags.flex)?;
         let end = self.reservations.occurrence(index)?.end;
         let over = i64::from(self.scenario.policy.reservation_over_run?) * 60;

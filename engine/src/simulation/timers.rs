@@ -3,6 +3,7 @@
 //! Source: slurm-semantics 1.1, 3.2, 4.4, 7.4; oracle FACTS.md.
 
 use super::purge::Purge;
+use super::scans::Scans;
 use super::{SECOND, seconds};
 use crate::Draws;
 use crate::ablation::{Rule, is_off};
@@ -10,13 +11,16 @@ use crate::moments::Moments;
 use crate::policy::{Policy, Scheduler};
 use crate::rng::{Purpose, Stream};
 
-/// The background loop wakes about once a second (observed period 1.003 s, so its phase drifts).
-const TICK_MS: i64 = 1003;
+/// The background loop sleeps for a second and works a little, so its phase drifts: the mean of the recordings, whose controllers are busy as
+/// those of [`crate::policy::CostModel::RECORDED`] (an idle one's, at real time, is 1.003 s).
+const TICK_MS: i64 = 1017;
 /// From the daemon's start to the first submission, at least [ms]. No trace tells: this is how far apart they are in the
 /// recordings, and about as far as it differs among them.
 const BOOT_OFFSET_MS: i64 = 300_000;
 /// How much longer it may be [ms].
 const BOOT_OFFSET_SPREAD_MS: u64 = 45_000;
+/// How much later jobs may come by the controller's clock than by the trace's: against its minutes, replications begin anywhere [s].
+const CLOCK_SPREAD: u64 = 60;
 /// From the daemon's start to its background loop, at least [ms].
 const STARTUP_MS: i64 = 20_500;
 /// How much longer it may take [ms].
@@ -27,8 +31,6 @@ const END_OF_RUN: u64 = 1 << 40;
 
 /// Between two scans for jobs whose time is over [s].
 const SCAN_SECONDS: i64 = 30;
-/// The background loop sees so late, on average, that they are over (docs/FIDELITY.md, facts 54) [ms].
-const SCAN_LATE_MS: i64 = 27;
 
 /// The reservation sweep's period [s].
 const SWEEP_SECONDS: i64 = 5;
@@ -40,8 +42,11 @@ const ANSWERS_TO_SIGNALS: std::ops::RangeInclusive<i64> = 90..=200;
 pub(crate) struct Timers {
     /// When the controller started.
     pub(crate) boot: i64,
+    /// How far the controller's clock is ahead of the trace's [s]: drawn where its start is.
+    pub(crate) clock_ahead: i64,
     tick_zero: i64,
     sweep_zero: i64,
+    scans: Scans,
     batch_delay: i64,
     full_interval: Option<i64>,
     backfill_interval: i64,
@@ -88,8 +93,12 @@ impl Timers {
     /// Timers of a controller that starts `boot_offset` seconds before the first submission.
     pub(crate) fn new(policy: &Policy, draws: Draws, first_submit: i64) -> Self {
         let mut offset = Stream::new(draws.seed, Purpose::BootOffset, 0);
-        let drawn = BOOT_OFFSET_MS + offset.below(BOOT_OFFSET_SPREAD_MS) as i64;
-        let boot = first_submit * SECOND - draws.boot_offset.map_or(drawn, |given| i64::from(given) * SECOND);
+        let drawn = offset.below(BOOT_OFFSET_SPREAD_MS) as i64;
+        let (since_boot, clock_ahead) = match draws.boot_offset {
+            Some(given) => (i64::from(given) * SECOND, 0),
+            None => (BOOT_OFFSET_MS + drawn, offset.below(CLOCK_SPREAD) as i64),
+        };
+        let boot = first_submit * SECOND - since_boot;
         let mut phase = Stream::new(draws.seed, Purpose::Tick, 0);
         // The daemon comes up in this order: backfill's thread, then the background loop and the priority thread
         // (20–27 s after boot in all recordings, most of them 24 to 26, backfill at 73 % of it).
@@ -104,8 +113,10 @@ impl Timers {
         let calc_period = i64::from(policy.priority.calc_period.max(1)) * SECOND;
         let mut timers = Self {
             boot,
+            clock_ahead,
             tick_zero,
             sweep_zero,
+            scans: Scans::new(tick_zero, TICK_MS),
             batch_delay: if is_off(Rule::BatchDelay) { 0 } else { i64::from(policy.main.batch_sched_delay) },
             full_interval: policy.main.sched_interval.map(i64::from),
             backfill_interval,
@@ -324,7 +335,7 @@ impl Timers {
     }
 
     /// The time-limit scan that ends a job whose limit ends in second `end`.
-    pub(crate) fn scan_after(&self, end: i64) -> i64 {
+    pub(crate) fn scan_after(&mut self, end: i64) -> i64 {
         let scans = &self.moments.scans;
         let next = scans.partition_point(|&scan| scan < end * SECOND);
         if let Some(&scan) = scans.get(next).filter(|&&scan| scan < (end + SCAN_SECONDS + 2) * SECOND) {
@@ -334,9 +345,8 @@ impl Timers {
             let period = SCAN_SECONDS * SECOND;
             return known + (end * SECOND - known + period - 1).div_euclid(period) * period;
         }
-        // The first comes a period after the background loop's begin.
-        let period = SCAN_SECONDS * SECOND + SCAN_LATE_MS;
-        self.tick_zero + (end * SECOND - self.tick_zero + period - 1).div_euclid(period).max(1) * period
+        let scan = self.scans.after(end);
+        self.tick_at(scan * SECOND)
     }
 
     /// The reservation sweep that sees what begins or ends in second `time`.

@@ -8,7 +8,7 @@ use super::events::Event;
 use super::jobs::Phase;
 use super::{Controller, SECOND, seconds};
 use crate::ids::JobId;
-use crate::job::{Dependency, DependencyKind, Job, JobPart, Workload};
+use crate::job::{Dependencies, Dependency, DependencyKind, Job, JobPart, Workload};
 use crate::limits::accrue::NO_AGE;
 use crate::outcome::{JobState, StartedBy};
 use crate::policy::SlurmVersion;
@@ -26,6 +26,8 @@ pub(crate) struct Waiting {
     any_limited_array: bool,
     /// Jobs whose age no queue build has come to know, and since when it counts [s].
     unaged: BTreeMap<JobId, i64>,
+    /// Which of a job's dependencies have been met, in their order: they are not asked again, though who met them be queued anew.
+    met: BTreeMap<JobId, Vec<bool>>,
     /// Pending or running jobs of each (user, job name) with a singleton.
     singletons: BTreeMap<(u32, String), BTreeSet<JobId>>,
 }
@@ -93,14 +95,14 @@ impl Controller<'_> {
         self.waiting.held.iter().any(|id| {
             let extra = self.scenario.workload.jobs[id.index()].extra.as_ref();
             let dependencies = extra.and_then(|extra| extra.dependencies.as_ref());
-            dependencies.into_iter().flat_map(|dependencies| &dependencies.on).any(|&on| {
+            dependencies.into_iter().flat_map(|dependencies| dependencies.on.iter().enumerate()).any(|(nth, &on)| {
                 let targets = self.waiting.targets.get(&on.id).into_iter().flatten();
                 let all_started = |other: &JobId| {
                     let record = &self.records[other.index()];
                     record.start.or(record.end).is_some()
                 };
                 matches!(on.kind, DependencyKind::After(minutes) if minutes > 0)
-                    && self.dependency(*id, on) == Met::NotYet
+                    && self.nth_dependency(*id, nth, on) == Met::NotYet
                     && targets.filter(|&&other| self.is_named(on, other)).all(all_started)
             })
         })
@@ -122,7 +124,7 @@ impl Controller<'_> {
         {
             self.events.push(begin * SECOND, Event::Released { job: id });
         }
-        let waits = !self.is_independent(id);
+        let waits = !self.becomes_independent(id);
         if waits {
             self.waiting.held.insert(id);
         }
@@ -147,9 +149,40 @@ impl Controller<'_> {
         {
             return false;
         }
-        let Some(dependencies) = &extra.dependencies else { return true };
-        let mut met = dependencies.on.iter().map(|&on| self.dependency(id, on));
-        if dependencies.any { met.any(|met| met == Met::Yes) } else { met.all(|met| met == Met::Yes) }
+        self.dependencies_hold(id)
+    }
+
+    /// [`Self::is_independent`] where slurmctld asks it: dependencies that are met by now stay met, those behind an alternative that holds
+    /// as well, whatever else keeps the job (job_scheduler.c of 22.05.8, `test_job_dependency`; rec l-share).
+    fn becomes_independent(&mut self, id: JobId) -> bool {
+        if let Some(dependencies) = self.dependencies_of(id) {
+            let is_met = |(nth, &on): (usize, &Dependency)| self.nth_dependency(id, nth, on) == Met::Yes;
+            let mut met: Vec<bool> = dependencies.on.iter().enumerate().map(is_met).collect();
+            if met.contains(&true) {
+                if dependencies.any {
+                    met.fill(true);
+                }
+                self.waiting.met.insert(id, met);
+            }
+        }
+        self.is_independent(id)
+    }
+
+    fn dependencies_of(&self, id: JobId) -> Option<&Dependencies> {
+        self.scenario.workload.jobs[id.index()].extra.as_ref()?.dependencies.as_ref()
+    }
+
+    fn dependencies_hold(&self, id: JobId) -> bool {
+        let Some(dependencies) = self.dependencies_of(id) else { return true };
+        let mut on = dependencies.on.iter().enumerate();
+        let mut is_met = |(nth, &on): (usize, &Dependency)| self.nth_dependency(id, nth, on) == Met::Yes;
+        if dependencies.any { on.any(&mut is_met) } else { on.all(&mut is_met) }
+    }
+
+    /// A job's dependency, in their order: one that was met is not asked again.
+    fn nth_dependency(&self, id: JobId, nth: usize, on: Dependency) -> Met {
+        let was_met = self.waiting.met.get(&id).and_then(|met| met.get(nth)).copied().unwrap_or(false);
+        if was_met { Met::Yes } else { self.dependency(id, on) }
     }
 
     /// One dependency of a job. Source: job_scheduler.c of 22.05.8, `test_job_dependency`. O(jobs of the id).
@@ -229,7 +262,8 @@ impl Controller<'_> {
         if self.scenario.policy.kill_invalid_depend {
             self.cancel_never_satisfied();
         }
-        let ready: Vec<JobId> = self.waiting.held.iter().copied().filter(|&id| self.is_independent(id)).collect();
+        let held: Vec<JobId> = self.waiting.held.iter().copied().collect();
+        let ready: Vec<JobId> = held.into_iter().filter(|&id| self.becomes_independent(id)).collect();
         for id in ready {
             self.waiting.held.remove(&id);
             if self.live.get(id).is_some_and(|live| live.phase == Phase::Waiting) {
@@ -286,7 +320,8 @@ impl Controller<'_> {
     pub(super) fn never_satisfied(&self, id: JobId) -> bool {
         let extra = self.scenario.workload.jobs[id.index()].extra.as_ref();
         let Some(dependencies) = extra.and_then(|extra| extra.dependencies.as_ref()) else { return false };
-        let mut failed = dependencies.on.iter().map(|&on| self.dependency(id, on) == Met::Never);
+        let failed = |(nth, &on): (usize, &Dependency)| self.nth_dependency(id, nth, on) == Met::Never;
+        let mut failed = dependencies.on.iter().enumerate().map(failed);
         if dependencies.any { failed.all(|failed| failed) } else { failed.any(|failed| failed) }
     }
 
@@ -298,6 +333,16 @@ impl Controller<'_> {
         let (array, limit) = limited_array(&self.scenario.workload.jobs[id.index()])?;
         let running = self.waiting.running_tasks.get(&array).copied().unwrap_or(0);
         Some(limit.saturating_sub(running))
+    }
+
+    /// The first task of its array, from this one on, that waits in the array's common record. O(tasks passed over).
+    pub(crate) fn first_in_common_record(&self, id: JobId) -> Option<JobId> {
+        let jobs = &self.scenario.workload.jobs;
+        let of = &jobs[id.index()];
+        let on = jobs.iter().enumerate().skip(id.index());
+        let mut siblings = on.take_while(|(_, job)| (job.submit, job.name.id) == (of.submit, of.name.id));
+        let waits = |id: JobId| self.live.is_pending(id) && !self.has_own_record(id);
+        siblings.find(|&(index, _)| waits(JobId::new(index))).map(|(index, _)| JobId::new(index))
     }
 
     /// Whether at least so many tasks behind this one of its array wait. O(tasks behind), where fewer do.
@@ -317,7 +362,7 @@ impl Controller<'_> {
 
     /// A begin time has come: the job is eligible from that second, if nothing else holds it.
     pub(crate) fn begin_time(&mut self, id: JobId) {
-        if self.waiting.held.contains(&id) && self.is_independent(id) {
+        if self.waiting.held.contains(&id) && self.becomes_independent(id) {
             self.waiting.held.remove(&id);
             // No change by itself: the next queue that is built for another reason has it (job_mgr.c of 22.05.8, `job_independent`).
             self.enter_queue(id, seconds(self.now));
@@ -380,6 +425,7 @@ impl Controller<'_> {
     /// Whether a job waits for something that will never come, so that it will not end the simulation's wait.
     pub(crate) fn forget_waiting(&mut self, id: JobId) {
         self.waiting.held.remove(&id);
+        self.waiting.met.remove(&id);
         if let Some(key) = singleton_key(&self.scenario.workload.jobs[id.index()])
             && let Some(group) = self.waiting.singletons.get_mut(&key)
         {

@@ -38,6 +38,7 @@ fn test_3_a_start_is_predicted_at_the_last_end_of_a_group_though_the_nodes_are_f
         format!(
             "node n[1-6] cores=4
              partition p over=exclusive
+             boot 300
              set bf_interval=10 {version}
              job 2 w=n2 run=600 t=10
              job 3 w=n3 run=660 t=11

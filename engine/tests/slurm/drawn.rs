@@ -181,13 +181,13 @@ fn limits_are_asked_of_what_a_preemptor_would_be_charged_before_anybody_is_struc
          partition high nodes=n[1-2] tier=2
          qos normal max_cpu_per_user=5
          set preempt=partition preempt_mode=cancel enforce=limits bf_interval=off
-         job 1 p=low user=a n=4 run=500 t=20
+         job 1 p=low user=a n=4 run=40 t=20
          job 2 at=5 p=high user=b w=n2 n=1 run=60 t=5
          job 3 at=10 p=high user=b N=1 n=3 run=50 t=5
          job 4 at=20 p=high user=c n=1 run=30 t=5",
-        "1  0   0..4         +500  COMPLETED  n1  *
+        "1  0   0..4         +40   COMPLETED  n1  *
          2  5   5..9         +60   COMPLETED  n2  *
-         3  10  2.end+0..10  +50   COMPLETED  n2  *
+         3  10  2.end+0..10  +50   COMPLETED  *   *
          4  20  20..24       +30   COMPLETED  n2  *",
     );
 }
@@ -221,5 +221,31 @@ fn a_cap_on_cpus_drops_no_sockets_for_their_memory() {
          set select=socket memory
          job 1 N=1 n=6 mem_per_cpu=1000 run=100 t=5",
         "1  0  0..4  +100  COMPLETED  a1  *",
+    );
+}
+
+/// Recorded (l-share): a dependency that was met is not asked again, though the job that met it was queued anew, and though something
+/// else kept the one that waited from being eligible.
+#[test]
+fn a_dependency_stays_met_when_the_other_job_is_queued_again() {
+    let scenario = |begin: &str| {
+        format!(
+            "node n[1-3] cores=4
+             job 1 n=4 runs=60 run=100 t=10
+             job 2 at=10 n=4 dep=after:1 {begin} run=50 t=5
+             job 3 at=100 n=4 run=50 t=5"
+        )
+    };
+    expect(
+        &scenario(""),
+        "1  181..245  181..245  +100  COMPLETED  *  *
+         2  10..14    10..14    +50   COMPLETED  *  *
+         3  100       100..104  +50   COMPLETED  *  *",
+    );
+    expect(
+        &scenario("begin=90"),
+        "1  181..245  181..245  +100  COMPLETED  *  *
+         2  90..104   90..104   +50   COMPLETED  *  *
+         3  100       100..104  +50   COMPLETED  *  *",
     );
 }

@@ -186,6 +186,7 @@ fn nodes_without_the_gpus_count_in_the_test_of_when_but_not_those_too_small() {
         format!(
             "node a1 cores=4 memory={memory}
              node g[1-2] cores=4 memory=4000 gres=gpu:1
+             boot 300
              job 1 at=30 n=4 w=g1 run=590 t=10
              job 2 at=80 n=4 w=a1 run=590 t=10
              job 3 at=85 N=2 n=8 gres=gpu:1 mem=2000 run=100 t=10

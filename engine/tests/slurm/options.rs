@@ -99,6 +99,7 @@ fn bf_running_job_reserve_finds_earlier_starts() {
             format!(
                 "node n[1-6] cores=4
                  partition p over=exclusive
+                 boot 300
                  set bf_interval=10
                  {option}
                  job 2 w=n2 run=600 t=10

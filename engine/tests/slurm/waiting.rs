@@ -111,7 +111,7 @@ fn a_dependency_on_one_task_of_an_array_waits_for_no_other() {
          job 6 dep=afterok:1_1 run=10",
         "1_0  0             0..4            +100  COMPLETED  n1  *
          1_1  1_0.end+0..4  1_0.end+0..31  +100  COMPLETED  n1  *
-         2    1_0.end+0..4  1_0.end+0..31  +10   COMPLETED  n1  *
+         2    5_3.end+0..4  5_3.end+0..31  +10   COMPLETED  n1  *
          3    -             -              -     PENDING    -   -
          4    0             0..4           +10   COMPLETED  n1  *
          5_3  0             0..4           +100  FAILED     n1  *

@@ -240,6 +240,8 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("k-cpu", 192),
         ("k-pre", 209),
         ("k-share", 195),
+        ("l-gpu", 162),
+        ("l-share", 173),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.

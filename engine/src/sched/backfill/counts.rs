@@ -25,6 +25,8 @@ pub(super) struct Counts {
     closed_arrays: std::collections::BTreeSet<(u64, PartitionId)>,
     /// Arrays at whose record of a partition the cycle is, or was, and whether their tasks may only start now.
     begun_arrays: std::collections::BTreeMap<(u64, PartitionId), bool>,
+    /// The task of an array that starts next: a plan uses up none.
+    next_tasks: std::collections::BTreeMap<u64, JobId>,
     /// Jobs with a planned start, under `bf_one_resv_per_job`.
     jobs: std::collections::BTreeSet<JobId>,
 }
@@ -116,6 +118,15 @@ impl Counts {
     /// Whether the cycle comes to another task of an array in a partition, where no more than `most` may be planned of it.
     pub(super) fn comes_to_task(&self, array: u64, partition: PartitionId, most: Option<u32>) -> bool {
         !self.closed_arrays.contains(&(array, partition)) && most.is_none_or(|most| self.planned_tasks(array) < most)
+    }
+
+    /// The task that starts if the cycle finds a place now at the record of this one: the lowest of those in the array's common record
+    /// (node_scheduler.c of 22.05.8, `job_array_pre_sched`; rec l-share). O(log arrays), and once a cycle over the tasks that started in it.
+    pub(super) fn next_task(&mut self, controller: &Controller<'_>, array: u64, task: JobId) -> JobId {
+        let from = self.next_tasks.get(&array).copied().unwrap_or(task);
+        let next = controller.first_in_common_record(from).unwrap_or(task);
+        self.next_tasks.insert(array, next);
+        next
     }
 
     /// The first task of an array gets past its limits in a partition, and may be planned or may only start now: so may those behind it.

@@ -9,6 +9,7 @@ use crate::simulation::{Controller, seconds};
 
 use super::bounds::Demand;
 use super::foresee::{bound, is_by_definition, will_run};
+use super::grid::Grid;
 use super::reserved::{Window, keep_reservations};
 use super::running::reserve;
 use super::{Backfill, Cycle, Exit, Next, candidates, first_tests, hetjobs, table_size, window_seconds};
@@ -73,8 +74,7 @@ fn find_place(
     let partition = &scenario.cluster.partitions[record.partition.index()];
     let limit = controller.test_seconds(id, record.partition);
     let user = scenario.workload.jobs[id.index()].user.0;
-    let resolution = i64::from(policy.resolution.max(1));
-    let floor = |time: i64| time.div_euclid(resolution) * resolution;
+    let grid = Grid::of(controller);
     let window_end = seconds(cycle.resumed_ms) + window_seconds(policy);
     backfill.base.copy_from(&partition.nodes);
     backfill.base.intersect(&controller.up);
@@ -102,7 +102,7 @@ fn find_place(
         let reserved = controller.reservations.any();
         if reserved {
             backfill.usable.copy_from(&backfill.base);
-            let window = Window { now, limit: controller.asked_seconds(id), end: window_end, resolution };
+            let window = Window { now, limit: controller.asked_seconds(id), end: window_end, grid };
             match keep_reservations(controller, backfill, record, shape, &mut try_from, window) {
                 Ok(ends) => reservation_ends = ends,
                 Err(()) => return Next::Record,
@@ -251,11 +251,9 @@ fn find_place(
             try_from = later;
             continue;
         }
-        let begin = floor(start);
-        let mut end = floor(start + limit);
-        if scenario.policy.version >= SlurmVersion::V24_11 && end < start + limit {
-            end += resolution;
-        }
+        let begin = grid.floor(start);
+        let rounds_up = scenario.policy.version >= SlurmVersion::V24_11;
+        let end = if rounds_up { grid.ceil(start + limit) } else { grid.floor(start + limit) };
         // The window moves with time: a start beyond it comes into it, an end beyond it becomes the end of a slot.
         let window = window_end - seconds(cycle.resumed_ms);
         if start > window_end {

@@ -44,6 +44,9 @@ pub(super) fn consider(
     }
     let planned = backfill.counts.planned(record.partition);
     let alone = controller.has_own_record(id);
+    let behind = id;
+    let id = if alone { id } else { backfill.counts.next_task(controller, array, id) };
+    let record = Record { job: id, ..record };
     let next = look_at(controller, backfill, cycle, record, Some(array).filter(|_| !alone));
     if !controller.live.is_pending(id) {
         // The records of other partitions are now of the task that started, not of those still waiting.
@@ -57,8 +60,8 @@ pub(super) fn consider(
     if was_planned && alone {
         return next;
     }
-    let behind = backfill.counts.tasks_behind_needed(scenario.policy.backfill.max_job_array_resv);
-    if !was_planned || behind.is_none_or(|behind| behind > 1 && !controller.has_pending_tasks_behind(id, behind)) {
+    let needed = backfill.counts.tasks_behind_needed(scenario.policy.backfill.max_job_array_resv);
+    if !was_planned || needed.is_none_or(|needed| needed > 1 && !controller.has_pending_tasks_behind(behind, needed)) {
         backfill.counts.close_array(array, record.partition);
     } else {
         backfill.row = Some((array, record.partition));

@@ -5,7 +5,8 @@ use crate::select::shape::Shape;
 use crate::simulation::Controller;
 use crate::simulation::reservations::{Candidate, Opening};
 
-use super::Backfill;
+use super::grid::Grid;
+use super::{Backfill, window_seconds};
 use crate::sched::queue::Record;
 
 /// A try moves at most so often to the end of a reservation that closes it.
@@ -20,8 +21,8 @@ pub(super) struct Window {
     pub(super) limit: i64,
     /// Where backfill's window ends [s].
     pub(super) end: i64,
-    /// `bf_resolution` [s].
-    pub(super) resolution: i64,
+    /// `bf_resolution`.
+    pub(super) grid: Grid,
 }
 
 /// Narrows `backfill.usable`, which holds the base, to what reservations leave to a job that starts at `try_from`; moves
@@ -50,10 +51,13 @@ pub(super) fn keep_reservations(
         match opening {
             Opening::Open { overlaps: false } => return Ok(None),
             Opening::Open { overlaps: true } => {
-                let ends = controller.reservations.next_end(begin).map(|end| {
-                    // Rounded up, and a second more.
-                    (end + window.resolution - 1).div_euclid(window.resolution) * window.resolution + 1
-                });
+                // Rounded up, and a second more.
+                let ends = controller.reservations.next_end(begin).map(|end| window.grid.ceil(end) + 1);
+                if let Some(ends) = ends.filter(|&ends| ends >= window.end) {
+                    // Comes into the window, which moves with the time.
+                    let turns_at = ends - window_seconds(&controller.scenario.policy.backfill) + 1;
+                    backfill.valid_until = backfill.valid_until.min(turns_at);
+                }
                 return Ok(ends.filter(|&ends| ends < window.end));
             }
             Opening::Closed(until) | Opening::RequiredReserved(until) => {

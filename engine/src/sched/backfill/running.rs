@@ -5,6 +5,7 @@ use crate::ids::{JobId, LicenseId};
 use crate::policy::{PreemptKind, PreemptMode, SlurmVersion};
 use crate::simulation::{Controller, seconds};
 
+use super::grid::Grid;
 use super::{Backfill, Record};
 
 /// Licences that running and planned jobs hold, and when. Empty without `bf_licenses`.
@@ -82,12 +83,9 @@ pub(super) fn reserve(controller: &Controller<'_>, backfill: &mut Backfill, job:
     let policy = &controller.scenario.policy;
     let Some(live) = controller.live.get(job) else { return };
     let now = seconds(controller.now);
-    let resolution = i64::from(policy.backfill.resolution.max(1));
+    let grid = Grid::of(controller);
     let begin = backfill.timeline.begin();
-    let mut until = end.div_euclid(resolution) * resolution;
-    if policy.version >= SlurmVersion::V25_05 && until < end {
-        until += resolution;
-    }
+    let until = if policy.version >= SlurmVersion::V25_05 { grid.ceil(end) } else { grid.floor(end) };
     // The table looks different once this time has come, or has come into the window.
     let window = super::window_seconds(&policy.backfill);
     let turns = [until, until - window].into_iter().filter(|&turn| turn > now).min();
@@ -95,7 +93,7 @@ pub(super) fn reserve(controller: &Controller<'_>, backfill: &mut Backfill, job:
     let request = controller.scenario.workload.jobs[job.index()].request;
     let licenses = &controller.scenario.workload.requests[request.index()].licenses;
     if policy.backfill.licenses {
-        backfill.licenses.insert(licenses, i64::MIN, until.max(begin + resolution));
+        backfill.licenses.insert(licenses, i64::MIN, until.max(begin + grid.resolution));
     }
     // Whoever may be preempted, by its own mode, does not stand in the way; to select/linear no job holds its nodes whole.
     let whole = live.allocation.whole_nodes && !controller.scenario.policy.select.linear;

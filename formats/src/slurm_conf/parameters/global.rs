@@ -51,8 +51,14 @@ pub(super) static MODELLED: &[Parameter] = &[
         "default",
         "how long backfill cycles take: no time, or what they took in recordings",
     ),
-    cost("CostModel.backfill_base_us", Kind::NATURAL, "µs", "6500", "time of a backfill cycle before its first record"),
-    cost("CostModel.backfill_record_us", Kind::NATURAL, "µs", "2100", "time of one record in backfill"),
+    cost(
+        "CostModel.backfill_base_us",
+        Kind::NATURAL,
+        "µs",
+        "11000",
+        "time of a backfill cycle before its first record",
+    ),
+    cost("CostModel.backfill_record_us", Kind::NATURAL, "µs", "1600", "time of one record in backfill"),
     cost(
         "CostModel.backfill_passed_us",
         Kind::NATURAL,
@@ -85,7 +91,7 @@ pub(super) static MODELLED: &[Parameter] = &[
         "CostModel.noise_percent",
         Kind::Integer { min: 0, max: 100 },
         "%",
-        "20",
+        "40",
         "how far the time of a cycle strays",
     ),
     plain(

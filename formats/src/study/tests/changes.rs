@@ -259,7 +259,7 @@ const PAIRS: &[Pair] = &[
 2 cyd main: 0 to 50 on a2
 3 cyd main: 0 to 50 on a3
 6 cyd main: 3 to 13 on a1
-10 bob main: 46 to 56 on a4
+10 bob main: 45 to 55 on a4
 ",
         refused: "{workload: {reassign: {from: ann, to: dan, fraction: 0.5}}}",
         because: "/scenarios/0/changes/0/workload/reassign/to: in scenario `changed`: there is no user `dan`; name a user of the trace or of the sacctmgr dump",
