@@ -414,6 +414,10 @@ fn consider(
             // Its test whether the job could ever run counts, too.
             controller.size_becomes(id, shape.charged_alone);
         }
+        if is_open && !fits && (shape.size_varies || shape.size_grows) {
+            // Tasks are laid out, and their CPUs counted, before the memory of all CPUs is asked for.
+            controller.size_becomes(id, controller.selector.short_of_memory);
+        }
         let mut room = Room::None;
         if is_open && !fits && controller.preempt.is_some() {
             room = controller.make_room(id, record.partition, shape, &scratch.candidates);
@@ -483,7 +487,7 @@ fn busy(
         return Tried::Passes;
     }
     let names_all = shape.required.len() >= shape.min_nodes as usize;
-    if !names_all && alone.is_none() && !waits_for_jobs(controller, scratch, shape) {
+    if !names_all && alone.is_none() && !waits_for_jobs(controller, scratch, id, shape) {
         // ReqNodeNotAvail: it waits for nodes, not for jobs, and the partition goes on.
         stamp(controller, scratch);
         return Tried::Passes;
@@ -522,9 +526,25 @@ fn alone(controller: &mut Controller<'_>, scratch: &MainScratch, record: Record,
     let user = controller.scenario.workload.jobs[record.job.index()].user.0;
     // On however many leaves.
     let most_leaves = controller.selector.most_leaves.take();
+    let leaves_weights = controller.selector.gpus_stay && controller.selector.favours(shape);
+    // The nodes left are tested only if enough of them share; unless that finds it could run there, all that it could ever have are, and
+    // keep the weights of that.
+    let enough = !leaves_weights || {
+        let shares =
+            |&node: &NodeId| !controller.completing.contains(node) && !is_refused(controller, record.job, shape, node);
+        scratch.left.iter().filter(shares).count() >= shape.min_nodes as usize
+    };
+    controller.selector.gpus_stay &= enough;
     let fits = controller.selector.could_fit(&controller.empty, shape, user, &scratch.possible);
+    let alone = fits.then(|| controller.selector.alone());
+    if leaves_weights {
+        controller.selector.gpus_stay = true;
+        if !(fits && enough) {
+            controller.selector.could_fit(&controller.empty, shape, user, &shape.eligible);
+        }
+    }
     controller.selector.most_leaves = most_leaves;
-    fits.then(|| controller.selector.alone())
+    alone
 }
 
 /// Whether nodes are taken from a job, limits leave it fewer, or its test leaves weights behind: what an idle machine offers it is
@@ -536,16 +556,23 @@ fn asks_anew(controller: &Controller<'_>, scratch: &MainScratch, shape: &Shape) 
 
 /// Whether a job that idle nodes would not serve either waits for jobs to end: some of the nodes left to it are held by jobs that
 /// share nothing, or complete. O(nodes).
-fn waits_for_jobs(controller: &Controller<'_>, scratch: &MainScratch, shape: &Shape) -> bool {
+fn waits_for_jobs(controller: &Controller<'_>, scratch: &MainScratch, id: JobId, shape: &Shape) -> bool {
     if !asks_anew(controller, scratch, shape) {
         return false;
     }
-    let preempts = controller.preempt.is_some();
-    scratch.left.iter().any(|node| {
-        let jobs = controller.free.jobs[node.index()];
-        let held_whole = jobs > 0 && (shape.whole_nodes || controller.node_jobs.holds_whole(node, &controller.live));
-        controller.completing.contains(node) || (held_whole && !preempts)
-    })
+    scratch.left.iter().any(|node| controller.completing.contains(node) || is_refused(controller, id, shape, node))
+}
+
+/// Whether a node is busy for a job whatever is free there: held by a job that shares nothing, or in use where it shares with nobody; held
+/// by another user for himself, or for a job that wants nodes for its user with others' jobs (node_scheduler.c `filter_by_node_owner`). Not
+/// where there is preemption. O(jobs on the node).
+fn is_refused(controller: &Controller<'_>, id: JobId, shape: &Shape, node: NodeId) -> bool {
+    let user = controller.scenario.workload.jobs[id.index()].user.0;
+    controller.preempt.is_none()
+        && controller.free.jobs[node.index()] > 0
+        && (shape.whole_nodes
+            || controller.node_jobs.holds_whole(node, &controller.live)
+            || !controller.free.admits(node, user, shape.exclusive_user))
 }
 
 /// Jobs too young or too low for a reservation do not block their partition.

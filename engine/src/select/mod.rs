@@ -61,6 +61,8 @@ pub(crate) struct Selector {
     unused: Option<Box<Free>>,
     /// Whether the weights that tests for GPUs leave behind may decide where jobs go that ask for none.
     pub(crate) gpus_stay: bool,
+    /// The test is whether the job could ever run: nodes are not verified before they are looked at.
+    test_only: bool,
     /// How many leaf switches the nodes may be of, where the job still waits for so few (`--switches`).
     pub(crate) most_leaves: Option<u32>,
     /// Whether nodes that offer alike are looked at one by one all the same.
@@ -89,6 +91,8 @@ pub(crate) struct Selector {
     ripe: NodeSet,
     /// Nodes of the last successful [`Selector::fits`], in node order.
     pub(crate) chosen: Vec<Offer>,
+    /// CPUs that the last [`Selector::fits`] would have charged, where it failed for want of their memory alone.
+    pub(crate) short_of_memory: Option<u32>,
 }
 
 impl Selector {
@@ -106,6 +110,7 @@ impl Selector {
             view: None,
             unused: None,
             gpus_stay: false,
+            test_only: false,
             most_leaves: None,
             looks_at_each: false,
             offering: NodeSet::empty(cluster.nodes.len()),
@@ -125,6 +130,7 @@ impl Selector {
             blocks: overlap::Blocks::default(),
             ripe: NodeSet::empty(cluster.nodes.len()),
             chosen: Vec::new(),
+            short_of_memory: None,
         }
     }
 
@@ -132,6 +138,7 @@ impl Selector {
     /// O(candidates × sockets) and the cost of [`pick::choose`].
     pub(crate) fn fits(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.by_weight = self.linear;
+        self.short_of_memory = None;
         if shape.counted.is_empty()
             && !self.favours(shape)
             && !free.shared.any()
@@ -142,9 +149,11 @@ impl Selector {
             return false;
         }
         // Plans may be made on more nodes than asked for (switches in use), but nobody starts there (rec i-topo).
-        let fits = self.fits_by(free, shape, user, candidates)
-            && self.chosen.len() <= shape.max_nodes as usize
-            && self.has_memory(free, shape);
+        let found = self.fits_by(free, shape, user, candidates) && self.chosen.len() <= shape.max_nodes as usize;
+        let fits = found && self.has_memory(free, shape);
+        if found && !fits {
+            self.short_of_memory = self.charged_cpus(free, shape);
+        }
         if !fits {
             self.chosen.clear();
         }
@@ -176,7 +185,10 @@ impl Selector {
     /// charged (rec h-sock). O(as `fits`).
     pub(crate) fn could_fit(&mut self, empty: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.by_weight = self.linear;
-        self.fits_by(empty, shape, user, candidates)
+        self.test_only = true;
+        let fits = self.fits_by(empty, shape, user, candidates);
+        self.test_only = false;
+        fits
     }
 
     /// As [`Selector::fits`], for a test of when and where: there select/linear does not look at weights. O(as `fits`).
@@ -196,6 +208,11 @@ impl Selector {
     /// the candidates, too (docs/FIDELITY.md, facts 67).
     fn fits_idle(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         if self.gpus_stay && self.favours(shape) {
+            if !self.test_only && self.passing(free, shape, candidates) < shape.min_nodes as usize {
+                // Too few have the GRES at all, and the memory: nodes are not looked at one by one, and no weights are left.
+                self.chosen.clear();
+                return false;
+            }
             self.favour_unused(free, shape, user, candidates);
         }
         let fits = self.fits_free(free, shape, user, candidates);
@@ -217,6 +234,24 @@ impl Selector {
         (self.chosen, self.chosen_near) = found;
         self.unused = Some(unused);
         fits
+    }
+
+    /// Candidates that have the GRES asked for, used or not, the least memory free, and that share (select/cons_common `_verify_node_state`).
+    /// O(candidates).
+    fn passing(&self, free: &Free, shape: &Shape, candidates: &NodeSet) -> usize {
+        let least_cpus = shape.min_cpus_per_node.max(shape.cpus_per_task).max(shape.tasks_per_node.unwrap_or(1));
+        let passes = |node: &NodeId| {
+            let memory = free.memory[node.index()];
+            let has_memory = match shape.memory {
+                MemoryNeed::NotConsumed(_) => true,
+                MemoryNeed::PerNode(mb) => mb <= memory,
+                MemoryNeed::PerCpu(mb) => mb.saturating_mul(u64::from(least_cpus)) <= memory,
+                MemoryNeed::PerUnit(mb, least) => mb.saturating_mul(u64::from(least)) <= memory,
+                MemoryNeed::Whole => memory >= self.geometry.memory[node.index()],
+            };
+            has_memory && !free.reserved.contains(*node) && !(shape.whole_nodes && free.jobs[node.index()] > 0)
+        };
+        candidates.iter_common(&shape.eligible).filter(passes).count()
     }
 
     /// The test on all cores of the candidates leaves weights, too, on nodes whose free cores do not serve the job (rec h-gpu).

@@ -65,19 +65,14 @@ pub(crate) fn usable_cpus(
         MemoryNeed::Whole if free.memory[index] < geometry.memory[index] => 0,
         MemoryNeed::Whole => cpus,
         MemoryNeed::PerCpu(mb) => {
-            // CR_CPU charges single CPUs.
-            let used = shape.used_threads(cpus_per_core);
             if unit == ConsumableUnit::Socket {
-                // Whole sockets are dropped until the memory of all their CPUs is there.
-                let cores = geometry.sockets(node).map(|socket| geometry.socket_cores[socket]).max().unwrap_or(1);
-                let of_socket = mb.saturating_mul(u64::from(cores * used)).max(1);
-                let fitting = (free.memory[index] / of_socket).min(u64::from(sockets)) as u32;
-                if fitting < sockets {
-                    cpus = cpus / sockets * fitting;
-                }
+                of_sockets_with_memory(geometry, free, shape, node, (cpus, mb))
+            } else {
+                // CR_CPU charges single CPUs.
+                let used = shape.used_threads(cpus_per_core);
+                let (threads, charged) = if unit == ConsumableUnit::Cpu { (1, 1) } else { (usable_threads, used) };
+                limited_by_memory(cpus, mb, free.memory[index], threads, charged)
             }
-            let (threads, charged) = if unit == ConsumableUnit::Cpu { (1, 1) } else { (usable_threads, used) };
-            limited_by_memory(cpus, mb, free.memory[index], threads, charged)
         }
     };
     if let Some(tasks) = shape.tasks_a_node_counts() {
@@ -112,6 +107,33 @@ fn whole_node(geometry: &Geometry, free: &Free, shape: &Shape, index: usize) -> 
         MemoryNeed::Whole => free.memory[index] == geometry.memory[index],
     };
     if enough_memory { cpus } else { 0 }
+}
+
+/// CPUs left with CR_Socket when each needs `mb` MB: as many as a socket has are dropped at a time until the rest fits, however few of a
+/// socket are on offer (`--ntasks-per-socket`, `MaxCPUsPerNode`); threads of one core where the job says how many it uses of those.
+/// O(sockets).
+fn of_sockets_with_memory(
+    geometry: &Geometry,
+    free: &Free,
+    shape: &Shape,
+    node: NodeId,
+    (cpus, mb): (u32, u64),
+) -> u32 {
+    if mb == 0 {
+        return cpus;
+    }
+    let threads = geometry.cpus_per_core[node.index()];
+    let (step, charged) = if shape.tasks_per_core == Some(1) && shape.cpus_per_task == 1 {
+        (1, threads)
+    } else if shape.leaves_threads() {
+        (shape.usable_threads(threads), 1)
+    } else {
+        let cores = geometry.sockets(node).map(|socket| geometry.socket_cores[socket]).max().unwrap_or(1);
+        (cores * threads, 1)
+    };
+    let fitting = free.memory[node.index()] / mb.saturating_mul(u64::from(charged)).max(1);
+    let beyond = u64::from(cpus).saturating_sub(fitting) as u32;
+    cpus.saturating_sub(beyond.next_multiple_of(step.max(1)))
 }
 
 /// CPUs left when each allocated CPU needs `mb` MB: whole cores are charged, so cores are dropped until they fit.

@@ -249,3 +249,40 @@ fn a_dependency_stays_met_when_the_other_job_is_queued_again() {
          3  100       100..104  +50   COMPLETED  *  *",
     );
 }
+
+/// Recorded (m-gpu): what is left to job 4 beside blocked partition `two` could never serve it, but one of those nodes is held by another user for himself, so it
+/// waits for jobs, not for nodes, and blocks `main`: nothing is left for job 5, though it would fit on a1.
+#[test]
+fn who_waits_for_a_node_that_another_user_holds_blocks_its_partition() {
+    let scenario = |exclusive: &str| {
+        format!(
+            "node a[1-2] cores=4
+             node b[1-2] cores=4
+             partition two nodes=b[1-2]
+             partition main nodes=a[1-2],b[1-2]
+             partition three nodes=a[1-2]
+             set bf_interval=off
+             job 1 user=a p=three w=a2 {exclusive} n=1 run=300 t=10
+             job 2 user=b p=two n=8 run=200 t=10
+             job 3 at=5 user=b p=two n=8 run=200 t=10
+             job 4 at=10 user=c p=main n=12 run=100 t=10
+             job 5 at=15 user=d p=three n=1 run=50 t=10"
+        )
+    };
+    expect(
+        &scenario("exclusive=user"),
+        "1  0   0..4          +300  COMPLETED  a2        *
+         2  0   0..4          +200  COMPLETED  b1,b2     *
+         3  5   2.end+0..4    +200  COMPLETED  b1,b2     *
+         4  10  3.end+0..4    +100  COMPLETED  a1,a2,b1  *
+         5  15  4.end+0..9    +50   COMPLETED  *         *",
+    );
+    expect(
+        &scenario(""),
+        "1  0   0..4          +300  COMPLETED  a2        *
+         2  0   0..4          +200  COMPLETED  b1,b2     *
+         3  5   2.end+0..4    +200  COMPLETED  b1,b2     *
+         4  10  3.end+0..4    +100  COMPLETED  a1,a2,b1  *
+         5  15  15..19        +50   COMPLETED  a*        *",
+    );
+}

@@ -242,13 +242,18 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("k-share", 195),
         ("l-gpu", 162),
         ("l-share", 173),
+        ("m-core", 201),
+        ("m-gpu", 172),
+        ("m-pre", 142),
+        ("m-share", 187),
+        ("m-sock", 148),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.
         let answer = match name {
             "v-lin" => 30,
             "ub-micro" => 50,
-            "p-bf" | "g-cpu" | "g-het" => 60,
+            "p-bf" | "g-cpu" | "g-het" | "m-sock" => 60,
             _ => 35,
         };
         let found = at_its_moments(name, answer);
@@ -262,9 +267,9 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
             // Jobs that could never start were submitted, and are not in its sacct.
             "s-dep" | "n-smt" => found.cycles / 50,
             // Submissions were refused: dozens, a dozen.
-            "g-mix" | "i-gpu" | "i-topo" => found.cycles / 25,
+            "g-mix" | "i-gpu" | "i-topo" | "m-pre" => found.cycles / 25,
             // Or one waits beyond its partition's bounds: something stamps it now and then.
-            "h-cpu" | "h-mix" | "j-pre" => found.cycles / 40,
+            "h-cpu" | "h-mix" | "j-pre" | "m-core" => found.cycles / 40,
             // The same, for hours after the last end; not one of these cycles lies before.
             "p-part" => found.cycles / 15,
             // In its last hour nobody waits but who is out of bounds, and something stamps in every cycle.

@@ -347,6 +347,9 @@ fn start_now(
         controller.weigh_nodes(record.job, record.partition, shape, Some(&backfill.usable));
     }
     if !controller.fits_in_reservation(reservation, shape, user, &backfill.usable) {
+        if may_be_tested && (shape.size_varies || shape.size_grows) {
+            controller.size_becomes(record.job, controller.selector.short_of_memory);
+        }
         if !may_be_tested && controller.preempt.is_some() {
             return Attempt::Limited;
         }
