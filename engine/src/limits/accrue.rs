@@ -31,19 +31,23 @@ impl Controller<'_> {
         if self.scenario.policy.priority.accrue_always {
             return self.live.get(id).map_or(now, |live| live.submit);
         }
-        if self.begins_with_queue_build(id) && self.now != self.timers.boot {
-            return NO_AGE;
-        }
-        if !self.limits.counts_accruing {
-            return now;
+        if !self.awaits_room_to_accrue(id) {
+            if self.begins_with_queue_build(id) && self.now != self.timers.boot {
+                return NO_AGE;
+            }
+            return self.own_begin(id).unwrap_or(now);
         }
         // Limits are asked when a queue is built, in the order of job ids.
-        let begins_at_once = self.room_to_accrue(id).is_none() && !self.is_of_limited_array(id);
-        if (begins_at_once || self.now == self.timers.boot) && self.accrue_now(id) {
+        if self.now == self.timers.boot && self.accrue_now(id) {
             return now;
         }
         self.limits.to_accrue.insert(id);
         NO_AGE
+    }
+
+    /// Whether a limit decides when the job begins to gain age; without one its age counts from its begin time. O(depth).
+    pub(crate) fn awaits_room_to_accrue(&self, id: JobId) -> bool {
+        self.limits.counts_accruing && self.room_to_accrue(id).is_some()
     }
 
     /// A queue build: jobs for which there is room now begin to gain age. O(jobs that wait for that × (depth + log of them)).

@@ -456,9 +456,9 @@ fn draw(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut Cy
                 && controller.partition_allows(id, record.partition)
                 && controller.licenses_free(id)
             {
-                let shapes = controller.take_shapes_of(id);
-                place(controller, backfill, cycle, record, &shapes[record.place as usize], true);
-                controller.put_shapes_of(id, shapes);
+                let shapes = controller.take_shapes_of_plan(id);
+                place(controller, backfill, cycle, record, &shapes.1[record.place as usize], true);
+                controller.put_shapes_of_plan(id, shapes);
             }
             if controller.live.is_running(id) {
                 break;

@@ -376,7 +376,7 @@ mod tests {
             request.min_cpus = request.tasks;
             request.ntasks_per_node = Some(4);
             let select = SelectPolicy::default();
-            let mut shape = Shape::new(&cluster, &select, PartitionId(0), &request);
+            let mut shape = Shape::of(&cluster, &select, PartitionId(0), &request, true);
             let whole = round % 6 == 5;
             shape.whole_nodes = whole;
             let nodes = (0..NODES as usize).filter(|_| draw(dense + 1) < dense).map(NodeId::new);

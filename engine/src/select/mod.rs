@@ -492,7 +492,9 @@ impl Selector {
     /// CPUs the job would be charged on the nodes last chosen out of `free`; `None` if just what it asked for, wherever it is tested.
     /// O(nodes of the job × sockets).
     pub(crate) fn charged_cpus(&self, free: &Free, shape: &Shape) -> Option<u32> {
-        if shape.whole_nodes {
+        // In an EXCLUSIVE partition all cores are a job's that is planned there with parts of nodes, too (dist_tasks.c of 22.05.8,
+        // `dist_tasks`).
+        if shape.whole_nodes || shape.exclusive_partition {
             return Some(self.chosen.iter().map(|offer| self.geometry.cpus[offer.node.index()]).sum());
         }
         let least_of_all = shape.min_cpus_per_node.saturating_mul(self.chosen.len() as u32);

@@ -47,7 +47,7 @@ fn shape(cores: &[u32], tasks: u32, nodes: Option<(u32, u32)>) -> Shape {
         request.min_nodes = min;
         request.max_nodes = Some(max);
     }
-    Shape::new(&cluster(cores), &select, PartitionId(0), &request)
+    Shape::of(&cluster(cores), &select, PartitionId(0), &request, true)
 }
 
 fn offers(free: &[u32]) -> Vec<Offer> {
@@ -178,7 +178,7 @@ fn predicted(linear: bool, version: SlurmVersion) -> (i64, String) {
     let mut free = Free::new(&selector.geometry);
     let mut request = Request::serial(PartitionId(0));
     request.sharing = Sharing::Exclusive;
-    let one = Shape::new(&cluster, &select, PartitionId(0), &request);
+    let one = Shape::of(&cluster, &select, PartitionId(0), &request, true);
     let allocations: Vec<Allocation> = (0..5)
         .map(|node| {
             assert!(selector.fits(&free, &one, 0, &NodeSet::from_nodes(5, [NodeId(node)])));
@@ -188,7 +188,7 @@ fn predicted(linear: bool, version: SlurmVersion) -> (i64, String) {
         })
         .collect();
     (request.min_nodes, request.max_nodes, request.tasks, request.min_cpus) = (4, Some(4), 4, 4);
-    let four = Shape::new(&cluster, &select, PartitionId(0), &request);
+    let four = Shape::of(&cluster, &select, PartitionId(0), &request, true);
     let mut running = RunningJobs::default();
     for (job, allocation) in allocations.iter().enumerate() {
         running.insert(
@@ -237,7 +237,7 @@ fn memory_per_gpu_is_charged_for_every_gpu_of_the_node() {
     for (id, expected) in [(None, 100), (Some(0), 200), (Some(1), 200)] {
         request.gres =
             id.map(|id| GresRequest { gres: GresId(id), count: 2, scope: GresScope::PerNode }).into_iter().collect();
-        let shape = Shape::new(&cluster, &select, PartitionId(0), &request);
+        let shape = Shape::of(&cluster, &select, PartitionId(0), &request, true);
         assert_eq!(shape.memory, MemoryNeed::PerNode(expected));
     }
 }

@@ -28,6 +28,10 @@ pub(crate) fn usable_cpus(
     if shape.whole_nodes {
         return whole_node(geometry, free, shape, index);
     }
+    if shape.exclusive_partition && free.jobs[index] > 0 {
+        // Planned with parts of nodes, but idle ones.
+        return 0;
+    }
     let cpus_per_core = geometry.cpus_per_core[index];
     let usable_threads = shape.usable_threads(cpus_per_core);
     let mut cpus = 0;

@@ -15,6 +15,10 @@ use crate::simulation::Controller;
 pub(crate) struct BecomesWhole {
     /// By id, and component; an array's tasks that wait are one job.
     tested: BTreeSet<(u64, Option<u32>)>,
+    /// Those that limits kept from a test when they came.
+    came_untested: BTreeSet<(u64, Option<u32>)>,
+    /// What requests are to plans until they are tested.
+    in_parts: BTreeMap<RequestId, Box<[Shape]>>,
     shapes: BTreeMap<RequestId, Box<[Shape]>>,
 }
 
@@ -27,6 +31,13 @@ pub(super) fn may_become_whole(scenario: &Scenario, request: &Request) -> bool {
         && !request.partitions.iter().all(is_exclusive)
 }
 
+/// Whether a request asks for parts of nodes in an EXCLUSIVE partition. O(partitions of it).
+fn asks_for_parts(scenario: &Scenario, request: &Request) -> bool {
+    !scenario.policy.select.linear
+        && request.sharing != Sharing::Exclusive
+        && request.partitions.iter().any(|&partition| is_exclusive(scenario, partition))
+}
+
 fn is_exclusive(scenario: &Scenario, partition: PartitionId) -> bool {
     scenario.cluster.partitions[partition.index()].over_subscribe == OverSubscribe::Exclusive
 }
@@ -36,9 +47,52 @@ impl Controller<'_> {
     pub(crate) fn tested_in(&mut self, id: JobId, partition: PartitionId) {
         let scenario = self.scenario;
         let request = &scenario.workload.requests[self.job(id).request.index()];
-        if is_exclusive(scenario, partition) && may_become_whole(scenario, request) {
+        if is_exclusive(scenario, partition) && asks_for_parts(scenario, request) {
             self.becomes_whole.tested.insert(self.tested_as(id));
         }
+    }
+
+    /// The job is in the queue: whether it was tested first is known. O(log jobs).
+    pub(super) fn note_untested(&mut self, id: JobId) {
+        let scenario = self.scenario;
+        let request = &scenario.workload.requests[self.job(id).request.index()];
+        if self.limits.active && asks_for_parts(scenario, request) && !self.has_become_whole(id) {
+            let name = self.tested_as(id);
+            self.becomes_whole.came_untested.insert(name);
+        }
+    }
+
+    /// Whether limits kept the job from a test in an EXCLUSIVE partition when it came. O(log jobs).
+    pub(super) fn came_untested(&self, id: JobId) -> bool {
+        !self.becomes_whole.came_untested.is_empty() && self.becomes_whole.came_untested.contains(&self.tested_as(id))
+    }
+
+    /// Whether plans of the job are of parts of nodes in EXCLUSIVE partitions: it has not been tested yet. O(log jobs).
+    pub(crate) fn is_planned_in_parts(&self, id: JobId) -> bool {
+        self.came_untested(id) && !self.has_become_whole(id)
+    }
+
+    /// As [`Controller::take_shapes_of`], for a plan; give them back with [`Controller::put_shapes_of_plan`].
+    pub(crate) fn take_shapes_of_plan(&mut self, id: JobId) -> (bool, Box<[Shape]>) {
+        if !self.is_planned_in_parts(id) {
+            return (false, self.take_shapes_of(id));
+        }
+        let request = self.job(id).request;
+        let mut shapes = match self.becomes_whole.in_parts.remove(&request) {
+            Some(shapes) => shapes,
+            None => self.shapes_as(&self.scenario.workload.requests[request.index()], false),
+        };
+        self.cap_nodes(id, &mut shapes);
+        (true, shapes)
+    }
+
+    /// Returns what [`Controller::take_shapes_of_plan`] took.
+    pub(crate) fn put_shapes_of_plan(&mut self, id: JobId, (in_parts, mut shapes): (bool, Box<[Shape]>)) {
+        if !in_parts {
+            return self.put_shapes_of(id, shapes);
+        }
+        self.uncap_nodes(&mut shapes);
+        self.becomes_whole.in_parts.insert(self.job(id).request, shapes);
     }
 
     fn tested_as(&self, id: JobId) -> (u64, Option<u32>) {

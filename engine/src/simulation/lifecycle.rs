@@ -112,6 +112,7 @@ impl Controller<'_> {
             }
         }
         self.put_shapes(request, shapes);
+        self.note_untested(id);
         let in_bounds = self.partitions(id).iter().any(|&partition| self.partition_limits_allow(id, partition));
         let refused = match (feasible, self.reservation_admits(id)) {
             (false, _) if in_bounds && self.limits_allow_test(id, first) => Some(PendingReason::BadConstraints),
@@ -225,7 +226,11 @@ impl Controller<'_> {
     fn await_first_test(&mut self, id: JobId) {
         let request = self.job(id).request;
         let grows = || (0..).map_while(|place| self.known_shape(request, place)).any(|shape| shape.size_grows);
-        if self.sizes_vary && !self.timers.backfill_off && self.charged_cpus(id).is_none() && grows() {
+        if self.sizes_vary
+            && !self.timers.backfill_off
+            && self.charged_cpus(id).is_none()
+            && (grows() || self.is_planned_in_parts(id))
+        {
             self.untested.insert(id);
         }
     }

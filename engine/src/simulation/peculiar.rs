@@ -40,7 +40,7 @@ impl Controller<'_> {
     /// Whether a job is one of them. O(1).
     pub(super) fn is_peculiar(&self, id: JobId) -> bool {
         let job = self.job(id);
-        self.peculiar.requests[job.request.index()] || prefers(job)
+        self.peculiar.requests[job.request.index()] || prefers(job) || self.came_untested(id)
     }
 
     /// Whether cycles that provably repeat the one before are gone through all the same. O(1).

@@ -19,11 +19,19 @@ impl Controller<'_> {
 
     /// Makes the shapes of a request, one a partition. O(nodes × partitions).
     pub(super) fn shapes_of(&mut self, request: &Request) -> Box<[Shape]> {
+        self.shapes_as(request, true)
+    }
+
+    /// The same; `looked_at` as for [`Shape::of`]. O(nodes × partitions).
+    pub(super) fn shapes_as(&mut self, request: &Request, looked_at: bool) -> Box<[Shape]> {
         let (cluster, select) = (&self.scenario.cluster, &self.scenario.policy.select);
         let sizes_count = self.scenario.policy.priority.counts_sizes() || self.limits.active;
         self.selector.most_leaves = None;
-        let mut shapes: Box<[Shape]> =
-            request.partitions.iter().map(|&partition| Shape::new(cluster, select, partition, request)).collect();
+        let mut shapes: Box<[Shape]> = request
+            .partitions
+            .iter()
+            .map(|&partition| Shape::of(cluster, select, partition, request, looked_at))
+            .collect();
         for shape in &mut shapes {
             let user = 0;
             shape.idle_suffices = self.selector.idle_suffices(&self.empty, shape);
@@ -38,7 +46,7 @@ impl Controller<'_> {
             let alike = shapes.windows(2).all(|pair| pair[0].charged_alone == pair[1].charged_alone);
             for shape in &mut shapes {
                 // A job of several tasks may get them on one socket or on two.
-                shape.size_varies = match shape.whole_nodes {
+                shape.size_varies = match shape.whole_nodes || shape.exclusive_partition {
                     true => !(alike && self.selector.charges_always_alike(shape)),
                     false => !alike || select.unit == ConsumableUnit::Socket || self.selector.charges_by_node(shape),
                 };

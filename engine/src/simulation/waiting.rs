@@ -262,6 +262,9 @@ impl Controller<'_> {
         if self.scenario.policy.kill_invalid_depend {
             self.cancel_never_satisfied();
         }
+        if self.waiting.any_limited_array {
+            self.forget_begin_times();
+        }
         let held: Vec<JobId> = self.waiting.held.iter().copied().collect();
         let ready: Vec<JobId> = held.into_iter().filter(|&id| self.becomes_independent(id)).collect();
         for id in ready {
@@ -272,14 +275,32 @@ impl Controller<'_> {
         }
     }
 
-    /// Whether a job's age begins with a queue build: it is a task of an array (rec j-topo). O(1).
+    /// Whether a job's age begins with a queue build: it is a task of an array (rec j-topo), and has no begin time of its own. O(1).
     pub(crate) fn begins_with_queue_build(&self, id: JobId) -> bool {
-        !self.limits.counts_accruing && matches!(self.job(id).name.part, JobPart::Task(_))
+        let is_task = matches!(self.job(id).name.part, JobPart::Task(_));
+        is_task && self.own_begin(id).is_none() && !self.awaits_room_to_accrue(id)
     }
 
-    /// Whether the job is a task of an array that limits how many of it run at once. O(1).
-    pub(crate) fn is_of_limited_array(&self, id: JobId) -> bool {
-        self.waiting.any_limited_array && limited_array(self.job(id)).is_some()
+    /// The begin time that a job was given when it was queued again, if it has come [s]. An array's limit takes it back (rec m-topo). O(1).
+    pub(crate) fn own_begin(&self, id: JobId) -> Option<i64> {
+        let begin = self.live.get(id).filter(|live| live.starts > 0).map(|live| live.begin)?;
+        (i64::MIN < begin && begin <= seconds(self.now)).then_some(begin)
+    }
+
+    /// Whoever is found at its array's limit after its begin time has none any more, and is eligible anew when there is room
+    /// (job_mgr.c of 22.05.8, `job_array_start_test`). O(waiting jobs).
+    fn forget_begin_times(&mut self) {
+        let at_limit = |id: &&JobId| {
+            let array = limited_array(self.job(**id));
+            array.is_some_and(|(array, limit)| self.waiting.running_tasks.get(&array).is_some_and(|&n| n >= limit))
+        };
+        let came = |id: &&JobId| self.own_begin(**id).is_some();
+        let lost: Vec<JobId> = self.waiting.held.iter().filter(came).filter(at_limit).copied().collect();
+        for id in lost {
+            if let Some(live) = self.live.get_mut(id) {
+                live.begin = i64::MIN;
+            }
+        }
     }
 
     /// A job comes into the queue whose age counts from `since` on, [`NO_AGE`] if the next queue build is to begin it. O(log such jobs).

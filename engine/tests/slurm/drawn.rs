@@ -283,6 +283,6 @@ fn who_waits_for_a_node_that_another_user_holds_blocks_its_partition() {
          2  0   0..4          +200  COMPLETED  b1,b2     *
          3  5   2.end+0..4    +200  COMPLETED  b1,b2     *
          4  10  3.end+0..4    +100  COMPLETED  a1,a2,b1  *
-         5  15  15..19        +50   COMPLETED  a*        *",
+         5  15  15..19        +50   COMPLETED  *         *",
     );
 }

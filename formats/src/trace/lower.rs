@@ -126,10 +126,16 @@ fn lower_job(
     let extra = job.extra.as_ref().map(|extra| {
         let (mut dependencies, mut begin) = (extra.dependencies.clone(), extra.begin);
         if dependencies.as_ref().is_some_and(|dependencies| !dependencies.on.iter().all(|on| known.has(on))) {
-            about.say(About::DependencyOutside, "");
-            // It was not eligible before its begin time either.
-            (dependencies, begin) = (None, None);
-            release = job.eligible;
+            let asked = extra.dependencies.as_ref().filter(|asked| known.never_met(asked, job, begin));
+            if let Some(asked) = asked {
+                about.say(About::DependencyNever, "");
+                dependencies = Some(known.unmet(asked, job));
+            } else {
+                about.say(About::DependencyOutside, "");
+                // It was not eligible before its begin time either.
+                (dependencies, begin) = (None, None);
+                release = job.eligible;
+            }
         }
         Box::new(JobExtra {
             begin,

@@ -58,6 +58,10 @@ pub(super) fn note(controller: &mut Controller<'_>, backfill: &Backfill) -> bool
             continue;
         }
         if untested.contains(&id) && controller.charged_cpus(id).is_none() {
+            if controller.is_planned_in_parts(id) {
+                controller.untested = untested;
+                return true;
+            }
             // A plan takes two records of the table at most, the first one three.
             let has_room = backfill.timeline.records + 2 * tested < table_size(policy);
             if !(has_room && is_tried(controller, record, planned)) {

@@ -253,6 +253,7 @@ fn allocate(controller: &mut Controller<'_>, record: Record, taken: &NodeSet) ->
         return None;
     }
     let user = controller.scenario.workload.jobs[id.index()].user.0;
+    controller.tested_in(id, partition);
     let shapes = controller.take_shapes_of(record.job);
     let shape = &shapes[record.place as usize];
     controller.wait_for_a_leaf(id, shape);

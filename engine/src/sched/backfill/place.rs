@@ -87,6 +87,7 @@ fn find_place(
     let others = if is_component { hetjobs::earliest(controller, id) } else { None };
     let mut try_from = others.map_or(now, |latest| latest.max(now));
     let mut tested = false;
+    let mut counted = false;
     let mut passed = false;
     let may_pass = may_pass
         && !is_component
@@ -110,7 +111,9 @@ fn find_place(
         }
         let end = try_from.max(now) + limit;
         let slots = backfill.timeline.touched(try_from, end);
-        let later = backfill.timeline.later(slots.start, slots.end, &backfill.base);
+        // What a reservation keeps from the job is not waited for.
+        let wanted = if reserved { &backfill.usable } else { &backfill.base };
+        let later = backfill.timeline.later(slots.start, slots.end, wanted);
         let later = later.into_iter().chain(reservation_ends).min();
         if try_from == now {
             let slack = backfill.timeline.slack(&slots, try_from, end);
@@ -135,6 +138,18 @@ fn find_place(
         let unlicensed = backfill.licenses.lacking_until(controller, record, try_from, end);
         let mut later = unlicensed.or(later);
         let again = later.filter(|_| !test_only);
+        // `bf_max_job_test` counts who has nodes enough before its features and sizes are asked for.
+        let request = &scenario.workload.requests[record.request.index()];
+        for &node in &request.excluded_nodes {
+            backfill.usable.remove(node);
+        }
+        if !counted
+            && unlicensed.is_none()
+            && backfill.usable.has(shape.min_nodes as usize)
+            && shape.required.iter().all(|&node| backfill.usable.contains(node))
+        {
+            (counted, cycle.tested) = (true, cycle.tested + 1);
+        }
         backfill.usable.intersect(&shape.tested);
         if unlicensed.is_some()
             || !backfill.usable.has(shape.min_nodes as usize)
@@ -147,6 +162,7 @@ fn find_place(
                 }
                 // Whether one of the tries passed over counts as a test is not known.
                 None if passed && !tested => {
+                    cycle.tested -= u32::from(counted);
                     return find_place(controller, backfill, cycle, record, shape, (test_only, false));
                 }
                 None => return Next::Record,
@@ -155,7 +171,6 @@ fn find_place(
         if !tested && !test_only {
             first_tests::test(controller, id, shape);
         }
-        cycle.tested += u32::from(!tested);
         tested = true;
         let bound = bound(controller, backfill, record, shape);
         demand = demand.or_else(|| Demand::of(&controller.ready, record, shape, limit));
@@ -343,6 +358,17 @@ fn start_now(
     backfill.usable.subtract(&controller.completing);
     let reservation = controller.reservation_of(record.job);
     let may_be_tested = controller.limits_allow_test(record.job, record.partition);
+    if shape.exclusive_partition && !shape.whole_nodes && controller.is_planned_in_parts(record.job) {
+        if !may_be_tested {
+            return Attempt::Limited;
+        }
+        // From now on it is one of whole nodes.
+        controller.tested_in(record.job, record.partition);
+        let shapes = controller.take_shapes_of(record.job);
+        let attempt = start_now(controller, backfill, record, &shapes[record.place as usize], user);
+        controller.put_shapes_of(record.job, shapes);
+        return attempt;
+    }
     if may_be_tested {
         controller.weigh_nodes(record.job, record.partition, shape, Some(&backfill.usable));
     }

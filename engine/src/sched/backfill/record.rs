@@ -16,9 +16,9 @@ pub(super) fn repeat(
     if !controller.live.is_pending(record.job) {
         return Next::Record;
     }
-    let shapes = controller.take_shapes_of(record.job);
-    let next = place(controller, backfill, cycle, record, &shapes[record.place as usize], false);
-    controller.put_shapes_of(record.job, shapes);
+    let shapes = controller.take_shapes_of_plan(record.job);
+    let next = place(controller, backfill, cycle, record, &shapes.1[record.place as usize], false);
+    controller.put_shapes_of_plan(record.job, shapes);
     next
 }
 
@@ -121,12 +121,12 @@ fn look_at(
             return next;
         }
     }
-    let shapes = controller.take_shapes_of(id);
-    let shape = &shapes[record.place as usize];
+    let shapes = controller.take_shapes_of_plan(id);
+    let shape = &shapes.1[record.place as usize];
     // Who asks for more nodes than its limits leave it at most is passed over, with `assoc_limit_stop` too (rec n-whole).
     let next =
         if shape.over_limit { Next::Record } else { place(controller, backfill, cycle, record, shape, test_only) };
-    controller.put_shapes_of(id, shapes);
+    controller.put_shapes_of_plan(id, shapes);
     hetjobs::start_at_once(controller, cycle, id);
     next
 }

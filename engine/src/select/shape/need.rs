@@ -15,6 +15,7 @@ pub(crate) struct NodeNeed {
     gres_of_socket: Vec<(GresId, u32)>,
     exclusive_user: bool,
     asks_for_user: bool,
+    exclusive_partition: bool,
     /// `None` if it takes whole nodes with all of their CPUs.
     tasks: Option<TaskNeed>,
 }
@@ -51,6 +52,7 @@ impl Shape {
             gres_of_socket: self.gres_of_socket.clone(),
             exclusive_user: self.exclusive_user,
             asks_for_user: self.asks_for_user,
+            exclusive_partition: self.exclusive_partition && !self.whole_nodes,
             tasks: self.counts_tasks().then_some(TaskNeed {
                 cpus_per_task: self.cpus_per_task,
                 per_node: self.tasks_a_node_counts(),

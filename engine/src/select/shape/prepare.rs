@@ -11,8 +11,15 @@ use crate::policy::SelectPolicy;
 use crate::select::rows;
 
 impl Shape {
-    /// Prepares a request for a partition. O(nodes).
-    pub(crate) fn new(cluster: &Cluster, select: &SelectPolicy, partition_id: PartitionId, request: &Request) -> Self {
+    /// Prepares a request for a partition; `looked_at` says whether its nodes have been looked at in an EXCLUSIVE partition: before, a job that
+    /// does not itself ask for whole nodes is planned there with parts of idle ones. O(nodes).
+    pub(crate) fn of(
+        cluster: &Cluster,
+        select: &SelectPolicy,
+        partition_id: PartitionId,
+        request: &Request,
+        looked_at: bool,
+    ) -> Self {
         let partition = &cluster.partitions[partition_id.index()];
         let n_nodes = cluster.nodes.len();
         let mut cpus_per_task = request.cpus_per_task.max(1);
@@ -60,8 +67,8 @@ impl Shape {
             Some(most) if !request.use_min_nodes => most.min(max_nodes).max(min_nodes),
             _ => min_nodes,
         };
-        let asks_for_all =
-            partition.over_subscribe == OverSubscribe::Exclusive || request.sharing == Sharing::Exclusive;
+        let asks_for_all = (partition.over_subscribe == OverSubscribe::Exclusive && looked_at)
+            || request.sharing == Sharing::Exclusive;
         let whole_nodes = select.linear || (asks_for_all && !is_off(Rule::Exclusive)) || is_off(Rule::Cores);
         // select/linear looks at smaller nodes too, if only to see that they differ in size.
         let tasks_room = request.ntasks_per_node.filter(|_| !select.linear).unwrap_or(1).saturating_mul(cpus_per_task);

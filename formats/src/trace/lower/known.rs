@@ -1,13 +1,19 @@
 //! Which of the jobs that dependencies name are in the trace.
 
-use foresite_engine::job::{Dependency, DependencyKind, JobPart};
+use foresite_engine::job::{Dependencies, Dependency, DependencyKind, JobPart};
 
 use crate::trace::maps::Set;
-use crate::trace::model::Trace;
+use crate::trace::model::{Trace, TraceJob};
+use crate::trace::states::TraceState;
 
-/// Ids that dependencies name and the trace holds, with the task where one task of an array is meant alone.
+/// The jobs of a trace, as far as dependencies ask for them.
 #[derive(Debug, Default)]
-pub(super) struct Known(Set<(u64, Option<u32>)>);
+pub(super) struct Known {
+    /// Ids that dependencies name and the trace holds, with the task where one task of an array is meant alone.
+    named: Set<(u64, Option<u32>)>,
+    /// The trace's first id.
+    first: u64,
+}
 
 impl Known {
     /// O(jobs); memory for what dependencies name.
@@ -25,11 +31,41 @@ impl Known {
             };
             [Some((job.name.id, None)), task]
         });
-        Self(jobs.flatten().filter(|job| named.contains(job)).collect())
+        let first = trace.jobs.iter().map(|job| job.name.id).min().unwrap_or(0);
+        Self { named: jobs.flatten().filter(|job| named.contains(job)).collect(), first }
     }
 
     /// Whether the trace holds what a dependency names. O(1).
     pub(super) fn has(&self, on: &Dependency) -> bool {
-        on.kind == DependencyKind::Singleton || self.0.contains(&(on.id, on.task))
+        on.kind == DependencyKind::Singleton || self.named.contains(&(on.id, on.task))
+    }
+
+    /// Whether a dependency names a job of the trace's time that never became eligible: sacct lists none of those
+    /// (as_mysql_jobacct_process.c of 22.05.8: a time window selects by `time_eligible`). O(1).
+    fn is_never(&self, on: &Dependency) -> bool {
+        !self.has(on) && self.is_of_its_time(on)
+    }
+
+    /// Whether a job waited for such a one until it was cancelled. Who comes out of a dependency after its begin time is given that moment
+    /// as Eligible (job_mgr.c, `job_independent`), so a begin time that stands there still, of a job that never started, tells that the
+    /// dependency was not met.
+    pub(super) fn never_met(&self, dependencies: &Dependencies, job: &TraceJob, begin: Option<i64>) -> bool {
+        let never_started = job.cancelled_at.is_some() || job.state == TraceState::Pending;
+        let is_never = |on: &Dependency| on.id < job.name.id && self.is_never(on);
+        let on = &dependencies.on;
+        let unmet = if dependencies.any { on.iter().all(is_never) } else { on.iter().any(is_never) };
+        never_started && begin == Some(job.eligible) && unmet
+    }
+
+    /// What it waits for in the simulation: itself, in place of the jobs that the trace does not hold.
+    pub(super) fn unmet(&self, dependencies: &Dependencies, job: &TraceJob) -> Dependencies {
+        let in_trace = dependencies.on.iter().copied().filter(|on| self.has(on));
+        let itself = Dependency { kind: DependencyKind::AfterAny, id: job.name.id, task: None };
+        Dependencies { any: dependencies.any, on: in_trace.chain([itself]).collect() }
+    }
+
+    /// Whether a job of this id came after the trace's first.
+    fn is_of_its_time(&self, on: &Dependency) -> bool {
+        on.id > self.first
     }
 }

@@ -34,6 +34,8 @@ pub(super) enum About {
     Licence,
     /// A dependency on jobs outside the trace.
     DependencyOutside,
+    /// A dependency on jobs that never became eligible.
+    DependencyNever,
     /// A reservation the site does not have.
     Reservation,
 }
@@ -194,6 +196,13 @@ impl About {
                 "Reservation",
                 format!(
                     "the reservation '{name}' of {jobs} jobs is not known: they run as any other, from the recorded Eligible on"
+                ),
+            ),
+            Self::DependencyNever => (
+                Severity::Assumed,
+                "SubmitLine",
+                format!(
+                    "{jobs} jobs depend on jobs that sacct does not list, as they were never eligible: they never start"
                 ),
             ),
             Self::DependencyOutside => (
