@@ -24,11 +24,11 @@ pub struct CostModel {
 }
 
 impl CostModel {
-    /// A busy controller: 11 ms + records × (1.6 ms + 16 ms per 1,000 nodes) ± 40 %; 0.5 ms for a record that is passed over.
+    /// A busy controller: 11 ms + records × (1.6 ms + 16 ms per 1,000 nodes) ± 25 %; 0.5 ms for a record that is passed over.
     ///
     /// Base and record: the mean of the lines through 35 recordings on 4 to 16 nodes, whose clock runs 25 to 30 times as fast as their
-    /// machine, from one begin to the next without `bf_interval` (10.8 ms, 1.74 ms a record; that is what moves the cycles to come); a
-    /// cycle in twenty takes less than 0.7 of it, one more than 1.5. An idle controller at real time needs a
+    /// machine, from one begin to the next without `bf_interval` (10.8 ms, 1.74 ms a record; that is what moves the cycles to come). Noise: two
+    /// cycles in a row over as many records differ by a standard deviation of 0.145 each (0.11 to 0.21). An idle controller at real time needs a
     /// twenty-fifth of it there (oracle, probe-turnover: 0.26 ms + 0.048 ms a record): on a small machine no cycle is long
     /// with either. Nodes: with them a record takes 5.7 ms on 256 nodes, where 54 took 0.23 s (4.3 ms each) and 1,500 on a slow
     /// virtual machine 36 s (24 ms; slurm-semantics 8), and Cori's several ten thousand jobs on 11,000 nodes 15 minutes. Starts in the main scheduler: about 100 in 0.44 s
@@ -39,7 +39,7 @@ impl CostModel {
         backfill_passed_us: 500,
         backfill_record_per_1000_nodes_us: 16_000,
         main_start_us: 4_400,
-        noise_percent: 40,
+        noise_percent: 25,
     };
 
     /// All work is done at once, and jobs run for whole seconds.

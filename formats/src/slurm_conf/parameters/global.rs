@@ -91,7 +91,7 @@ pub(super) static MODELLED: &[Parameter] = &[
         "CostModel.noise_percent",
         Kind::Integer { min: 0, max: 100 },
         "%",
-        "40",
+        "25",
         "how far the time of a cycle strays",
     ),
     plain(
