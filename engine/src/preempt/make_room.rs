@@ -1,5 +1,6 @@
 //! On which nodes room is made, and what becomes of the victims. Source: slurm-semantics 7.1; slurm.conf(5) `GraceTime`.
 
+use super::RoomOfArray;
 use crate::ids::{JobId, PartitionId};
 use crate::node_set::NodeSet;
 use crate::outcome::JobState;
@@ -88,7 +89,9 @@ impl Controller<'_> {
         let policy = &self.scenario.policy;
         let ending = i64::from(policy.kill_wait) + i64::from(policy.message_timeout);
         let cycle = self.cycle_number();
-        if self.room_made(id).is_none_or(|since| now >= since + ending) {
+        // Backfill goes on with an array's next task as if no room had been made for it in this cycle (backfill.c of 22.05.8, `next_task`).
+        let goes_on = self.has_common_record(id) && self.room_made_in_cycle(self.job(id).name.id) > 0;
+        if goes_on || self.room_made(id).is_none_or(|since| now >= since + ending) {
             self.note_room(id, cycle);
             for victim in victims {
                 for component in self.components_of(victim) {
@@ -99,29 +102,47 @@ impl Controller<'_> {
         Room::Made
     }
 
+    /// Whether the job is a task in its array's common record.
+    fn has_common_record(&self, id: JobId) -> bool {
+        self.live.get(id).is_some_and(|live| live.age.is_none())
+    }
+
     /// When room was last made for a job, or for its array as long as it has no record of its own [s]. O(log arrays).
     fn room_made(&self, id: JobId) -> Option<i64> {
         let live = self.live.get(id)?;
         match live.age {
             Some(_) => live.preempting_since,
-            None => self.preempt.as_ref()?.arrays.get(&self.job(id).name.id).copied(),
+            None => self.preempt.as_ref()?.arrays.get(&self.job(id).name.id)?.since,
         }
+    }
+
+    /// How often room was made for the tasks of an array in this cycle. O(log arrays).
+    pub(crate) fn room_made_in_cycle(&self, array: u64) -> u32 {
+        let room = self.preempt.as_ref().and_then(|preemption| preemption.arrays.get(&array));
+        room.filter(|room| room.cycle == self.cycle_number()).map_or(0, |room| room.times)
     }
 
     /// Notes that room is made for a job now.
     fn note_room(&mut self, id: JobId, cycle: u64) {
         let (now, array) = (seconds(self.now), self.job(id).name.id);
+        let times = self.room_made_in_cycle(array) + 1;
         let Some(live) = self.live.get_mut(id) else { return };
-        live.preempting_in = Some(cycle);
         match (live.age, &mut self.preempt) {
-            (None, Some(preemption)) => drop(preemption.arrays.insert(array, now)),
-            _ => live.preempting_since = Some(now),
+            (None, Some(preemption)) => {
+                preemption.arrays.insert(array, RoomOfArray { since: Some(now), cycle, times });
+            }
+            _ => (live.preempting_since, live.preempting_in) = (Some(now), Some(cycle)),
         }
     }
 
-    /// Whether room was made for the job in this cycle, so that its records in other partitions are passed over.
+    /// Whether room was made for the job, or for the array in whose record it is, in this cycle, so that its records in other partitions
+    /// are passed over.
     pub(crate) fn made_room_in_cycle(&self, id: JobId) -> bool {
-        self.preempt.is_some() && self.live.get(id).is_some_and(|live| live.preempting_in == Some(self.cycle_number()))
+        self.preempt.is_some()
+            && match self.has_common_record(id) {
+                true => self.room_made_in_cycle(self.job(id).name.id) > 0,
+                false => self.live.get(id).is_some_and(|live| live.preempting_in == Some(self.cycle_number())),
+            }
     }
 
     /// The number of the scheduling cycle that is running.

@@ -19,8 +19,19 @@ pub(crate) struct Preemption {
     pub(crate) free: Free,
     /// That is what the last test of when and where has found the job to fit into.
     pub(crate) in_plan: bool,
-    /// When room was last made for a task of an array that has not started [s], by its id: its tasks share one record.
-    pub(crate) arrays: BTreeMap<u64, i64>,
+    /// Room made for tasks of arrays that have not started, by the array's id: they share one record.
+    pub(crate) arrays: BTreeMap<u64, RoomOfArray>,
+}
+
+/// Room that was made for the tasks in an array's common record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RoomOfArray {
+    /// When it was last made [s]; `None` if a task has started since.
+    pub(crate) since: Option<i64>,
+    /// The scheduling cycle in which it was.
+    pub(crate) cycle: u64,
+    /// How often in that cycle.
+    pub(crate) times: u32,
 }
 
 impl Preemption {

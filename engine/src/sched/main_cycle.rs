@@ -56,6 +56,8 @@ struct IdleCycle {
     weights: u64,
     /// Of the waiting jobs' sizes before it. Backfill's tests may give them others: the last to test decides.
     sizes: u64,
+    /// Of what is known of limits that hold jobs back, before it, too: a cycle that finds one anew is followed by another.
+    reasons: u64,
     depth: u64,
     stamped: bool,
     /// First second at which it would be another, if only time went by.
@@ -149,6 +151,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         && idle.version == controller.version
         && idle.weights == controller.selector.weights.version()
         && idle.sizes == controller.sizes_version
+        && idle.reasons == controller.reasons_version
         && seconds(controller.now) < idle.valid_until
         && timeless
     {
@@ -158,7 +161,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         }
         return;
     }
-    let sizes = controller.sizes_version;
+    let (sizes, reasons) = (controller.sizes_version, controller.reasons_version);
     let mut scratch = std::mem::replace(&mut controller.main_scratch, MainScratch::new(0));
     scratch.blocked.clear();
     scratch.rejected_arrays.clear();
@@ -266,6 +269,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         version: controller.version,
         weights: controller.selector.weights.version(),
         sizes,
+        reasons,
         depth,
         stamped: scratch.stamped,
         valid_until,
@@ -349,21 +353,19 @@ fn consider(
     }
     let partition = &controller.scenario.cluster.partitions[record.partition.index()];
     let request = controller.scenario.workload.jobs[id.index()].request;
-    if !controller.limits_allow_test(id, record.partition) {
-        let was_limited = controller.note_limit(id, true);
-        let asked = &controller.scenario.workload.requests[request.index()];
-        let (named, most) = (&asked.required_nodes, asked.min_nodes);
-        return match controller.scenario.policy.main.assoc_limit_stop {
-            _ if is_off(Rule::LimitsPassBy) => Tried::Blocks,
-            // Only when the limit comes to be its reason.
-            true if !was_limited => fail(controller, scratch, record, reservation, (named, most)),
-            _ => Tried::Passes,
-        };
+    let is_limited = !controller.limits_allow_test(id, record.partition);
+    if is_limited && (controller.noted_limit(id) || is_off(Rule::LimitsPassBy)) {
+        // A limit is its reason already: it is passed over before anything else is looked at.
+        return if is_off(Rule::LimitsPassBy) { Tried::Blocks } else { Tried::Passes };
     }
-    controller.note_limit(id, false);
+    if !is_limited {
+        controller.note_limit(id, false);
+    }
     let shapes = if prefers { controller.take_preferred(id) } else { controller.take_shapes_of(id) };
     let shape = &shapes[record.place as usize];
-    controller.wait_for_a_leaf(id, shape);
+    if !is_limited {
+        controller.wait_for_a_leaf(id, shape);
+    }
     let mut looked_at = false;
     let too_small = controller
         .bound_nodes(reservation)
@@ -376,6 +378,13 @@ fn consider(
     } else if !controller.licenses_free(id) {
         stamp(controller, scratch);
         if controller.scenario.policy.backfill.licenses { Tried::Ends } else { Tried::Passes }
+    } else if is_limited {
+        // The limit comes to be its reason: only now.
+        controller.note_limit(id, true);
+        match controller.scenario.policy.main.assoc_limit_stop {
+            true => fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes)),
+            false => Tried::Passes,
+        }
     } else if shape.over_limit {
         // Nodes are not looked at, nor weighed.
         match controller.scenario.policy.main.assoc_limit_stop {
@@ -384,6 +393,8 @@ fn consider(
         }
     } else if !shape.feasible && !prefers {
         // It can never run here; one of several partitions is passed over (rec h-share).
+        // Nodes that have what it asks for are looked at before that is found (rec m-pre/a2).
+        looked_at = !shape.tested.is_empty();
         if controller.partitions(id).len() == 1 {
             controller.hold_for_good(id);
         }

@@ -94,6 +94,11 @@ impl NearCores {
         let one_each = shape.gres_of_job.iter().all(|wanted| wanted.per_task.is_some());
         let (least, most) = match shape.tasks_per_node {
             Some(tasks) => (tasks, tasks),
+            // So many for each socket: multiples of those of one.
+            None if shape.tasks_per_socket.is_some() => {
+                let tasks = shape.tasks_per_socket.unwrap_or(1).max(1);
+                (tasks, tasks.saturating_mul(self.cores.len() as u32))
+            }
             // Without -n as many as there is room for.
             None if !shape.tasks_are_said => (1, room),
             None if shape.max_nodes == 1 => (all_tasks, all_tasks),
@@ -149,6 +154,13 @@ impl NearCores {
             // No more tasks than there are units for.
             if let Some(per_task) = of_job.and_then(|wanted| wanted.per_task) {
                 tasks = tasks.min(found / per_task.max(1));
+            }
+            if shape.tasks_per_socket.is_some() {
+                tasks -= tasks % least.max(1);
+                if tasks == 0 {
+                    self.cpus = 0;
+                    return;
+                }
             }
             if strict {
                 for socket in (0..required.len()).filter(|&socket| !required[socket]) {

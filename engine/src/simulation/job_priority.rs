@@ -1,11 +1,13 @@
 //! A job's priority tier and priority, from what the controller knows of it. Source of the order: slurm-semantics 2.2, 4.2.
 
+use super::jobs::Phase;
 use super::lifecycle::YEAR_MINUTES;
 use super::reservations::RESERVED_TIER;
 use super::{Controller, seconds};
 use crate::cluster::{MemoryDefault, Tres};
 use crate::ids::{AssociationId, GresId, JobId, PartitionId, QosId, RequestId};
 use crate::job::{JobName, JobPart, Memory, Request};
+use crate::limits::accrue::NO_AGE;
 use crate::priority::multifactor::JobFactors;
 use crate::scenario::Scenario;
 
@@ -65,6 +67,48 @@ impl Controller<'_> {
             request: job.request,
             association: job.association,
             qos: job.qos,
+        }
+    }
+
+    /// With `INCR_ONLY` a priority never falls, also while the job waits for other things than nodes (priority_multifactor.c of
+    /// 22.05.8, `decay_apply_weighted_factors`). O(partitions).
+    pub(super) fn rise(&mut self, id: JobId, standing: Standing) {
+        let policy = &self.scenario.policy.priority;
+        if !policy.increase_only || !policy.multifactor {
+            return;
+        }
+        let mut risen = self.risen.remove(&id).unwrap_or_default();
+        risen.resize(self.partitions(id).len(), 0);
+        for (highest, &partition) in risen.iter_mut().zip(self.partitions(id)) {
+            *highest = (*highest).max(self.tier_and_priority_of(id, partition, standing).1);
+        }
+        self.risen.insert(id, risen);
+    }
+
+    /// The highest priority that it has had in one of its partitions, with `INCR_ONLY`; else 0.
+    pub(super) fn risen_to(&self, id: JobId, position: usize) -> u32 {
+        self.risen.get(&id).and_then(|risen| risen.get(position)).copied().unwrap_or(0)
+    }
+
+    /// A step comes to all that wait. O(live jobs) with `INCR_ONLY`.
+    pub(super) fn rise_all(&mut self) {
+        let policy = &self.scenario.policy.priority;
+        if !policy.increase_only {
+            return;
+        }
+        let waits = |phase: Phase| matches!(phase, Phase::Waiting | Phase::Pending);
+        let waiting: Vec<(JobId, bool)> = self
+            .live
+            .all()
+            .filter(|live| waits(live.phase))
+            .map(|live| (live.job, live.phase == Phase::Pending || live.accrues || policy.accrue_always))
+            .collect();
+        for (id, ages) in waiting {
+            let mut standing = self.standing(id);
+            if !ages {
+                standing.accrue = NO_AGE;
+            }
+            self.rise(id, standing);
         }
     }
 

@@ -67,6 +67,7 @@ impl Controller<'_> {
         self.look_again();
         self.comes_alive(id);
         self.settle_share(id);
+        self.rise(id, self.standing(id));
         // Who took it from the queue did so after its earlier runs.
         if cancelled_at != i64::MAX && self.on_last_run(id) {
             self.events.push((cancelled_at * SECOND).max(now), Event::Cancelled { job: id });
@@ -289,6 +290,7 @@ impl Controller<'_> {
             }
             let (tier, priority) = self.tier_and_priority_of(id, partition, standing);
             let priority = kept.filter(|_| position == 0).unwrap_or(priority);
+            let priority = priority.max(self.risen_to(id, position));
             if position == 0
                 && let Some(live) = self.live.get_mut(id)
             {
@@ -387,6 +389,8 @@ impl Controller<'_> {
             self.array_counts_as(array, allocation.cpus());
             self.sizes_version += 1;
         }
+        // What stays of an array's record is held back by no limit, either.
+        self.note_limit(id, false);
         self.settle_limit(id, by);
         self.records[id.index()].started_by = Some(by);
         self.run_since(id, partition, allocation, seconds(self.now));

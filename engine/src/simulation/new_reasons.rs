@@ -4,16 +4,43 @@
 
 use super::Controller;
 use crate::ids::JobId;
+use crate::job::JobPart;
 
 impl Controller<'_> {
-    /// Whether a limit holds the job back, as its submission or the main scheduler finds; says whether it did when they last looked.
-    /// (That backfill finds it, too, is not noted.) O(1).
+    /// A limit holds the job back, or does not, as its submission, the main scheduler or its start finds; says whether one did when they
+    /// last looked. (That backfill finds it, too, is not noted.) O(log arrays).
     pub(crate) fn note_limit(&mut self, id: JobId, limited: bool) -> bool {
-        let Some(live) = self.live.get_mut(id) else { return false };
-        if limited && !live.is_noted {
-            (live.is_noted, self.new_reason) = (true, true);
+        if !self.limits.active {
+            return false;
         }
-        std::mem::replace(&mut live.is_limited, limited)
+        let array = self.common_record(id);
+        let Some(live) = self.live.get_mut(id) else { return false };
+        let (was_limited, is_noted) = match array {
+            Some(array) => {
+                let reason = self.array_reasons.entry(array).or_default();
+                (&mut reason.0, &mut reason.1)
+            }
+            None => (&mut live.is_limited, &mut live.is_noted),
+        };
+        if limited && !*is_noted {
+            (*is_noted, self.new_reason) = (true, true);
+        }
+        self.reasons_version += u64::from(*was_limited != limited);
+        std::mem::replace(was_limited, limited)
+    }
+
+    /// Whether a limit is the job's reason, as far as that is noted. O(log arrays).
+    pub(crate) fn noted_limit(&self, id: JobId) -> bool {
+        match self.common_record(id) {
+            Some(array) => self.array_reasons.get(&array).is_some_and(|reason| reason.0),
+            None => self.live.get(id).is_some_and(|live| live.is_limited),
+        }
+    }
+
+    /// The array of whose common record the job is a part: its tasks that wait have one reason (job_mgr.c `job_array_split`). O(1).
+    fn common_record(&self, id: JobId) -> Option<u64> {
+        let name = self.job(id).name;
+        (matches!(name.part, JobPart::Task(_)) && !self.has_own_record(id)).then_some(name.id)
     }
 
     /// Whether a job waits in several partitions of which some, but not all, allow it: each queue built finds a reason, and drops

@@ -35,7 +35,14 @@ impl Controller<'_> {
             }
             changes.push(((outage.start * SECOND).max(self.now), Change::NodesLeave(index)));
             if outage.end != i64::MAX {
-                changes.push((outage.end * SECOND, Change::NodesReturn(index)));
+                let registers = match outage.kind {
+                    OutageKind::Down => outage.end * SECOND,
+                    OutageKind::Drain => {
+                        changes.push((outage.end * SECOND, Change::NodesResume));
+                        self.timers.registration_after(outage.end)
+                    }
+                };
+                changes.push((registers, Change::NodesReturn(index)));
             }
         }
         changes.sort_unstable();
@@ -59,6 +66,8 @@ impl Controller<'_> {
             Change::Swept => self.reservation_swept(),
             Change::NodesLeave(_) if is_off(Rule::Outages) => {}
             Change::NodesLeave(outage) => self.nodes_leave(outage),
+            Change::NodesResume if is_off(Rule::Outages) => {}
+            Change::NodesResume => self.timers.request_main(self.now),
             Change::NodesReturn(outage) => self.nodes_return(outage),
         }
     }

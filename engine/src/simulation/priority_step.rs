@@ -46,10 +46,12 @@ impl Controller<'_> {
             self.timers.changed(self.now);
         }
         if self.queue.is_empty() || is_off(Rule::PrioritySteps) {
+            self.rise_all();
             return;
         }
+        self.rise_all();
         let mut queue = std::mem::take(&mut self.queue);
-        let increase_only = policy.increase_only;
+        let increase_only = self.scenario.policy.priority.increase_only;
         let waits = |record: &Record| self.live.is_pending(record.job);
         let standing = |record: &Record| self.standing(record.job);
         queue.reprioritise(waits, standing, |record, standing| {

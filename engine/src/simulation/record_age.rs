@@ -79,8 +79,8 @@ impl Controller<'_> {
         match self.live.get_mut(id) {
             Some(live) => *live.age.get_or_insert_with(|| {
                 // The new record knows of no preemption.
-                if let Some(preemption) = &mut self.preempt {
-                    preemption.arrays.remove(&array);
+                if let Some(room) = self.preempt.as_mut().and_then(|preemption| preemption.arrays.get_mut(&array)) {
+                    room.since = None;
                 }
                 self.record_ages.split(array)
             }),

@@ -403,6 +403,8 @@ pub(crate) enum Change {
     Swept,
     /// Nodes go out of service (before others return, so that one outage can follow the other).
     NodesLeave(usize),
+    /// Drained nodes are resumed: they may register again.
+    NodesResume,
     /// Nodes register again.
     NodesReturn(usize),
 }

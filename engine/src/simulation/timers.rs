@@ -349,6 +349,15 @@ impl Timers {
         self.tick_at(scan * SECOND)
     }
 
+    /// When nodes register that a resume made known in second `end`: the next tick asks them, before its run of the main scheduler, which
+    /// does not know of their answer yet (node_mgr.c `_require_node_reg`, controller.c `_slurmctld_background` of 22.05.8).
+    pub(crate) fn registration_after(&self, end: i64) -> i64 {
+        let runs = &self.moments.main;
+        let next = runs.partition_point(|run| run.0 < end * SECOND);
+        let run = runs.get(next).map(|run| run.0).filter(|&at| at + REGISTERS_MS < (end + 1) * SECOND);
+        run.unwrap_or_else(|| self.tick_at(end * SECOND)) + REGISTERS_MS
+    }
+
     /// The reservation sweep that sees what begins or ends in second `time`.
     pub(crate) fn sweep_after(&self, time: i64) -> i64 {
         let periods = (time - self.sweep_zero + SWEEP_SECONDS - 1).div_euclid(SWEEP_SECONDS);
@@ -440,6 +449,9 @@ impl Timers {
         }
     }
 }
+
+/// From the question that a tick puts to a resumed node to its registration [ms] (recordings: 16 to 20).
+const REGISTERS_MS: i64 = 18;
 
 /// The first tick at or after an instant, of those since `zero`.
 fn tick_at(zero: i64, ms: i64) -> i64 {

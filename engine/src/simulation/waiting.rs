@@ -447,6 +447,7 @@ impl Controller<'_> {
     pub(crate) fn forget_waiting(&mut self, id: JobId) {
         self.waiting.held.remove(&id);
         self.waiting.met.remove(&id);
+        self.risen.remove(&id);
         if let Some(key) = singleton_key(&self.scenario.workload.jobs[id.index()])
             && let Some(group) = self.waiting.singletons.get_mut(&key)
         {

@@ -461,13 +461,13 @@ fn of_equal_victims_the_one_whose_record_is_older_goes() {
     );
 }
 
-/// Tasks of an array that wait share one record, which makes room once: the second task does so when the first has started.
-/// Source: `docs/FIDELITY.md`, facts 60.
+/// Tasks of an array that wait share one record, for which the main scheduler makes room once: the second task does so when the first has
+/// started. Source: `docs/FIDELITY.md`, facts 60.
 #[test]
-fn an_array_makes_room_for_one_task_at_a_time() {
+fn the_main_scheduler_makes_room_for_one_task_of_an_array_at_a_time() {
     expect(
         &format!(
-            "{} preempt_mode=cancel
+            "{} preempt_mode=cancel bf_interval=off
              job 1 p=low N=1 n=4 run=1000 t=60
              job 2 p=low N=1 n=4 run=1000 t=60
              job 3 at=100 p=high N=1 n=4 array=1-2 run=500 t=10",
@@ -477,5 +477,27 @@ fn an_array_makes_room_for_one_task_at_a_time() {
          2    0    0..4    1.end+60..92  PREEMPTED  n2  *
          3_1  100  1.end+0..5  +500  COMPLETED  n1  *
          3_2  100  2.end+0..5  +500  COMPLETED  n2  *",
+    );
+}
+
+/// Recorded (m-topo/a3): backfill goes on with an array's next task as if it had made no room for it yet, so two tasks of a `%2` strike in one
+/// cycle, and the third does not.
+#[test]
+fn backfill_makes_room_for_as_many_tasks_of_an_array_as_may_run() {
+    expect(
+        &format!(
+            "{} preempt_mode=cancel sched_interval=off
+             job 1 p=low N=1 n=4 run=1000 t=60
+             job 2 p=low N=1 n=4 run=1000 t=60
+             job 3 p=low N=1 n=4 run=1000 t=60
+             job 4 at=100 p=high N=1 n=4 array=1-3%2 run=500 t=10",
+            TIERS.replace("n[1-2]", "n[1-3]")
+        ),
+        "1    0    0..31        100..160    PREEMPTED  n1     *
+         2    0    0..31        1.end+0..0  PREEMPTED  n2     *
+         3    0    0..31        +1000       COMPLETED  n3     *
+         4_1  100  2.end+0..61  +500        COMPLETED  n1     *
+         4_2  100  2.end+0..61  +500        COMPLETED  n2     *
+         4_3  *    4_1.end+0..61  +500      COMPLETED  *      *",
     );
 }

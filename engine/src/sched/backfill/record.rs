@@ -1,5 +1,6 @@
 //! One record of a cycle: it is skipped, started or planned. Source: slurm-semantics 3.6 b to d.
 
+use crate::simulation::waiting::limited_array;
 use crate::simulation::{Controller, seconds};
 
 use super::super::queue::Record;
@@ -31,8 +32,13 @@ pub(super) fn consider(
 ) -> Next {
     let scenario = controller.scenario;
     let id = record.job;
+    let in_row = is_in_row(controller, backfill, record);
     backfill.row = None;
-    if record.kind.out || !controller.live.is_pending(id) || controller.made_room_in_cycle(id) {
+    if record.kind.out || !controller.live.is_pending(id) {
+        return Next::Record;
+    }
+    // An array's next task may make room as well, in the partition in which the one before did.
+    if !in_row && controller.made_room_in_cycle(id) {
         return Next::Record;
     }
     if !record.kind.task {
@@ -61,7 +67,12 @@ pub(super) fn consider(
         return next;
     }
     let needed = backfill.counts.tasks_behind_needed(scenario.policy.backfill.max_job_array_resv);
-    if !was_planned || needed.is_none_or(|needed| needed > 1 && !controller.has_pending_tasks_behind(behind, needed)) {
+    let has_room_enough = limited_array(&scenario.workload.jobs[id.index()])
+        .is_some_and(|(array, most)| most > 0 && controller.room_made_in_cycle(array) >= most);
+    if !was_planned
+        || has_room_enough
+        || needed.is_none_or(|needed| needed > 1 && !controller.has_pending_tasks_behind(behind, needed))
+    {
         backfill.counts.close_array(array, record.partition);
     } else {
         backfill.row = Some((array, record.partition));
