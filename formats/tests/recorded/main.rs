@@ -260,6 +260,8 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("o-het", 184),
         ("o-share", 177),
         ("o-gpu", 174),
+        ("o-topo", 165),
+        ("o-cpu", 196),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.
