@@ -9,18 +9,20 @@
 //! 1. No job starts while an earlier record of its partition is blocked in the same cycle.
 //! 2. Nodes of a blocked partition serve no later record.
 
+mod busy;
+
 use crate::ablation::{Rule, is_off};
 use crate::cluster::Partition;
-use crate::ids::{JobId, NodeId, PartitionId};
+use crate::ids::{JobId, PartitionId};
 use crate::node_set::NodeSet;
 use crate::outcome::StartedBy;
 use crate::preempt::make_room::Room;
-use crate::select::shape::{Alone, Shape};
 use crate::simulation::reservations::{Candidate, Opening};
 use crate::simulation::{Controller, seconds};
 
 use super::queue::Record;
 use super::walk::Walk;
+use busy::{busy, fail};
 
 /// Working memory of a cycle.
 #[derive(Debug)]
@@ -474,125 +476,6 @@ fn consider(
         controller.tested_in(id, record.partition);
     }
     tried
-}
-
-/// What becomes of a record whose job does not fit.
-fn busy(
-    controller: &mut Controller<'_>,
-    scratch: &mut MainScratch,
-    record: Record,
-    reservation: Option<usize>,
-    shape: &Shape,
-) -> Tried {
-    let id = record.job;
-    let alone = alone(controller, scratch, record, shape);
-    if controller.limits.active
-        && !controller.scenario.policy.main.assoc_limit_stop
-        && !controller.limits_allow_counts(
-            id,
-            record.partition,
-            &controller.busy_counts(id, record.partition, shape, alone),
-        )
-    {
-        // A limit that would hold it back anyway wins over busy nodes.
-        return Tried::Passes;
-    }
-    let names_all = shape.required.len() >= shape.min_nodes as usize;
-    if !names_all && alone.is_none() && !waits_for_jobs(controller, scratch, id, shape) {
-        // ReqNodeNotAvail: it waits for nodes, not for jobs, and the partition goes on.
-        stamp(controller, scratch);
-        return Tried::Passes;
-    }
-    fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes))
-}
-
-/// What a record blocks that cannot start, with the nodes it names and how many it needs: those, its reservation, or its partition.
-fn fail(
-    controller: &Controller<'_>,
-    scratch: &mut MainScratch,
-    record: Record,
-    reservation: Option<usize>,
-    (named, needed): (&[NodeId], u32),
-) -> Tried {
-    if named.len() >= needed as usize && !named.is_empty() {
-        // It waits for named nodes only: those are kept for it, the partition goes on.
-        for &node in named {
-            scratch.available.remove(node);
-        }
-        return Tried::Passes;
-    }
-    if let Some(reservation) = reservation {
-        scratch.failed_reservations.push(reservation);
-        return Tried::Passes;
-    }
-    if below_reserve_thresholds(controller, record) { Tried::Passes } else { Tried::Blocks }
-}
-
-/// What a job that did not fit would get of the nodes left to it if they were idle, as the test tells whether it could ever
-/// run there. O(words), O(candidates) where nodes are taken from it.
-fn alone(controller: &mut Controller<'_>, scratch: &MainScratch, record: Record, shape: &Shape) -> Option<Alone> {
-    if !asks_anew(controller, scratch, shape) {
-        return shape.feasible.then_some(shape.alone);
-    }
-    let user = controller.scenario.workload.jobs[record.job.index()].user.0;
-    // On however many leaves.
-    let most_leaves = controller.selector.most_leaves.take();
-    let leaves_weights = controller.selector.gpus_stay && controller.selector.favours(shape);
-    // The nodes left are tested only if enough of them share; unless that finds it could run there, all that it could ever have are, and
-    // keep the weights of that.
-    let enough = !leaves_weights || {
-        let shares =
-            |&node: &NodeId| !controller.completing.contains(node) && !is_refused(controller, record.job, shape, node);
-        scratch.left.iter().filter(shares).count() >= shape.min_nodes as usize
-    };
-    controller.selector.gpus_stay &= enough;
-    let fits = controller.selector.could_fit(&controller.empty, shape, user, &scratch.possible);
-    let alone = fits.then(|| controller.selector.alone());
-    if leaves_weights {
-        controller.selector.gpus_stay = true;
-        if !(fits && enough) {
-            controller.selector.could_fit(&controller.empty, shape, user, &shape.eligible);
-        }
-    }
-    controller.selector.most_leaves = most_leaves;
-    alone
-}
-
-/// Whether nodes are taken from a job, limits leave it fewer, or its test leaves weights behind: what an idle machine offers it is
-/// not known beforehand. O(words).
-fn asks_anew(controller: &Controller<'_>, scratch: &MainScratch, shape: &Shape) -> bool {
-    let leaves_weights = controller.selector.gpus_stay && controller.selector.favours(shape);
-    leaves_weights || shape.is_capped() || !shape.eligible.is_subset(&scratch.possible)
-}
-
-/// Whether a job that idle nodes would not serve either waits for jobs to end: some of the nodes left to it are held by jobs that
-/// share nothing, or complete. O(nodes).
-fn waits_for_jobs(controller: &Controller<'_>, scratch: &MainScratch, id: JobId, shape: &Shape) -> bool {
-    if !asks_anew(controller, scratch, shape) {
-        return false;
-    }
-    scratch.left.iter().any(|node| controller.completing.contains(node) || is_refused(controller, id, shape, node))
-}
-
-/// Whether a node is busy for a job whatever is free there: held by a job that shares nothing, or in use where it shares with nobody; held
-/// by another user for himself, or for a job that wants nodes for its user with others' jobs (node_scheduler.c `filter_by_node_owner`). Not
-/// where there is preemption. O(jobs on the node).
-fn is_refused(controller: &Controller<'_>, id: JobId, shape: &Shape, node: NodeId) -> bool {
-    let user = controller.scenario.workload.jobs[id.index()].user.0;
-    controller.preempt.is_none()
-        && controller.free.jobs[node.index()] > 0
-        && (shape.whole_nodes
-            || controller.node_jobs.holds_whole(node, &controller.live)
-            || !controller.free.admits(node, user, shape.exclusive_user))
-}
-
-/// Jobs too young or too low for a reservation do not block their partition.
-fn below_reserve_thresholds(controller: &Controller<'_>, record: Record) -> bool {
-    let policy = &controller.scenario.policy.backfill;
-    let eligible = controller.records[record.job.index()].eligible.unwrap_or(i64::MAX);
-    let age = controller.now / 1000 - eligible;
-    (policy.min_age_reserve > 0 && age < i64::from(policy.min_age_reserve))
-        || record.priority() < controller.reserve_threshold(record)
 }
 
 /// A component of a heterogeneous job: the main scheduler never starts it, but it blocks its partition.
