@@ -1,15 +1,14 @@
-//! What happens to a job: submission, eligibility, start, and the periodic recomputation of its priority.
-//! Source: slurm-semantics 1.1, 2.1, 4.2–4.4, 7.4.
+//! What happens to a job until it starts: submission, eligibility, the queue, and the size it counts with.
+//! Source: slurm-semantics 1.1, 2.1, 4.2.
 
 use super::events::Event;
 use super::jobs::{LiveJob, Phase};
 use super::{Controller, SECOND, seconds};
 use crate::ablation::{Rule, is_off};
-use crate::cluster::Tres;
-use crate::ids::{JobId, NodeId, PartitionId};
+use crate::ids::{JobId, PartitionId};
 use crate::job::{Job, JobPart, TimeLimit};
 use crate::limits::accrue::NO_AGE;
-use crate::outcome::{JobState, PendingReason, StartedBy};
+use crate::outcome::PendingReason;
 use crate::sched::queue::{Holder, Kind, Record};
 use crate::select::free::Allocation;
 use crate::select::shape::Shape;
@@ -353,7 +352,7 @@ impl Controller<'_> {
     }
 
     /// The rest of an array counts as so many CPUs from the next step on.
-    fn array_counts_as(&mut self, array: u64, cpus: u32) {
+    pub(super) fn array_counts_as(&mut self, array: u64, cpus: u32) {
         let before = self.array_sizes.insert(array, cpus);
         if before != Some(cpus) {
             self.array_sizes_at_step.entry(array).or_insert(before);
@@ -367,7 +366,7 @@ impl Controller<'_> {
     }
 
     /// The array of a task whose size may vary.
-    fn array_of_varying_size(&self, id: JobId) -> Option<u64> {
+    pub(super) fn array_of_varying_size(&self, id: JobId) -> Option<u64> {
         let name = self.job(id).name;
         (self.sizes_vary && matches!(name.part, JobPart::Task(_))).then_some(name.id)
     }
@@ -376,139 +375,6 @@ impl Controller<'_> {
     /// vary.
     pub(crate) fn linear_sizes_vary(&self) -> bool {
         self.sizes_vary && self.scenario.policy.select.linear
-    }
-
-    /// Commits an allocation: the job runs from this second.
-    pub(crate) fn start(&mut self, record: Record, allocation: Allocation, by: StartedBy) {
-        let (id, partition) = (record.job, record.partition);
-        if let Some(live) = self.live.get_mut(id) {
-            live.priority = record.priority();
-        }
-        if let Some(array) = self.array_of_varying_size(id) {
-            // What stays of the record counts as what has left it.
-            self.array_counts_as(array, allocation.cpus());
-            self.sizes_version += 1;
-        }
-        // What stays of an array's record is held back by no limit, either.
-        self.note_limit(id, false);
-        self.settle_limit(id, by);
-        self.records[id.index()].started_by = Some(by);
-        self.run_since(id, partition, allocation, seconds(self.now));
-        match by {
-            StartedBy::Backfill => self.counters.backfill_started += 1,
-            StartedBy::Main | StartedBy::Submit => self.counters.main_started += 1,
-        }
-    }
-
-    /// The job holds an allocation and runs since second `start`: now, unless the simulation began with it.
-    pub(super) fn run_since(&mut self, id: JobId, partition: PartitionId, mut allocation: Allocation, start: i64) {
-        allocation.user = self.job(id).user.0;
-        let run = self.current_run(id);
-        // It is reckoned once, for the first run (job_mgr.c of 22.05.8, `calc_job_billable_tres`; rec j-topo, h-pre).
-        let before = self.live.get(id).filter(|live| live.starts > 0).map(|live| live.billing);
-        let billing = before.unwrap_or_else(|| self.billing(partition, &allocation));
-        self.free.take(&self.selector.geometry, &allocation);
-        let record = &mut self.records[id.index()];
-        record.start = Some(start);
-        record.state = JobState::Running;
-        record.cpus = allocation.cpus();
-        record.n_nodes = allocation.shares.len() as u32;
-        record.ranges_begin = self.node_ranges.len() as u32;
-        for share in &allocation.shares {
-            match self.node_ranges[record.ranges_begin as usize..].last_mut() {
-                Some(range) if range.1 + 1 == share.node.0 => range.1 = share.node.0,
-                _ => self.node_ranges.push((share.node.0, share.node.0)),
-            }
-        }
-        record.n_ranges = self.node_ranges.len() as u32 - record.ranges_begin;
-        self.leaves_queue(id);
-        self.live.set_phase(id, Phase::Running);
-        let Some(live) = self.live.get_mut(id) else { return };
-        live.starts = live.starts.wrapping_add(1);
-        live.returns = run.returns;
-        live.warned = false;
-        live.preempting_since = None;
-        live.start = start;
-        let limit_end = start + live.limit_seconds;
-        live.expected_end = if is_off(Rule::LimitsInPlans) { start + i64::from(run.seconds) } else { limit_end };
-        live.partition = partition;
-        live.billing = billing;
-        live.allocation = allocation;
-        let (end, (node, ranges)) = (live.expected_end, self.place_of(id));
-        let moment = (end, self.age_at_start(id));
-        self.running.insert(moment, id, node, ranges);
-        let Some(live) = self.live.get(id) else { return };
-        self.node_jobs.insert(&self.selector.geometry, moment, id, &live.allocation);
-        let starts = live.starts;
-        let over = match self.scenario.cluster.partitions[partition.index()].over_time_limit {
-            Some(minutes) => Some(minutes),
-            None => self.scenario.policy.over_time_limit,
-        };
-        let behind = (seconds(self.now) - start) * SECOND;
-        let natural = match is_off(Rule::EarlyEnds) {
-            true => limit_end * SECOND,
-            false => {
-                let recorded = self.timers.recorded_run(id.index());
-                self.now - behind + recorded.unwrap_or_else(|| self.run_ms(id, run, live.limit_seconds, behind))
-            }
-        };
-        let over = over.map(|minutes| limit_end + i64::from(minutes) * 60);
-        // Who ends by itself in the second after its limit is TIMEOUT as well (job_mgr.c of 22.05.8, `_job_complete`).
-        let by_itself = over.is_some_and(|over| (0..=1).contains(&(start + i64::from(run.seconds) - over)));
-        let unbounded = run.is_bound && !by_itself;
-        let kill = over.filter(|_| !is_off(Rule::TimeLimitKills)).map(|over| self.timers.scan_after(over));
-        let kill = kill.into_iter().chain(self.reservation_kill(id)).min();
-        let kill = kill.filter(|_| self.timers.recorded_run(id.index()).is_none());
-        let (end, killed) = match kill {
-            Some(kill) if unbounded || kill < natural => (kill, true),
-            _ => (natural, false),
-        };
-        self.events.push(end.max(self.now), Event::RunEnds { job: id, killed, starts });
-        self.touch();
-        self.array_task_started(id);
-        self.limits_start(id);
-        self.take_licenses(id);
-    }
-
-    /// The first node of a job that has started and, if it has several, where its node ranges stand.
-    pub(crate) fn place_of(&self, id: JobId) -> (NodeId, Option<(u32, u32)>) {
-        let record = &self.records[id.index()];
-        let first = self.node_ranges.get(record.ranges_begin as usize).map_or(0, |range| range.0);
-        (NodeId(first), (record.n_nodes > 1).then_some((record.ranges_begin, record.n_ranges)))
-    }
-
-    /// Billing units of an allocation. Source: slurm-semantics 4.4.
-    pub(crate) fn billing(&self, partition: PartitionId, allocation: &Allocation) -> f64 {
-        let n_gres = self.selector.geometry.n_gres.max(1);
-        self.weighted_billing(partition, |tres: Tres| match tres {
-            Tres::Cpu => f64::from(allocation.cpus()),
-            Tres::Memory => allocation.shares.iter().map(|share| share.memory as f64).sum(),
-            Tres::Node => allocation.shares.len() as f64,
-            Tres::Gres(gres) => {
-                allocation.gres.iter().skip(gres.index()).step_by(n_gres).map(|&count| f64::from(count)).sum()
-            }
-            Tres::Billing | Tres::License(_) => 0.0,
-        })
-    }
-
-    /// Billing units of so much of each resource: the CPUs, where the partition has no weights.
-    pub(crate) fn weighted_billing(&self, partition: PartitionId, count: impl Fn(Tres) -> f64) -> f64 {
-        let weights = &self.scenario.cluster.partitions[partition.index()].billing_weights;
-        if weights.is_empty() {
-            return count(Tres::Cpu);
-        }
-        let weighted = |(tres, weight): &(Tres, f64)| weight * count(*tres);
-        let is_gres = |(tres, _): &&(Tres, f64)| matches!(tres, Tres::Gres(_));
-        let policy = &self.scenario.policy.priority;
-        if policy.max_tres_gres {
-            let gres: f64 = weights.iter().filter(is_gres).map(weighted).sum();
-            return gres + weights.iter().filter(|weight| !is_gres(weight)).map(weighted).fold(0.0, f64::max);
-        }
-        if policy.max_tres {
-            weights.iter().map(weighted).fold(0.0, f64::max)
-        } else {
-            weights.iter().map(weighted).sum()
-        }
     }
 
     /// The controller's tick runs the main scheduler.

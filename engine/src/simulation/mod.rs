@@ -33,6 +33,7 @@ pub(crate) mod running;
 mod scans;
 mod shapes;
 mod spacing;
+mod start;
 mod time_min;
 pub(crate) mod timers;
 mod vain;
