@@ -180,6 +180,8 @@ pub(crate) struct Free {
     pub(crate) idle: NodeSet,
     /// Nodes held by jobs of EXCLUSIVE partitions: no test looks at them.
     pub(crate) reserved: NodeSet,
+    /// Nodes held by jobs that take them whole: no job starts there, and tests for a start do not look at them.
+    pub(crate) unshared: NodeSet,
     /// Who shares cores.
     pub(crate) shared: Shared,
     /// Nodes of which anything was given back since this was last cleared.
@@ -287,6 +289,7 @@ impl Free {
             open: geometry.serving(),
             idle: NodeSet::full(n_nodes),
             reserved: NodeSet::empty(n_nodes),
+            unshared: NodeSet::empty(n_nodes),
             shared: geometry.shared.clone(),
             freed: NodeSet::empty(n_nodes),
             changed: NodeSet::empty(n_nodes),
@@ -315,6 +318,7 @@ impl Free {
         self.open.copy_from(&other.open);
         self.idle.copy_from(&other.idle);
         self.reserved.copy_from(&other.reserved);
+        self.unshared.copy_from(&other.unshared);
         self.changed = NodeSet::full(self.jobs.len());
     }
 
@@ -358,6 +362,7 @@ impl Free {
         self.open.copy_node(&other.open, node);
         self.idle.copy_node(&other.idle, node);
         self.reserved.copy_node(&other.reserved, node);
+        self.unshared.copy_node(&other.unshared, node);
     }
 
     /// Makes `future` equal to this on one node. O(sockets + GRES).
@@ -407,6 +412,9 @@ impl Free {
             self.exclusive_user_jobs[node] += u32::from(allocation.exclusive_user);
             if allocation.exclusive_partition {
                 self.reserved.insert(share.node);
+            }
+            if allocation.whole_nodes && !allocation.shares_cores {
+                self.unshared.insert(share.node);
             }
             if let Some(cap) = allocation.cap {
                 let cpus = cpus_of_cores(geometry, allocation, share, first_socket);
@@ -485,6 +493,9 @@ impl Free {
         self.exclusive_user_jobs[node] -= u32::from(allocation.exclusive_user);
         if allocation.exclusive_partition {
             self.reserved.remove(share.node);
+        }
+        if allocation.whole_nodes && !allocation.shares_cores {
+            self.unshared.remove(share.node);
         }
         if let Some(cap) = allocation.cap {
             let cpus = cpus_of_cores(geometry, allocation, share, socket_at);

@@ -57,6 +57,8 @@ pub(crate) struct Selector {
     way: Option<rows::Way>,
     /// What a job that shares finds free, in [`Selector::fits_sharing`].
     view: Option<Box<Free>>,
+    /// Nodes that a start may look at, in [`Selector::fits`]: those that no job holds whole.
+    sharing: Option<NodeSet>,
     /// What is free as if nobody used any core, in [`Selector::fits_all_cores`].
     unused: Option<Box<Free>>,
     /// Whether the weights that tests for GPUs leave behind may decide where jobs go that ask for none.
@@ -108,6 +110,7 @@ impl Selector {
             by_weight: false,
             way: None,
             view: None,
+            sharing: None,
             unused: None,
             gpus_stay: false,
             test_only: false,
@@ -149,7 +152,12 @@ impl Selector {
             return false;
         }
         // Plans may be made on more nodes than asked for (switches in use), but nobody starts there (rec i-topo).
-        let found = self.fits_by(free, shape, user, candidates) && self.chosen.len() <= shape.max_nodes as usize;
+        let mut sharing = self.sharing.take().unwrap_or_else(|| candidates.clone());
+        sharing.copy_from(candidates);
+        // Nor are nodes looked at that are held whole (node_mgr.c of 22.05.8, `make_node_alloc`; rec o-sock), as plans do.
+        sharing.subtract(&free.unshared);
+        let found = self.fits_by(free, shape, user, &sharing) && self.chosen.len() <= shape.max_nodes as usize;
+        self.sharing = Some(sharing);
         let fits = found && self.has_memory(free, shape);
         if found && !fits {
             self.short_of_memory = self.charged_cpus(free, shape);

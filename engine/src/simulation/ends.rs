@@ -4,7 +4,7 @@
 use super::events::Event;
 use super::jobs::Phase;
 use super::{Controller, SECOND, seconds};
-use crate::ids::JobId;
+use crate::ids::{JobId, NodeId};
 use crate::outcome::JobState;
 
 /// From a job's end to its nodes' answer, without an Epilog [ms] (recordings need 20 to 50 ms: docs/FIDELITY.md, facts 52).
@@ -100,6 +100,12 @@ impl Controller<'_> {
         let recorded = self.timers.recorded_return(id.index(), self.now).filter(|_| returns);
         let answer = recorded.map_or(answer, |at| at - self.now);
         self.events.push(self.now + answer, Event::NodesFree { job: id });
+        // Where no step of it runs a node answers at once (slurmd's req.c, `_rpc_terminate_job`; rec o-pre); the script runs on the first, and
+        // is taken to run none elsewhere.
+        let others = alone() + epilog + spread;
+        if is_signalled && n_nodes > 1 && others < answer {
+            self.events.push(self.now + others, Event::OtherNodesFree { job: id });
+        }
         self.let_go(id);
         self.touch();
         if is_signalled && !self.scenario.policy.main.defer {
@@ -112,6 +118,26 @@ impl Controller<'_> {
         self.scenario.qos[self.job(id).qos.index()].usage_factor.unwrap_or(1.0)
     }
 
+    /// The nodes of a job where no step ran have answered; the first has not yet.
+    pub(super) fn other_nodes_free(&mut self, id: JobId) {
+        let Some(live) = self.live.get_mut(id).filter(|live| live.phase == Phase::Completing) else { return };
+        let shares = live.allocation.shares.split_off(live.allocation.shares.len().min(1));
+        for share in &shares {
+            self.node_answers(share.node);
+        }
+        self.touch();
+    }
+
+    /// A node has answered that a job has left it.
+    fn node_answers(&mut self, node: NodeId) {
+        let count = &mut self.completing_jobs[node.index()];
+        *count -= 1;
+        if *count == 0 {
+            self.completing.remove(node);
+            self.backfill.note_freed(node);
+        }
+    }
+
     /// The last node of a job has answered: it is gone, or back in the queue.
     pub(super) fn nodes_free(&mut self, id: JobId) {
         let Some(live) = self.live.get_mut(id) else { return };
@@ -119,12 +145,7 @@ impl Controller<'_> {
         let allocation = std::mem::take(&mut live.allocation);
         self.return_licenses(id);
         for share in &allocation.shares {
-            let count = &mut self.completing_jobs[share.node.index()];
-            *count -= 1;
-            if *count == 0 {
-                self.completing.remove(share.node);
-                self.backfill.note_freed(share.node);
-            }
+            self.node_answers(share.node);
         }
         if returns {
             self.come_back(id);

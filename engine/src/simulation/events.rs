@@ -24,6 +24,11 @@ pub(crate) enum Event {
         /// Which of its starts is meant.
         starts: u16,
     },
+    /// Its nodes where no step of it ran have left COMPLETING: all but the batch script's.
+    OtherNodesFree {
+        /// The job.
+        job: JobId,
+    },
     /// Its nodes have left COMPLETING.
     NodesFree {
         /// The job.

@@ -361,6 +361,7 @@ impl<'a> Controller<'a> {
         match event {
             Event::RunEnds { job, killed, starts } => self.run_ends(job, killed, starts),
             Event::GraceOver { job, starts } => self.grace_over(job, starts),
+            Event::OtherNodesFree { job } => self.other_nodes_free(job),
             Event::NodesFree { job } => self.nodes_free(job),
             Event::Cancelled { job } => self.cancel_pending(job),
             Event::DeadlineMissed { job } => self.miss_deadline(job),

@@ -25,7 +25,7 @@ fn a_higher_tier_cancels_jobs_of_a_lower_one() {
              job 2 at=100 p=high n=4 run=50 t=10"
         ),
         "1  0    0..4      100..131    PREEMPTED  n1,n2  *
-         2  100  1.end+0..5  +50       COMPLETED  n1     *",
+         2  100  1.end+0..5  +50       COMPLETED  *      *",
     );
 }
 
@@ -38,7 +38,7 @@ fn a_requeued_victim_comes_back_after_121_seconds() {
              job 2 at=100 p=high n=4 run=50 t=10"
         ),
         "1  220..252  220..315    +1000  COMPLETED  n1,n2  *
-         2  100       100..136    +50    COMPLETED  n1     *",
+         2  100       100..136    +50    COMPLETED  *      *",
     );
 }
 
@@ -49,7 +49,7 @@ fn a_victim_that_cannot_be_requeued_is_cancelled() {
         expect(
             &format!("{TIERS} {job} p=low N=2 n=8 run=1000 t=60\n job 2 at=100 p=high n=4 run=50 t=10"),
             "1  0    0..4      100..131    PREEMPTED  n1,n2  *
-             2  100  1.end+0..5  +50       COMPLETED  n1     *",
+             2  100  1.end+0..5  +50       COMPLETED  *      *",
         );
     }
 }

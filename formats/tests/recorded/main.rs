@@ -260,6 +260,8 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("o-het", 184),
         ("o-share", 177),
         ("o-gpu", 174),
+        ("o-pre", 197),
+        ("o-sock", 205),
         ("o-topo", 165),
         ("o-cpu", 196),
     ];
@@ -282,7 +284,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
             // Jobs that could never start were submitted, and are not in its sacct.
             "s-dep" | "n-smt" => found.cycles / 50,
             // Submissions were refused: dozens, a dozen.
-            "g-mix" | "i-gpu" | "i-topo" | "m-pre" | "m-topo" => found.cycles / 25,
+            "g-mix" | "i-gpu" | "i-topo" | "m-pre" | "m-topo" | "o-pre" => found.cycles / 25,
             // Or one waits beyond its partition's bounds: something stamps it now and then.
             "h-cpu" | "h-mix" | "j-pre" | "m-core" | "m-core-a3" => found.cycles / 40,
             // The same, for hours after the last end; not one of these cycles lies before.
