@@ -34,7 +34,8 @@ use scenario::Scenario;
 pub struct Draws {
     /// Seed of every stream.
     pub seed: u64,
-    /// Seconds between the controller's start and the first submission; drawn from the seed if `None`.
+    /// Seconds between the controller's start and the first submission; drawn from the seed if `None`, and with it how the trace's
+    /// times stand on the minutes of the controller's clock (`bf_resolution`).
     pub boot_offset: Option<u32>,
 }
 

@@ -52,7 +52,7 @@ pub(crate) struct Simulate {
     /// Seed of every random stream.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Seconds from the controller's start to the first submission. Default: drawn from the seed.
+    /// Seconds from the controller's start to the first submission. Default: drawn from the seed, and so is how the trace stands on its clock's minutes.
     #[arg(long, value_name = "SECONDS")]
     boot_offset: Option<u32>,
     /// Write the schedule (CSV) to this file.

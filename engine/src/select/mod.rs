@@ -521,9 +521,7 @@ impl Selector {
         let first = charges.next();
         let least_of_all = shape.min_cpus_per_node.saturating_mul(shape.max_nodes);
         // Tasks of several CPUs that find them nowhere whole have what is left.
-        let squeezes = shape.cpus_per_task > 1
-            && shape.max_nodes > 1
-            && !matches!(shape.memory, crate::select::shape::MemoryNeed::PerCpu(_));
+        let squeezes = shape.cpus_per_task > 1 && shape.max_nodes > 1 && !matches!(shape.memory, MemoryNeed::PerCpu(_));
         squeezes
             || charges.any(|other| Some(other) != first)
             || (shape.max_nodes > shape.min_nodes && least_of_all > shape.min_cpus && shape.min_cpus_per_node > 1)

@@ -164,13 +164,13 @@ pub(crate) struct Controller<'a> {
     /// Pending jobs that no cycle of backfill has come to, and that the first one makes as large as an idle machine would charge.
     pub(crate) untested: BTreeSet<JobId>,
     /// With `INCR_ONLY`, the highest priority that each job has had in each of its partitions since its submission.
-    pub(crate) risen: std::collections::BTreeMap<JobId, Vec<u32>>,
+    pub(crate) risen: BTreeMap<JobId, Vec<u32>>,
     /// A job waits for a reason that no queue built since has noted.
     new_reason: bool,
     /// Counts changes of what is known of limits that hold jobs back.
     pub(crate) reasons_version: u64,
     /// Of arrays of which tasks wait: whether a limit held them back when last looked at, and whether that was noted.
-    array_reasons: std::collections::BTreeMap<u64, (bool, bool)>,
+    array_reasons: BTreeMap<u64, (bool, bool)>,
     /// Under priority/basic, where somebody is nice: [`job_priority::basic_ranks`].
     basic_ranks: Vec<u32>,
     /// Jobs may hold nodes for their user alone.
@@ -275,10 +275,10 @@ impl<'a> Controller<'a> {
             array_sizes: BTreeMap::new(),
             array_sizes_at_step: BTreeMap::new(),
             untested: BTreeSet::new(),
-            risen: std::collections::BTreeMap::new(),
+            risen: BTreeMap::new(),
             new_reason: false,
             reasons_version: 0,
-            array_reasons: std::collections::BTreeMap::new(),
+            array_reasons: BTreeMap::new(),
             basic_ranks: job_priority::basic_ranks(scenario),
             peculiar: Peculiar::of(scenario, every_cycle),
             shares_cores: shares_cores(cluster),

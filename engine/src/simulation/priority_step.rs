@@ -45,11 +45,10 @@ impl Controller<'_> {
             // Who waits for other things than nodes gets a priority, too, which is a change.
             self.timers.changed(self.now);
         }
+        self.rise_all();
         if self.queue.is_empty() || is_off(Rule::PrioritySteps) {
-            self.rise_all();
             return;
         }
-        self.rise_all();
         let mut queue = std::mem::take(&mut self.queue);
         let increase_only = self.scenario.policy.priority.increase_only;
         let waits = |record: &Record| self.live.is_pending(record.job);
