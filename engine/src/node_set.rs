@@ -150,6 +150,25 @@ impl NodeSet {
         self.words.clone_from(&other.words);
     }
 
+    /// Becomes a copy of `other`, and adds the nodes that come or go to a list as long as they are no more than `most`; says whether they
+    /// are. O(words + nodes added).
+    pub(crate) fn change_to(&mut self, other: &Self, most: usize, changed: &mut Vec<NodeId>) -> bool {
+        let room = changed.len() + most;
+        if self.words.len() != other.words.len() {
+            self.copy_from(other);
+            return false;
+        }
+        let mut few = true;
+        for (index, (word, other)) in self.words.iter_mut().zip(&other.words).enumerate() {
+            let differs = std::mem::replace(word, *other) ^ other;
+            if differs != 0 && few {
+                changed.extend(nodes_of(index, differs));
+                few = changed.len() <= room;
+            }
+        }
+        few
+    }
+
     /// Keeps only the nodes that are also in `other`. O(words).
     #[inline]
     pub fn intersect(&mut self, other: &Self) {

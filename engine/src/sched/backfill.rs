@@ -34,6 +34,7 @@ use crate::ablation::{Rule, is_off};
 use crate::ids::{JobId, NodeId, PartitionId};
 use crate::node_set::NodeSet;
 use crate::policy::BackfillPolicy;
+use crate::select::outlook::Outlook;
 use crate::simulation::{Controller, seconds};
 
 use super::queue::Record;
@@ -57,6 +58,8 @@ pub(crate) struct Backfill {
     usable: NodeSet,
     base: NodeSet,
     chosen: NodeSet,
+    last_try: LastTry,
+    outlook: Outlook,
     /// Times of tests that were left out while a record whose size varies was tried [s].
     unasked: Vec<i64>,
     /// Nodes that plans of this cycle hold; after it, those of them that carry the PLANNED flag.
@@ -83,6 +86,16 @@ pub(crate) struct Backfill {
     /// Whether the last cycle was one that sleeps.
     slept: bool,
     idle: Option<IdleCycle>,
+}
+
+/// What the last test of a record that is tried has shown: on the same nodes the next one answers alike.
+#[derive(Debug, Default)]
+struct LastTry {
+    nodes: NodeSet,
+    /// The bound under it [s]; `i64::MIN` if there was none, and no test then either.
+    bound: i64,
+    /// The record could not start on these nodes before this time [s].
+    not_before: i64,
 }
 
 /// A cycle between its first record and its last.
@@ -148,6 +161,8 @@ impl Backfill {
             usable: NodeSet::empty(n_nodes),
             base: NodeSet::empty(n_nodes),
             chosen: NodeSet::empty(n_nodes),
+            last_try: LastTry::default(),
+            outlook: Outlook::default(),
             unasked: Vec::new(),
             planned: NodeSet::empty(n_nodes),
             freed: NodeSet::empty(n_nodes),
@@ -250,6 +265,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     backfill.walk.begin(controller);
     backfill.timeline.reset(grid.floor(now), grid.floor(now + window), &controller.up, grid.resolution);
     backfill.bounds.begin();
+    backfill.outlook.begin_cycle();
     backfill.counts = Counts::default();
     backfill.row = None;
     backfill.newcomers.clear();

@@ -7,10 +7,6 @@ use crate::sched::blocks::Blocks;
 /// A stretch of time with one set of unplanned nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
-    /// First second.
-    pub(crate) begin: i64,
-    /// First second after it.
-    pub(crate) end: i64,
     /// Nodes that no plan holds. Busy nodes are included.
     pub(crate) nodes: NodeSet,
     /// How the next slot differs.
@@ -34,12 +30,16 @@ struct Turn {
 pub(crate) struct Timeline {
     /// Slots in time order, without gaps.
     pub(crate) slots: Vec<Slot>,
+    /// Their first seconds, and the first second after the last [s]: what is searched.
+    pub(crate) edges: Vec<i64>,
     blocks: Blocks,
     /// Slots kept for reuse, so that a cycle allocates nothing in steady state.
     spare: Vec<NodeSet>,
     resolution: i64,
     /// Slot records used so far; merged ones are not reused.
     pub(crate) records: u32,
+    /// Nodes that no plan has touched.
+    untouched: NodeSet,
     /// There is one of no length before the first slot: the first plan makes it that begins with the table.
     has_head: bool,
 }
@@ -54,8 +54,11 @@ impl Timeline {
         self.records = 1;
         self.has_head = false;
         self.blocks.reset(nodes);
+        self.untouched.copy_from(nodes);
         let nodes = self.copy_of(nodes);
-        self.slots.push(Slot { begin, end, nodes, turn: Turn::default() });
+        self.slots.push(Slot { nodes, turn: Turn::default() });
+        self.edges.clear();
+        self.edges.extend([begin, end]);
     }
 
     fn copy_of(&mut self, nodes: &NodeSet) -> NodeSet {
@@ -71,15 +74,14 @@ impl Timeline {
     /// Takes `nodes` out from `begin` to `end`, and licences if it is `licensed`; what lies beyond the window is lost.
     /// O(slots in between × words).
     pub(crate) fn insert(&mut self, nodes: &NodeSet, begin: i64, end: i64, licensed: bool) {
-        let Some(first) = self.slots.first() else { return };
-        let begin = begin.max(first.begin);
+        let begin = begin.max(self.begin());
         let end = end.max(begin + self.resolution);
-        let mut at = self.slots.partition_point(|slot| slot.end <= begin);
+        let mut at = self.ended(begin);
         if at == self.slots.len() {
             return;
         }
         let mut joins_head = false;
-        if self.slots[at].begin < begin {
+        if self.edges[at] < begin {
             self.split(at, begin);
             at += 1;
         } else if at == 0 && !self.has_head {
@@ -89,13 +91,14 @@ impl Timeline {
         }
         let touched = at;
         let words = nodes.extent();
-        while at < self.slots.len() && self.slots[at].begin < end {
-            if self.slots[at].end > end {
+        while at < self.slots.len() && self.edges[at] < end {
+            if self.edges[at + 1] > end {
                 self.split(at, end);
             }
             self.slots[at].nodes.subtract_within(nodes, words.clone());
             at += 1;
         }
+        self.untouched.subtract_within(nodes, words.clone());
         self.blocks.take(nodes, words, touched..at);
         self.turn_again(touched, at);
         for edge in [touched, at] {
@@ -128,9 +131,9 @@ impl Timeline {
         let source = std::mem::take(&mut self.slots[at].nodes);
         let nodes = self.copy_of(&source);
         self.slots[at].nodes = source;
-        let end = std::mem::replace(&mut self.slots[at].end, time);
         let turn = std::mem::take(&mut self.slots[at].turn);
-        self.slots.insert(at + 1, Slot { begin: time, end, nodes, turn });
+        self.slots.insert(at + 1, Slot { nodes, turn });
+        self.edges.insert(at + 1, time);
         self.blocks.doubled(at, &self.slots);
         self.records += 1;
     }
@@ -141,7 +144,7 @@ impl Timeline {
         let changes_nothing = |turn: Turn| turn.grows.is_none() && turn.shrinks.is_none() && !turn.licensed;
         if let Some(at) = (slots.start..next).find(|&at| changes_nothing(self.slots[at].turn)) {
             let removed = self.slots.remove(at + 1);
-            self.slots[at].end = removed.end;
+            self.edges.remove(at + 1);
             self.slots[at].turn = removed.turn;
             self.blocks.removed(at + 1, &self.slots);
             self.spare.push(removed.nodes);
@@ -150,20 +153,24 @@ impl Timeline {
 
     /// The slots that a stretch from `begin` to `end`, both included, touches. O(log slots).
     pub(crate) fn touched(&self, begin: i64, end: i64) -> std::ops::Range<usize> {
-        let first = self.slots.partition_point(|slot| slot.end <= begin);
-        first..self.slots.partition_point(|slot| slot.begin <= end).max(first)
+        let first = self.ended(begin);
+        first..self.edges.partition_point(|&edge| edge <= end).min(self.slots.len()).max(first)
+    }
+
+    /// How many slots have ended at a time. O(log slots).
+    fn ended(&self, time: i64) -> usize {
+        self.edges.partition_point(|&edge| edge <= time).saturating_sub(1)
     }
 
     /// The end of the first slot from `first` on after which more of `wanted` become unplanned, within a stretch that
     /// ends before slot `next`. O(slots looked at), and words where any nodes become unplanned.
     pub(crate) fn later(&self, first: usize, next: usize, wanted: &NodeSet) -> Option<i64> {
-        let pairs = self.slots[first.min(self.slots.len())..].windows(2).take((next + 1).saturating_sub(first));
-        let grows = |pair: &&[Slot]| {
+        let mut pairs = self.slots[first.min(self.slots.len())..].windows(2).take((next + 1).saturating_sub(first));
+        let grows = |pair: &[Slot]| {
             let word = pair[0].turn.grows;
             word.is_some_and(|word| pair[0].nodes.lacks_some_of(&pair[1].nodes, wanted, word))
         };
-        let mut grows = pairs.filter(grows);
-        grows.next().map(|pair| pair[0].end)
+        pairs.position(grows).map(|slot| self.edges[first + slot + 1])
     }
 
     /// Sets whose intersection is what is unplanned in all of these slots. O(log slots) to begin.
@@ -180,25 +187,31 @@ impl Timeline {
 
     /// By how much both times could grow without touching other slots than these. O(1).
     pub(crate) fn slack(&self, touched: &std::ops::Range<usize>, begin: i64, end: i64) -> i64 {
-        let until_first_ends = self.slots.get(touched.start).map_or(i64::MAX, |slot| slot.end - begin);
-        let until_next_begins = self.slots.get(touched.end).map_or(i64::MAX, |slot| slot.begin - end);
+        let edge = |at: usize, from: i64| self.edges.get(at).map_or(i64::MAX, |edge| edge - from);
+        let until_first_ends = edge(touched.start + 1, begin);
+        let until_next_begins = if touched.end < self.slots.len() { edge(touched.end, end) } else { i64::MAX };
         until_first_ends.min(until_next_begins)
+    }
+
+    /// The nodes that are unplanned in all slots, since no plan of the cycle has touched them.
+    pub(crate) fn untouched(&self) -> &NodeSet {
+        &self.untouched
     }
 
     /// First second of the table.
     pub(crate) fn begin(&self) -> i64 {
-        self.slots.first().map_or(i64::MIN, |slot| slot.begin)
+        self.edges.first().copied().unwrap_or(i64::MIN)
     }
 
     /// First second after the window.
     pub(crate) fn end(&self) -> i64 {
-        self.slots.last().map_or(i64::MIN, |slot| slot.end)
+        self.edges.last().copied().unwrap_or(i64::MIN)
     }
 
     /// Whether all of `nodes` are unplanned throughout [`begin`, `end`). O(blocks × words between the first node and the last).
     pub(crate) fn is_free(&self, nodes: &NodeSet, begin: i64, end: i64) -> bool {
-        let first = self.slots.partition_point(|slot| slot.end <= begin);
-        let next = self.slots.partition_point(|slot| slot.begin < end).max(first);
+        let first = self.ended(begin);
+        let next = self.edges.partition_point(|&edge| edge < end).min(self.slots.len()).max(first);
         let words = nodes.extent();
         self.factors(first..next).all(|unplanned| nodes.is_subset_within(unplanned, words.clone()))
     }

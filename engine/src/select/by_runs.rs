@@ -2,6 +2,7 @@
 //! set, and only the nodes that are taken are looked at.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use crate::ids::NodeId;
 use crate::node_set::{NodeSet, nodes_of};
@@ -47,39 +48,15 @@ pub(super) struct Runs {
     weighs_alike: bool,
     /// Neighbours of one weight have as many CPUs.
     even: bool,
-    /// Weight and CPUs of all runs are the same.
-    are_alike: bool,
 }
 
-/// Runs of fewer nodes are put in order by counting.
-const SHORT: usize = 64;
-
 impl Runs {
-    /// Orders runs by size. O(runs), and a sort of the long ones; a sort of all where they are not alike.
+    /// Orders runs by size. O(runs log runs).
     fn order_by_size(&mut self) {
-        let Self { runs, largest, are_alike, .. } = self;
+        let Self { runs, largest, .. } = self;
         largest.clear();
-        let indices = 0..runs.len() as u32;
-        let mut places = [0_u32; SHORT];
-        let is_long = |run: &Run| !*are_alike || run.nodes() >= SHORT as i64;
-        for (run, index) in runs.iter().zip(indices.clone()) {
-            if is_long(run) {
-                largest.push(index);
-            } else {
-                places[run.nodes() as usize] += 1;
-            }
-        }
+        largest.extend(0..runs.len() as u32);
         largest.sort_by_key(|&index| Reverse(runs[index as usize].total()));
-        let mut next = largest.len() as u32;
-        for place in places.iter_mut().rev() {
-            next += std::mem::replace(place, next);
-        }
-        largest.resize(runs.len(), 0);
-        for (run, index) in runs.iter().zip(indices).filter(|(run, _)| !is_long(run)) {
-            let place = &mut places[run.nodes() as usize];
-            largest[*place as usize] = index;
-            *place += 1;
-        }
     }
 
     /// Puts chosen nodes, neighbours of which stand together, in node order. O(nodes + pieces log pieces).
@@ -184,20 +161,24 @@ impl Selector {
             self.take_alike(shape, node, cpus, &mut rest);
             return Some(true);
         }
-        let mut runs = std::mem::take(&mut self.by_runs);
         let same = match alike {
             Alike::Same(cpus) => cpus,
             Alike::AllTheirs => 0,
         };
-        let weight = if runs.weighs_alike { self.weights.of(NodeId(0)) } else { 0 };
-        find_runs(nodes, &runs.breaks, &mut runs.runs, (weight, same));
-        runs.are_alike = runs.weighs_alike && same > 0;
+        if self.by_runs.weighs_alike && same > 0 {
+            let enough = self.choose_evenly(shape, nodes, same);
+            if enough {
+                self.by_runs.put_in_order(&mut self.chosen);
+                spread_tasks(shape, &mut self.chosen);
+            }
+            return Some(enough);
+        }
+        let mut runs = std::mem::take(&mut self.by_runs);
+        find_runs(nodes, &runs.breaks, &mut runs.runs);
         let (mut count, mut total) = (0, 0);
         for run in &mut runs.runs {
-            if !runs.are_alike {
-                run.weight = self.weights.of(NodeId(run.begin));
-                run.cpus = if same > 0 { same } else { self.geometry.cpus[run.begin as usize] };
-            }
+            run.weight = self.weights.of(NodeId(run.begin));
+            run.cpus = if same > 0 { same } else { self.geometry.cpus[run.begin as usize] };
             (count, total) = (count + run.nodes(), total + run.total());
         }
         let may_suffice = count >= i64::from(shape.min_nodes)
@@ -222,7 +203,7 @@ impl Selector {
                 let Some(best) = best_run(shape, &runs.runs, &rest) else { break };
                 let run = runs.runs[best];
                 runs.runs[best].end = run.begin;
-                self.take_run(shape, run, &mut rest);
+                self.take_run(shape, run.begin..run.end, run.cpus, &mut rest);
             }
         }
         rest.satisfied() || rest.is_enough(shape)
@@ -249,7 +230,7 @@ impl Selector {
     fn take_largest_alike(&mut self, shape: &Shape, rest: &mut Remaining, runs: &mut Runs) -> bool {
         let largest = runs.runs.iter().map(|run| run.total()).max().unwrap_or(0);
         let weight = runs.runs.first().map(|run| run.weight);
-        let weighs_alike = runs.are_alike || runs.runs.iter().all(|run| Some(run.weight) == weight);
+        let weighs_alike = runs.runs.iter().all(|run| Some(run.weight) == weight);
         if largest >= rest.cpus || !weighs_alike {
             return false;
         }
@@ -261,19 +242,18 @@ impl Selector {
                 break;
             }
             runs.runs[index].end = run.begin;
-            self.take_run(shape, run, rest);
+            self.take_run(shape, run.begin..run.end, run.cpus, rest);
         }
         rest.satisfied()
     }
 
     /// Takes nodes of a run: one, where one is enough; else from the first on, as many as are needed.
-    fn take_run(&mut self, shape: &Shape, run: Run, rest: &mut Remaining) {
-        let cpus = run.cpus;
+    pub(super) fn take_run(&mut self, shape: &Shape, run: Range<u32>, cpus: u32, rest: &mut Remaining) {
         if rest.nodes <= 1 && i64::from(cpus) >= rest.cpus {
-            self.take_alike(shape, run.begin, cpus, rest);
+            self.take_alike(shape, run.start, cpus, rest);
             return;
         }
-        for node in run.begin..run.end {
+        for node in run {
             if rest.max_nodes <= 0 || rest.satisfied() || (rest.max_nodes == 1 && i64::from(cpus) < rest.cpus) {
                 break;
             }
@@ -301,8 +281,8 @@ fn first_alone(nodes: &NodeSet) -> Option<u32> {
     })
 }
 
-/// The runs of a set, cut where weights change, with a weight and CPUs for all of them. O(words + runs).
-fn find_runs(nodes: &NodeSet, breaks: &NodeSet, runs: &mut Vec<Run>, (weight, cpus): (u64, u32)) {
+/// The runs of a set, cut where weights change. O(words + runs).
+fn find_runs(nodes: &NodeSet, breaks: &NodeSet, runs: &mut Vec<Run>) {
     runs.clear();
     let (mut ended, mut last) = (0, 0);
     for index in 0..nodes.n_words() {
@@ -311,7 +291,7 @@ fn find_runs(nodes: &NodeSet, breaks: &NodeSet, runs: &mut Vec<Run>, (weight, cp
         let behind = word << 1 | last;
         last = word >> 63;
         for node in nodes_of(index, word & (!behind | breaks)) {
-            runs.push(Run { begin: node.0, end: 0, weight, cpus });
+            runs.push(Run { begin: node.0, end: 0, weight: 0, cpus: 0 });
         }
         for node in nodes_of(index, behind & (!word | breaks)) {
             runs[ended].end = node.0;

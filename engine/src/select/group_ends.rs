@@ -19,6 +19,23 @@ pub(super) enum Passed {
 /// The window of a test's first group [s].
 const FIRST_WINDOW: i64 = 30;
 
+/// The last window [s] for which something holds that holds up to some window; `None` if not even for the first. O(windows).
+pub(super) fn last_window(policy: WillRunPolicy, holds: impl Fn(i64) -> bool) -> Option<i64> {
+    let mut found = None;
+    let mut window = FIRST_WINDOW;
+    while holds(window) {
+        found = Some(window);
+        window = wider(policy, window);
+    }
+    found
+}
+
+/// The window after a window [s].
+pub(super) fn wider(policy: WillRunPolicy, window: i64) -> i64 {
+    let linear = policy.window_linear;
+    if linear > 0 { window + linear } else { window * 2 }
+}
+
 /// The same way through the running jobs. A group reaches from the job after the one before to the last job on usable nodes
 /// whose end lies in the window; if the window's very last job is none of those, to the next one after the window, since the
 /// test looks at the window's edge only when it has released a job. In one window at most every 202nd job ends a group
@@ -51,23 +68,29 @@ impl<'r> GroupEnds<'r> {
         let Some(first) = first else { return Passed::All };
         let anchor = first_anchor(self.ends[first]);
         self.anchor = Some(anchor);
-        let window = self.last_window(|window| anchor + window < bound);
+        let window = last_window(self.policy, |window| anchor + window < bound);
         let Some(window) = window else { return Passed::All };
         let up_to = |window: i64| self.ends.partition_point(|&end| end <= anchor + window);
         let next = up_to(window);
         // Whatever came before, at most the next two jobs are groups by themselves.
-        if let Some(later) = later
-            && let Some(one) = holding.first(next)
-            && let Some(two) = holding.first(one + 1).filter(|&two| self.ends[two] < bound)
-            && let Some(least) = self.ends_after(two + 1, anchor + self.wider(window), later, holding)
-        {
-            return Passed::Late(least);
+        let two = holding.first(next).and_then(|one| holding.first(one + 1)).filter(|&two| self.ends[two] < bound);
+        if let Some(two) = two {
+            let wider = wider(self.policy, window);
+            let least =
+                later.and_then(|later| self.end_of(two + 1, anchor + wider, holding).filter(|&end| end > later));
+            if let Some(least) = least {
+                return Passed::Late(least);
+            }
+            if self.is_one_group((next, two), anchor + wider, holding) {
+                (self.next, self.window) = (two + 1, wider);
+                return Passed::All;
+            }
         }
         let Some(last) = holding.last(first, next) else { return Passed::All };
         // The window in which that job is released.
         let release = self.ends[last];
-        let (begin, end) = match self.last_window(|window| anchor + window < release) {
-            Some(before) => (up_to(before), up_to(self.wider(before))),
+        let (begin, end) = match last_window(self.policy, |window| anchor + window < release) {
+            Some(before) => (up_to(before), up_to(wider(self.policy, before))),
             None => (first, up_to(FIRST_WINDOW)),
         };
         if end - begin >= GROUP_MAX {
@@ -84,38 +107,32 @@ impl<'r> GroupEnds<'r> {
         reached.filter(|&end| end >= next).map_or(Passed::All, |end| Passed::Upon(self.jobs[end].moment()))
     }
 
-    /// If all groups to come end after a time [s]: a time after it, before which none of them does. O(log jobs).
+    /// Whether the group that ends with a window up to `edge` [s] is tested, and where, is the same whichever of the jobs from `next` to `two`, all
+    /// of which end before it, belong to groups before. O(log jobs), and a look at each job of a window where there are more than 200.
+    fn is_one_group(&self, (next, two): (usize, usize), edge: i64, holding: &mut Overlap<'_>) -> bool {
+        let third = two + 1;
+        let beyond = third + self.ends[third..].partition_point(|&end| end <= edge);
+        // The window is as wide as that for the job after `two` already.
+        if beyond == third || holding.last(third, beyond).is_none() {
+            return false;
+        }
+        // Up to two of them more.
+        beyond - next < GROUP_MAX || (1..GROUP_MAX - 2).contains(&(holding.count(third, beyond) % (GROUP_MAX + 1)))
+    }
+
+    /// If all groups to come that are tested end after a time [s]: a time after it, before which none of them does. O(log jobs).
     pub(super) fn all_after(&self, time: i64, holding: &mut Overlap<'_>) -> Option<i64> {
         let edge = self.anchor.filter(|_| !self.policy.linear)? + self.window;
-        self.ends_after(self.next, edge, time, holding)
+        self.end_of(self.next, edge, holding).filter(|&end| end > time)
     }
 
-    /// If the group that begins at `next` with a window up to `edge` [s], and all after it, end after a time [s]: a time as above.
-    fn ends_after(&self, next: usize, edge: i64, time: i64, holding: &mut Overlap<'_>) -> Option<i64> {
-        let ends = &self.ends[next..];
-        let in_window = ends.partition_point(|&end| end <= edge).checked_sub(1)?;
-        let end = ends[in_window];
-        // A group ends with its window's last job or later, unless no job at all comes after.
-        let after = next + ends.partition_point(|&end| end <= time);
-        let one = holding.first(after).filter(|_| end > time)?;
-        Some(end.min(self.ends[one]))
-    }
-
-    /// The last window for which something holds that holds up to some window; `None` if not even for the first.
-    fn last_window(&self, holds: impl Fn(i64) -> bool) -> Option<i64> {
-        let mut found = None;
-        let mut window = FIRST_WINDOW;
-        while holds(window) {
-            found = Some(window);
-            window = self.wider(window);
-        }
-        found
-    }
-
-    /// The window after a window.
-    fn wider(&self, window: i64) -> i64 {
-        let linear = self.policy.window_linear;
-        if linear > 0 { window + linear } else { window * 2 }
+    /// Before which time [s] no group is tested out of those that begin at `next` or later with a window up to `edge` [s] or later: the window's
+    /// last job if it is on usable nodes, else the next one after the window, else the last one in it. O(log jobs).
+    fn end_of(&self, next: usize, edge: i64, holding: &mut Overlap<'_>) -> Option<i64> {
+        let beyond = next + self.ends[next..].partition_point(|&end| end <= edge);
+        let last = holding.last(beyond.saturating_sub(1).max(next), beyond);
+        let end = last.or_else(|| holding.first(beyond)).or_else(|| holding.last(next, beyond))?;
+        Some(self.ends[end])
     }
 
     /// The last job of the next group that is tested; `None` if there is none. O(log jobs), and a look at each job of a window
@@ -198,7 +215,7 @@ impl<'r> GroupEnds<'r> {
     fn widen(&mut self, anchor: i64) {
         let Some(&next) = self.ends.get(self.next) else { return };
         loop {
-            self.window = self.wider(self.window);
+            self.window = wider(self.policy, self.window);
             if next <= anchor + self.window {
                 break;
             }

@@ -5,6 +5,7 @@
 mod busy;
 mod by_leaves;
 pub(crate) mod by_runs;
+mod even_runs;
 mod far;
 pub(crate) mod free;
 pub(crate) mod gathered;
@@ -12,6 +13,7 @@ pub(crate) mod group_ends;
 pub(crate) mod layout;
 pub(crate) mod near;
 mod one_node;
+pub(crate) mod outlook;
 pub(crate) mod overlap;
 pub(crate) mod pick;
 pub(crate) mod predict;
@@ -86,6 +88,7 @@ pub(crate) struct Selector {
     offered: Vec<(u64, u32)>,
     round: u64,
     by_runs: by_runs::Runs,
+    even_runs: even_runs::EvenRuns,
     /// When the jobs on a few usable nodes end, in [`Selector::predict`].
     held: Vec<ready::Moment>,
     blocks: overlap::Blocks,
@@ -129,6 +132,7 @@ impl Selector {
             offered: vec![(0, 0); cluster.nodes.len()],
             round: 0,
             by_runs: by_runs::Runs::default(),
+            even_runs: even_runs::EvenRuns::default(),
             held: Vec::new(),
             blocks: overlap::Blocks::default(),
             ripe: NodeSet::empty(cluster.nodes.len()),

@@ -48,8 +48,8 @@ const NEAR: usize = 6;
 /// What is known of 64 jobs.
 #[derive(Clone, Debug, Default)]
 struct Block {
-    /// The test for which the mask is known.
-    test: u64,
+    /// The position in [`Blocks::changed`] up to which the mask is true.
+    seen: u64,
     /// The jobs that hold usable nodes.
     mask: u64,
     /// The state of the running jobs of which the nodes are known.
@@ -58,11 +58,42 @@ struct Block {
     nodes: NodeSet,
 }
 
+/// So many nodes at most may become usable, or not, between two tests for masks to be kept where they hold.
+const FEW: usize = 32;
+
 /// Blocks of 64 jobs by position, kept between tests.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
     blocks: Vec<Block>,
-    test: u64,
+    /// The usable nodes of the last test.
+    usable: NodeSet,
+    /// The nodes that became usable, or not, from test to test; what is older than `forgotten` entries is gone.
+    changed: Vec<NodeId>,
+    forgotten: u64,
+    /// The state of the running jobs of which that is true.
+    version: u64,
+}
+
+impl Blocks {
+    /// A new test. O(words).
+    fn begin(&mut self, running: &InOrder, usable: &NodeSet) {
+        let n_blocks = running.jobs.len().div_ceil(64);
+        if self.blocks.len() < n_blocks {
+            self.blocks.resize_with(n_blocks, Block::default);
+        }
+        let (position, same) = (self.position(), self.version == running.version);
+        if !self.usable.change_to(usable, FEW, &mut self.changed) || !same || self.changed.len() > 2 * FEW {
+            // Later than any mask.
+            self.forgotten = position + 1;
+            self.changed.clear();
+            self.version = running.version;
+        }
+    }
+
+    /// Counts the changes.
+    fn position(&self) -> u64 {
+        self.forgotten + self.changed.len() as u64
+    }
 }
 
 /// The running jobs that hold some of the usable nodes, in one test.
@@ -75,6 +106,8 @@ pub(super) struct Overlap<'t> {
     /// Node ranges of all jobs.
     ranges: &'t [(u32, u32)],
     blocks: &'t mut Blocks,
+    /// Whether the blocks are of this test: most ask for none.
+    begun: bool,
 }
 
 impl<'t> Overlap<'t> {
@@ -85,12 +118,7 @@ impl<'t> Overlap<'t> {
         ranges: &'t [(u32, u32)],
         blocks: &'t mut Blocks,
     ) -> Self {
-        blocks.test += 1;
-        let n_blocks = running.jobs.len().div_ceil(64);
-        if blocks.blocks.len() < n_blocks {
-            blocks.blocks.resize_with(n_blocks, Block::default);
-        }
-        Self { running, usable, within: usable.extent(), ranges, blocks }
+        Self { running, usable, within: usable.extent(), ranges, blocks, begun: false }
     }
 
     /// The jobs, and beside them their ends.
@@ -98,13 +126,22 @@ impl<'t> Overlap<'t> {
         self.running.with_ends()
     }
 
-    /// The jobs `64 × index` and on that hold usable nodes. O(words) if none does; else O(64) the first time. The nodes they hold together are
-    /// gathered once for all tests until a job starts or ends.
+    /// The jobs `64 × index` and on that hold usable nodes. O(words) if none does; else O(64), unless few nodes have changed since it was asked
+    /// and none of them is theirs. The nodes they hold together are gathered once for all tests until a job starts or ends.
     fn mask(&mut self, index: usize) -> u64 {
         let (running, ranges) = (self.running, self.ranges);
-        let block = &mut self.blocks.blocks[index];
-        if block.test == self.blocks.test {
-            return block.mask;
+        if !std::mem::replace(&mut self.begun, true) {
+            self.blocks.begin(running, self.usable);
+        }
+        let position = self.blocks.position();
+        let Blocks { blocks, changed, forgotten, .. } = &mut *self.blocks;
+        let block = &mut blocks[index];
+        if let Some(seen) = block.seen.checked_sub(*forgotten) {
+            let mut since = changed[seen as usize..].iter();
+            if block.version == running.version && !since.any(|&node| block.nodes.contains(node)) {
+                block.seen = position;
+                return block.mask;
+            }
         }
         let begin = index * 64;
         let end = (begin + 64).min(running.jobs.len());
@@ -115,7 +152,7 @@ impl<'t> Overlap<'t> {
                 job.add_nodes(&mut block.nodes, ranges);
             }
         }
-        block.test = self.blocks.test;
+        block.seen = position;
         block.mask = 0;
         if block.nodes.intersects_within(self.usable, self.within.clone()) {
             block.mask = self.usable.mask_of(&running.first[begin..end]);
@@ -134,8 +171,7 @@ impl<'t> Overlap<'t> {
     /// Whether a job does. O(1), more if it has several nodes.
     fn holds(&self, at: usize) -> bool {
         self.usable.contains(self.running.first[at])
-            || (self.running.jobs[at].has_several()
-                && self.running.jobs[at].holds_any(self.usable, &self.within, self.ranges))
+            || self.running.jobs[at].is_on(self.usable, &self.within, self.ranges)
     }
 
     /// The first such job at `from` or after.

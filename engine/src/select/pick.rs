@@ -135,9 +135,14 @@ impl Remaining {
 
     /// Whether so many nodes cover what is still needed, down to the least the job accepts.
     pub(super) fn suffice(&self, shape: &Shape, nodes: i64) -> bool {
+        nodes >= self.least_run(shape)
+    }
+
+    /// As many nodes as [`Remaining::suffice`].
+    pub(super) fn least_run(&self, shape: &Shape) -> i64 {
         let most = if shape.gres_of_job.is_empty() { shape.wanted_nodes } else { shape.spread };
         let slack = i64::from(most) - i64::from(shape.spread);
-        nodes >= self.nodes - slack.max(0)
+        self.nodes - slack.max(0)
     }
 
     /// Whether what was taken will do.

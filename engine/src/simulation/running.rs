@@ -45,6 +45,11 @@ impl Running {
             && mine.iter().any(|&(first, last)| nodes.intersects_range(NodeId(first), NodeId(last)))
     }
 
+    /// Whether it holds a node out of `nodes`, whose words are `within`; as above.
+    pub(crate) fn is_on(&self, nodes: &NodeSet, within: &Range<usize>, ranges: &[(u32, u32)]) -> bool {
+        nodes.contains(self.node) || (self.has_several() && self.holds_any(nodes, within, ranges))
+    }
+
     /// Adds its nodes to a set; `ranges` are those of all jobs. O(its ranges and their words).
     pub(crate) fn add_nodes(&self, nodes: &mut NodeSet, ranges: &[(u32, u32)]) {
         nodes.insert(self.node);

@@ -308,11 +308,13 @@ fn find(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle)
         if !reaches_all {
             candidates.reach.pass(controller, record, waits);
         }
+        if capped && waits && candidates.counts.are_used_up(controller, record) {
+            // So will they be when the cycle comes to it.
+            continue;
+        }
         if capped && waits && controller.partition_allows(record.job, record.partition) {
             // The cycle counts this record before it comes to later ones.
-            if !candidates.counts.admit(controller, record) {
-                continue;
-            }
+            candidates.counts.admit(controller, record);
         } else if backfill.counts.are_used_up(controller, record) {
             continue;
         }

@@ -25,6 +25,28 @@ pub(super) fn bound(controller: &mut Controller<'_>, backfill: &Backfill, record
     )
 }
 
+/// A bound [s] under what [`will_run`] would say at any try of the record that cannot be met before `bound` [s], to pass over those
+/// before `later` [s]. O(words) at the record's first.
+pub(super) fn outlook(
+    controller: &Controller<'_>,
+    backfill: &mut Backfill,
+    record: Record,
+    shape: &Shape,
+    (bound, later): (i64, i64),
+) -> i64 {
+    let running = (backfill.ends.in_order(&controller.running), controller.node_ranges.as_slice());
+    let policy = policy(controller);
+    let outlook = &mut backfill.outlook;
+    if outlook.is_new() {
+        outlook.sure.become_common([&backfill.base, backfill.timeline.untouched(), &shape.tested]);
+        for &node in &controller.scenario.workload.requests[record.request.index()].excluded_nodes {
+            outlook.sure.remove(node);
+        }
+        outlook.begin(policy, running, &backfill.base);
+    }
+    outlook.not_before(policy, running, (bound, later))
+}
+
 /// Whether tests may not be left out: what they leave behind is read.
 pub(super) fn is_by_definition(controller: &Controller<'_>, shape: &Shape) -> bool {
     controller.by_definition() || shape.strays || (controller.selector.gpus_stay && controller.selector.favours(shape))

@@ -8,11 +8,11 @@ use crate::select::shape::Shape;
 use crate::simulation::{Controller, seconds};
 
 use super::bounds::Demand;
-use super::foresee::{bound, is_by_definition, will_run};
+use super::foresee::{bound, is_by_definition, outlook, will_run};
 use super::grid::Grid;
 use super::reserved::{Window, keep_reservations};
 use super::running::reserve;
-use super::{Backfill, Cycle, Exit, Next, candidates, first_tests, hetjobs, table_size, window_seconds};
+use super::{Backfill, Cycle, Exit, LastTry, Next, candidates, first_tests, hetjobs, table_size, window_seconds};
 use crate::sched::queue::Record;
 
 /// What came of starting a job now.
@@ -66,6 +66,8 @@ fn find_place(
     (test_only, may_pass): (bool, bool),
 ) -> Next {
     backfill.unasked.clear();
+    backfill.last_try.bound = i64::MIN;
+    backfill.outlook.forget();
     let scenario = controller.scenario;
     let policy = &scenario.policy.backfill;
     let id = record.job;
@@ -120,7 +122,9 @@ fn find_place(
             backfill.valid_until = backfill.valid_until.min(now.saturating_add(slack));
         }
         if let (Some(demand), Some(later)) = (demand, later.filter(|_| may_pass && !test_only)) {
-            let bound = backfill.bounds.get(demand, try_from);
+            let known = backfill.bounds.get(demand, try_from);
+            let asks = now < known && known <= later && shape.unshared.is_none() && backfill.outlook.pays();
+            let bound = if asks { outlook(controller, backfill, record, shape, (known, later)) } else { known };
             if bound > later {
                 // As below, without a look at the nodes.
                 if shape.size_varies {
@@ -172,7 +176,13 @@ fn find_place(
             first_tests::test(controller, id, shape);
         }
         tested = true;
-        let bound = bound(controller, backfill, record, shape);
+        if backfill.last_try.bound == i64::MIN || backfill.last_try.nodes != backfill.usable {
+            let bound = bound(controller, backfill, record, shape);
+            backfill.last_try.bound = bound;
+            backfill.last_try.not_before = bound;
+            backfill.last_try.nodes.copy_from(&backfill.usable);
+        }
+        let LastTry { bound, not_before, .. } = backfill.last_try;
         demand = demand.or_else(|| Demand::of(&controller.ready, record, shape, limit));
         // With fewer nodes it says nothing of other users' jobs.
         if let Some(demand) = demand.filter(|_| !for_others) {
@@ -181,12 +191,12 @@ fn find_place(
         let asks_all = is_component
             || (shape.size_varies && (is_by_definition(controller, shape) || controller.reservations.any()));
         let useless_after = again.filter(|_| !asks_all);
-        if let Some(later) = useless_after.filter(|&later| bound > later) {
+        if let Some(later) = useless_after.filter(|&later| not_before > later) {
             if shape.size_varies {
                 backfill.unasked.push(try_from);
             }
             // Whatever will-run says is after that: it is asked again there.
-            backfill.valid_until = backfill.valid_until.min(bound);
+            backfill.valid_until = backfill.valid_until.min(not_before);
             try_from = later;
             continue;
         }
@@ -199,6 +209,7 @@ fn find_place(
                 None => return Next::Record,
             }
         };
+        backfill.last_try.not_before = found;
         if shape.size_varies && useless_after.is_some_and(|later| found > later) {
             backfill.unasked.push(try_from);
         } else if shape.size_varies {
