@@ -104,19 +104,8 @@ impl Ripening {
 
     /// When so many nodes out of `usable` are ready [s]. O(words × log nodes), more when nodes have moved.
     pub(super) fn when(&mut self, needed: usize, usable: &NodeSet) -> Option<i64> {
-        let mut missing = needed;
-        let mut among = |entries: &[(i64, NodeId)]| {
-            entries.iter().find_map(|&(time, node)| {
-                missing -= usize::from(usable.contains(node));
-                (missing == 0).then_some(time)
-            })
-        };
-        let head = &self.order[..self.order.len().min(STEP)];
-        if let Some(time) = among(head) {
-            return Some(time);
-        }
         // The first `few` steps hold too few usable nodes, the first `many` enough. Requests for as much follow each other.
-        let (mut few, mut held) = (1, needed - missing);
+        let (mut few, mut held) = (0, 0);
         let mut many = self.order.len() / STEP + 1;
         let (mut probe, mut stride) = (self.hint, 1);
         while few + 1 < many {
@@ -134,7 +123,7 @@ impl Ripening {
             stride *= 2;
         }
         self.hint = many;
-        missing = needed - held;
+        let mut missing = needed - held;
         self.order.get(few * STEP..)?.iter().find_map(|&(time, node)| {
             missing -= usize::from(usable.contains(node));
             (missing == 0).then_some(time)

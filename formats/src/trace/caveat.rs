@@ -85,6 +85,9 @@ caveats! {
     StateUnknown, Warning, "State", "in a state that is not known: taken as ended without success", "";
     /// A pending array whose task list was cut.
     TaskListCut, Warning, "JobID", "pending arrays whose task list is cut short (...): only the listed tasks are read", "set SLURM_BITSTR_LEN=0 for the export";
+    /// Tasks of arrays without a row.
+    TasksMissing, Warning, "JobID", "array tasks that the command line names and the trace does not hold: left out (Slurm loses rows of arrays that wait in several partitions)",
+        "export a period that holds the whole arrays, with --duplicates";
     /// A delimiter in a field.
     DelimiterInField, Warning, "", "rows with the delimiter inside a field: read as the columns' contents tell", "export with --delimiter and a string that no field holds";
     /// A newline in a field.

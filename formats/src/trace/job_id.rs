@@ -109,6 +109,18 @@ fn range(item: &[u8]) -> Option<(u32, u32, u32)> {
     (stride > 0 && first <= last).then_some((first, last, stride))
 }
 
+/// How many tasks an `--array` option's value names, each once; `None` if it is not understood or names more than Slurm allows. O(tasks).
+pub(crate) fn array_tasks(value: &[u8]) -> Option<u32> {
+    /// Slurm's largest MaxArraySize.
+    const MOST: u64 = 4_000_001;
+    let tasks = pending(0, value).filter(|tasks| !tasks.cut && tasks.count() <= MOST)?;
+    let named = match tasks.ranges.len() {
+        1 => tasks.count(),
+        _ => tasks.tasks().collect::<std::collections::BTreeSet<_>>().len() as u64,
+    };
+    u32::try_from(named).ok()
+}
+
 /// The `%N` of an `--array` option's value.
 pub(crate) fn array_limit(value: &[u8]) -> Option<u32> {
     let at = value.iter().position(|&byte| byte == b'%')?;
@@ -145,6 +157,20 @@ mod tests {
             ("5_[0-8:4,9,...]", "5: [0, 4, 8, 9] None"),
         ] {
             assert_eq!(name(text).as_deref(), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_tasks_of_an_array_are_counted_once() {
+        for (text, expected) in [
+            ("0-9", Some(10)),
+            ("1-9:4%2", Some(3)),
+            ("7", Some(1)),
+            ("1-5,3-7,9", Some(8)),
+            ("1-", None),
+            ("0-9999999", None),
+        ] {
+            assert_eq!(array_tasks(text.as_bytes()), expected, "{text}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! `sacct --parsable2`: rows to jobs.
 
+use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use foresite_engine::job::{JobName, JobPart};
@@ -7,7 +8,7 @@ use jiff::tz::TimeZone;
 
 use super::caveat::CaveatKind;
 use super::column::Column;
-use super::job_id::{JobId, PendingTasks};
+use super::job_id::{JobId, PendingTasks, array_tasks};
 use super::layout::Layout;
 use super::lines::Lines;
 use super::log::Log;
@@ -37,6 +38,8 @@ struct Jobs {
     requests: Vec<TraceRequest>,
     by_request: Map<TraceRequest, u32>,
     pending_tasks: u64,
+    /// Of arrays: the tasks that the command line names and those that have come, and the first row's line.
+    arrays: BTreeMap<u64, (u32, u32, u64)>,
     cluster: Option<Symbol>,
 }
 
@@ -69,6 +72,7 @@ pub(crate) fn read<R: BufRead>(
         requests: Vec::new(),
         by_request: Map::default(),
         pending_tasks: 0,
+        arrays: BTreeMap::new(),
         cluster: None,
     };
     let mut rows = Rows::new(lines, first, header);
@@ -89,6 +93,11 @@ pub(crate) fn read<R: BufRead>(
         let row = cutter.row(&text);
         let mut reader = RowReader { clock: &mut clock, strings: &mut strings, log, line, present };
         jobs.take(&row, &mut reader);
+    }
+    for (named, come, line) in jobs.arrays.into_values().filter(|&(_, come, _)| come > 0) {
+        for _ in come..named {
+            log.caveat(CaveatKind::TasksMissing, line);
+        }
     }
     for job in jobs.jobs.iter().filter(|_| !tells_constraints) {
         log.caveat(CaveatKind::ConstraintsUnknown, job.line);
@@ -256,7 +265,10 @@ impl Jobs {
             }
         };
         self.check_cluster(row, reader);
-        let Some((mut job, request)) = reader.job(row, &parsed) else { return };
+        let Some((mut job, request, tasks)) = reader.job(row, &parsed) else { return };
+        if !tasks.is_empty() {
+            self.arrays.entry(job.name.id).or_insert_with(|| (array_tasks(tasks).unwrap_or(0), 0, line));
+        }
         job.request = self.intern(request);
         match parsed {
             JobId::Pending(tasks) => self.take_pending(&tasks, &job, reader.log),
@@ -311,6 +323,9 @@ impl Jobs {
         let next = u32::try_from(self.jobs.len()).unwrap_or(u32::MAX);
         let index = *self.by_name.entry(job.name).or_insert(next);
         let Some(known) = self.jobs.get_mut(index as usize) else {
+            if let (JobPart::Task(_), Some((_, come, _))) = (job.name.part, self.arrays.get_mut(&job.name.id)) {
+                *come += 1;
+            }
             self.jobs.push(job);
             return;
         };

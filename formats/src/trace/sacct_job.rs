@@ -44,8 +44,9 @@ struct Ending {
 const STAMP_SECONDS: i64 = 60;
 
 impl RowReader<'_> {
-    /// The job of a row and its request; `None` for a fault, which the log then holds. The job's request index is not set.
-    pub(crate) fn job(&mut self, row: &Row<'_>, id: &JobId) -> Option<(TraceJob, TraceRequest)> {
+    /// The job of a row, its request, and the tasks that its command line names; `None` for a fault, which the log then holds. The job's request
+    /// index is not set.
+    pub(crate) fn job<'r>(&mut self, row: &Row<'r>, id: &JobId) -> Option<(TraceJob, TraceRequest, &'r [u8])> {
         let (name, pending_limit) = match id {
             JobId::One(name) => (*name, None),
             JobId::Pending(tasks) => (JobName { id: tasks.id, part: JobPart::Whole }, tasks.limit),
@@ -132,7 +133,7 @@ impl RowReader<'_> {
             nice,
             extra: (extra != TraceExtra::default()).then(|| Box::new(extra)),
         };
-        Some((job, request))
+        Some((job, request, options.map_or(&[], |options| options.array)))
     }
 
     /// Takes what the command line says about when the job may start; true if that replaces the recorded Eligible.
@@ -140,7 +141,7 @@ impl RowReader<'_> {
         extra.time_min = options.time_min;
         extra.requeue = options.requeue;
         extra.prefer = self.strings.intern(options.prefer);
-        if options.array && matches!(name.part, JobPart::Task(_)) {
+        if !options.array.is_empty() && matches!(name.part, JobPart::Task(_)) {
             extra.array_task_limit = options.array_limit;
         }
         if !options.deadline.is_empty() {

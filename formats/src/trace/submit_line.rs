@@ -37,7 +37,8 @@ pub(crate) struct Options<'a> {
     pub(crate) dependency_unknown: bool,
     pub(crate) begin: &'a [u8],
     pub(crate) deadline: &'a [u8],
-    pub(crate) array: bool,
+    /// The tasks that `--array` names; empty without it.
+    pub(crate) array: &'a [u8],
     pub(crate) array_limit: Option<u32>,
     pub(crate) node_list: &'a [u8],
     pub(crate) exclude: &'a [u8],
@@ -325,7 +326,7 @@ impl<'a> Options<'a> {
             Opt::Begin => set(&mut self.begin, value),
             Opt::Deadline => set(&mut self.deadline, value),
             Opt::Array => {
-                self.array = true;
+                self.array = value;
                 set(&mut self.array_limit, array_limit(value))
             }
             Opt::NodeList => set(&mut self.node_list, value),

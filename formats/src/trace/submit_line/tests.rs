@@ -47,7 +47,7 @@ fn a_whole_command_line_is_understood() {
     assert!(remarks(line).is_empty());
     let options = options(line);
     assert_eq!((options.tasks, options.cpus_per_task, options.memory), (Some(1), Some(2), Some(Memory::PerNode(1000))));
-    assert_eq!((options.array, options.array_limit), (true, Some(3)));
+    assert_eq!((options.array, options.array_limit), (&b"0-9%3"[..], Some(3)));
     assert_eq!((options.constraint, options.partition, options.begin), (&b"CPU-M"[..], &b"a,b"[..], &b"now+600"[..]));
     assert_eq!((options.node_list, options.exclude, options.job_name), (&b"n[1-2]"[..], &b"n3"[..], &b"j112"[..]));
     assert_eq!((options.gres, options.gpus.len()), (&b"gpu:2"[..], 0));

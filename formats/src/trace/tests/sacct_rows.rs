@@ -152,6 +152,20 @@ fn a_requeue_without_a_later_row_is_named() {
     assert!(!trace.jobs[0].succeeded());
 }
 
+/// Recorded (m-plain, o-mix): of arrays that wait in several partitions sacct loses rows.
+#[test]
+fn tasks_that_the_trace_does_not_hold_are_counted() {
+    let missing = |rows: &[(&str, &str)]| {
+        let rows = rows.iter().map(|&(id, line)| row(&[("JobID", id), ("SubmitLine", line)])).collect::<Vec<_>>();
+        let trace = trace(&format!("{HEADER}\n{}\n", rows.join("\n")));
+        trace.caveats.iter().find(|it| it.kind == CaveatKind::TasksMissing).map(|it| (it.count, it.line))
+    };
+    let (five, two) = ("sbatch --array=1-5 -n 48 j.sh", "sbatch -a 0,7%1 -n 48 j.sh");
+    assert_eq!(missing(&[("7_1", five), ("7_3", five), ("7_[4-5]", five), ("8_0", two), ("8_7", two)]), Some((1, 2)));
+    assert_eq!(missing(&[("7_[1-5]", five), ("8_7", two), ("8_7", two)]), Some((1, 3)));
+    assert_eq!(missing(&[("7_[1-5]", five), ("9", two)]), None);
+}
+
 #[test]
 fn preferred_features_and_switches_are_kept_and_no_caveat() {
     let count = |line: &str| {
