@@ -14,8 +14,8 @@ pub struct Moments {
     pub priority: Vec<i64>,
     /// By job of the workload: when its submission was accepted.
     pub arrivals: Vec<Option<i64>>,
-    /// By job of the workload: how long its (last) run took [ms].
-    pub runs: Vec<Option<i64>>,
+    /// By job of the workload: its (last) run.
+    pub runs: Vec<Option<RecordedRun>>,
     /// Time-limit scans that found a job's time over; not all there were.
     pub scans: Vec<i64>,
     /// By job of the workload: when it was back in the queue, its nodes having answered.
@@ -35,4 +35,13 @@ pub struct RecordedCycle {
     pub work: i64,
     /// Its end [ms since the Unix epoch].
     pub end: i64,
+}
+
+/// A recorded run of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordedRun {
+    /// How long it took [ms].
+    pub length: i64,
+    /// Somebody ended it, its limit for instance: its nodes answer later.
+    pub is_killed: bool,
 }

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 
-use foresite_engine::moments::{Moments, RecordedCycle};
+use foresite_engine::moments::{Moments, RecordedCycle, RecordedRun};
 use foresite_engine::scenario::Scenario;
 use jiff::tz::TimeZone;
 
@@ -29,7 +29,8 @@ pub struct ControllerLog {
     /// By the job's id as slurmctld writes it (`12`, `12_3`, `12+1`).
     arrivals: HashMap<String, i64>,
     starts: HashMap<String, i64>,
-    ends: HashMap<String, i64>,
+    /// And whether it was killed.
+    ends: HashMap<String, (i64, bool)>,
     scans: Vec<i64>,
     returns: HashMap<String, Vec<i64>>,
     /// By name.
@@ -44,7 +45,7 @@ enum Told<'l> {
     Decay,
     Arrives(&'l str),
     Starts(&'l str),
-    Ends(&'l str),
+    Ends { job: &'l str, killed: bool },
     Returns(&'l str),
     Reserves(&'l str),
     Scan,
@@ -71,12 +72,13 @@ fn told(text: &str) -> Option<Told<'_>> {
         job_id(text).map(Told::Arrives)
     } else if text.contains("sched: Allocate JobId=") || text.contains("_start_job: Started JobId=") {
         job_id(text).map(Told::Starts)
-    } else if (text.contains("_job_complete: JobId=") && !text.trim_end().ends_with("done"))
-        || text.contains("Time limit exhausted for JobId=")
+    } else if text.contains("_job_complete: JobId=") && !text.trim_end().ends_with("done") {
+        job_id(text).map(|job| Told::Ends { job, killed: false })
+    } else if text.contains("Time limit exhausted for JobId=")
         || text.contains("Reservation ended for JobId=")
         || text.contains(" timed out, ")
     {
-        job_id(text).map(Told::Ends)
+        job_id(text).map(|job| Told::Ends { job, killed: true })
     } else if text.trim_start().starts_with("Requeuing JobId=") {
         job_id(text).map(Told::Returns)
     } else if let Some((_, rest)) = text.split_once("sched: Created reservation=") {
@@ -127,7 +129,7 @@ impl ControllerLog {
             Told::Main { full } => self.main.push((next, full)),
             Told::Backfill => self.backfill.push(RecordedCycle { begin: next, work: 0, end: next }),
             Told::Arrives(job) => drop(self.arrivals.insert(job.to_owned(), next)),
-            Told::Ends(job) => drop(self.ends.entry(job.to_owned()).or_insert(next)),
+            Told::Ends { job, killed } => drop(self.ends.entry(job.to_owned()).or_insert((next, killed))),
             Told::Returns(job) => self.returns.entry(job.to_owned()).or_default().push(next),
             Told::Reserves(name) => drop(self.reservations.insert(name.to_owned(), at)),
             Told::Starts(job) => {
@@ -162,7 +164,10 @@ impl ControllerLog {
             // All tasks of an array come with one submission, and all components of a heterogeneous job.
             self.arrivals.get(name).or_else(|| self.arrivals.get(&job.name.id.to_string())).copied()
         });
-        let runs = names.iter().map(|name| Some(self.ends.get(name)? - self.starts.get(name)?));
+        let runs = names.iter().map(|name| {
+            let (start, &(end, is_killed)) = (self.starts.get(name)?, self.ends.get(name)?);
+            Some(RecordedRun { length: end - start, is_killed })
+        });
         let (mut arrivals, runs): (Vec<_>, Vec<_>) = (arrivals.collect(), runs.collect());
         let returns = names.iter().map(|name| self.returns.get(name).cloned().unwrap_or_default()).collect();
         let period = i64::from(scenario.policy.priority.calc_period.max(1)) * 1000;
@@ -228,7 +233,7 @@ no time here";
         assert_eq!(log.arrivals["40"], begin + 80_184);
         assert_eq!(log.main, [(begin + 153, false)]);
         assert_eq!(log.backfill, [RecordedCycle { begin: begin + 1049, work: 14, end: begin + 1063 }]);
-        assert_eq!(log.ends["35_0"] - log.starts["35_0"], 17_449);
+        assert_eq!(log.ends["35_0"].0 - log.starts["35_0"], 17_449);
         assert_eq!(log.scans, [begin + 501_507, begin + 531_507]);
         assert_eq!(log.returns["2"], [begin + 531_630]);
         assert!(found[0].message.contains("1 main and 1 backfill cycles, 1 ends"), "{found:?}");

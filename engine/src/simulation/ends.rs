@@ -94,15 +94,17 @@ impl Controller<'_> {
         // Whose step still runs when it is signalled answers later, and asks for the main scheduler at once (slurmd's req.c and
         // proc_req.c of 22.05.8), unless `defer`.
         let is_signalled = how != RunEnded::Itself;
-        let alone = || self.timers.recorded_answer().unwrap_or(COMPLETING_MS);
-        let struck = || self.timers.recorded_answer_to_signal(self.now).unwrap_or(KILLED_COMPLETING_MS);
-        let answer = if is_signalled { struck() } else { alone() } + epilog + spread;
+        let alone = self.timers.recorded_answer().unwrap_or(COMPLETING_MS);
+        let min_interval = (self.scenario.policy.main.sched_min_interval_us / 1000) as i64;
+        let mut recorded_struck = || self.timers.recorded_answer_to_signal(self.now, min_interval);
+        let struck = is_signalled.then(|| recorded_struck().unwrap_or(KILLED_COMPLETING_MS));
+        let answer = struck.unwrap_or(alone) + epilog + spread;
         let recorded = self.timers.recorded_return(id.index(), self.now).filter(|_| returns);
         let answer = recorded.map_or(answer, |at| at - self.now);
         self.events.push(self.now + answer, Event::NodesFree { job: id });
         // Where no step of it runs a node answers at once (slurmd's req.c, `_rpc_terminate_job`; rec o-pre); the script runs on the first, and
         // is taken to run none elsewhere.
-        let others = alone() + epilog + spread;
+        let others = alone + epilog + spread;
         if is_signalled && n_nodes > 1 && others < answer {
             self.events.push(self.now + others, Event::OtherNodesFree { job: id });
         }

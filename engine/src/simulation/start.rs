@@ -78,11 +78,12 @@ impl Controller<'_> {
             None => self.scenario.policy.over_time_limit,
         };
         let behind = (seconds(self.now) - start) * SECOND;
+        let recorded = self.timers.recorded_run(id.index());
         let natural = match is_off(Rule::EarlyEnds) {
             true => limit_end * SECOND,
             false => {
-                let recorded = self.timers.recorded_run(id.index());
-                self.now - behind + recorded.unwrap_or_else(|| self.run_ms(id, run, live.limit_seconds, behind))
+                let drawn = || self.run_ms(id, run, live.limit_seconds, behind);
+                self.now - behind + recorded.map_or_else(drawn, |recorded| recorded.length)
             }
         };
         let over = over.map(|minutes| limit_end + i64::from(minutes) * 60);
@@ -91,10 +92,10 @@ impl Controller<'_> {
         let unbounded = run.is_bound && !by_itself;
         let kill = over.filter(|_| !is_off(Rule::TimeLimitKills)).map(|over| self.timers.scan_after(over));
         let kill = kill.into_iter().chain(self.reservation_kill(id)).min();
-        let kill = kill.filter(|_| self.timers.recorded_run(id.index()).is_none());
+        let kill = kill.filter(|_| recorded.is_none());
         let (end, killed) = match kill {
             Some(kill) if unbounded || kill < natural => (kill, true),
-            _ => (natural, false),
+            _ => (natural, recorded.is_some_and(|recorded| recorded.is_killed)),
         };
         self.events.push(end.max(self.now), Event::RunEnds { job: id, killed, starts });
         self.touch();

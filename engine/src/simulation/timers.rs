@@ -7,7 +7,7 @@ use super::scans::Scans;
 use super::{SECOND, seconds};
 use crate::Draws;
 use crate::ablation::{Rule, is_off};
-use crate::moments::Moments;
+use crate::moments::{Moments, RecordedRun};
 use crate::policy::{Policy, Scheduler};
 use crate::rng::{Purpose, Stream};
 
@@ -35,7 +35,11 @@ const SCAN_SECONDS: i64 = 30;
 /// The reservation sweep's period [s].
 const SWEEP_SECONDS: i64 = 5;
 /// After a signal nodes answer so late [ms] (docs/FIDELITY.md, facts 52 and 58).
-const ANSWERS_TO_SIGNALS: std::ops::RangeInclusive<i64> = 90..=200;
+const ANSWERS_TO_SIGNALS: std::ops::RangeInclusive<i64> = 50..=450;
+/// Jobs of a node that are struck together answer so long one after the other [ms].
+const ANSWERS_APART_MS: i64 = 30;
+/// A run that waited for `sched_min_interval` comes so long after it at most: what the run before it took [ms].
+const MERGED_RUN_MS: i64 = 50;
 
 /// Timers of one controller, in milliseconds; `i64::MAX` is never.
 #[derive(Debug)]
@@ -85,6 +89,8 @@ pub(crate) struct Timers {
     /// Recorded moments, and how far they have come.
     moments: Moments,
     next_main: usize,
+    /// The first recorded run that no answer to a signal has been taken to ask for.
+    next_answer: usize,
     next_backfill: usize,
     next_priority: usize,
 }
@@ -147,6 +153,7 @@ impl Timers {
             backfill_since_change: false,
             moments: Moments::default(),
             next_main: 0,
+            next_answer: 0,
             next_backfill: 0,
             next_priority: 0,
         };
@@ -188,8 +195,8 @@ impl Timers {
         }
     }
 
-    /// How long the recorded run of a job took [ms].
-    pub(crate) fn recorded_run(&self, job: usize) -> Option<i64> {
+    /// The recorded run of a job.
+    pub(crate) fn recorded_run(&self, job: usize) -> Option<RecordedRun> {
         self.moments.runs.get(job).copied().flatten()
     }
 
@@ -199,9 +206,25 @@ impl Timers {
     }
 
     /// How long nodes took to answer to a signal at `now` [ms]: their answer asks for the main scheduler, whose runs are recorded.
-    pub(crate) fn recorded_answer_to_signal(&self, now: i64) -> Option<i64> {
-        let runs = self.moments.main.get(self.next_main..)?.iter().map(|(at, _)| at - now);
-        runs.take_while(|after| after <= ANSWERS_TO_SIGNALS.end()).find(|after| ANSWERS_TO_SIGNALS.contains(after))
+    /// It asks for one run (proc_req.c of 22.05.8, `_slurm_rpc_epilog_complete`), so of those struck together each has the next one; where
+    /// there is no other, they had answered before it, or, if another came as soon as `min_interval` allows, after it (`_sched_agent`).
+    pub(crate) fn recorded_answer_to_signal(&mut self, now: i64, min_interval: i64) -> Option<i64> {
+        let runs = &self.moments.main;
+        let begin = self.next_main.max(self.next_answer);
+        let mut near = (begin..runs.len())
+            .map(|run| (run, runs[run].0 - now))
+            .take_while(|(_, after)| after <= ANSWERS_TO_SIGNALS.end());
+        if let Some((run, after)) = near.find(|(_, after)| ANSWERS_TO_SIGNALS.contains(after)) {
+            self.next_answer = run + 1;
+            return Some(after);
+        }
+        let at = runs.get(self.next_answer.checked_sub(1)?)?.0;
+        if !ANSWERS_TO_SIGNALS.contains(&(at - now)) {
+            return None;
+        }
+        let merged = at + min_interval..=at + min_interval + MERGED_RUN_MS;
+        let others_ask = min_interval > 0 && runs.get(self.next_answer).is_some_and(|run| merged.contains(&run.0));
+        Some(at - now + if others_ask { ANSWERS_APART_MS } else { 0 })
     }
 
     /// When a reservation is recorded to have been created [Unix s].
