@@ -176,7 +176,7 @@ impl ControllerLog {
             .filter(|_| scenario.policy.priority.multifactor)
             .map_or(0, |from| (self.last - from).max(0).div_euclid(period) + 1);
         let from = self.decay_from.unwrap_or_default();
-        // Of a submission that it refuses it says nothing.
+        // A submission that it refuses it does not name.
         let told = jobs.iter().zip(&arrivals).filter(|(job, _)| job.cancelled_at > job.submit);
         let unknown = told.filter(|(_, arrival)| arrival.is_none()).count();
         arrive_before_the_next(scenario, &mut arrivals);
