@@ -109,16 +109,25 @@ fn range(item: &[u8]) -> Option<(u32, u32, u32)> {
     (stride > 0 && first <= last).then_some((first, last, stride))
 }
 
-/// How many tasks an `--array` option's value names, each once; `None` if it is not understood or names more than Slurm allows. O(tasks).
+/// Slurm's largest MaxArraySize.
+pub(crate) const MOST_TASKS: u64 = 4_000_001;
+
+/// How many tasks an `--array` option's value names, each once; `None` if it is not understood, names more than Slurm allows, or has ranges
+/// with strides that overlap others. O(ranges log ranges), however many tasks they name.
 pub(crate) fn array_tasks(value: &[u8]) -> Option<u32> {
-    /// Slurm's largest MaxArraySize.
-    const MOST: u64 = 4_000_001;
-    let tasks = pending(0, value).filter(|tasks| !tasks.cut && tasks.count() <= MOST)?;
-    let named = match tasks.ranges.len() {
-        1 => tasks.count(),
-        _ => tasks.tasks().collect::<std::collections::BTreeSet<_>>().len() as u64,
-    };
-    u32::try_from(named).ok()
+    let mut tasks = pending(0, value).filter(|tasks| !tasks.cut)?;
+    tasks.ranges.sort_unstable();
+    let mut joined: Vec<(u32, u32, u32)> = Vec::new();
+    for (first, last, stride) in std::mem::take(&mut tasks.ranges) {
+        match joined.last_mut() {
+            Some(before) if first <= before.1 && (before.2, stride) == (1, 1) => before.1 = before.1.max(last),
+            Some(before) if first <= before.1 => return None,
+            _ => joined.push((first, last, stride)),
+        }
+    }
+    tasks.ranges = joined;
+    let named = tasks.count();
+    u32::try_from(named).ok().filter(|_| named <= MOST_TASKS)
 }
 
 /// The `%N` of an `--array` option's value.
@@ -167,6 +176,10 @@ mod tests {
             ("1-9:4%2", Some(3)),
             ("7", Some(1)),
             ("1-5,3-7,9", Some(8)),
+            ("9,1-3,2-4", Some(5)),
+            ("8,1-7:2", Some(5)),
+            ("0,1-3999999", Some(4_000_000)),
+            ("1-9:2,2-8:2", None),
             ("1-", None),
             ("0-9999999", None),
         ] {

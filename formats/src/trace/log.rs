@@ -66,11 +66,16 @@ impl Log {
 
     /// Counts a caveat about a job on `line`.
     pub(crate) fn caveat(&mut self, kind: CaveatKind, line: u64) {
+        self.caveats_of(kind, 1, line);
+    }
+
+    /// Counts a caveat about so many jobs, the first of them on `line`.
+    pub(crate) fn caveats_of(&mut self, kind: CaveatKind, jobs: u64, line: u64) {
         if let Some((count, first)) = self.caveats.get_mut(kind as usize) {
             if *count == 0 {
                 *first = line;
             }
-            *count += 1;
+            *count += jobs;
         }
     }
 

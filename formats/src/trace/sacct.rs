@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 
 use super::caveat::CaveatKind;
 use super::column::Column;
-use super::job_id::{JobId, PendingTasks, array_tasks};
+use super::job_id::{JobId, MOST_TASKS, PendingTasks, array_tasks};
 use super::layout::Layout;
 use super::lines::Lines;
 use super::log::Log;
@@ -24,8 +24,8 @@ use super::times::Clock;
 use crate::compression;
 use crate::diagnostic::Diagnostic;
 
-/// The most tasks that pending array records may stand for in one trace (Slurm's largest MaxArraySize).
-const MOST_PENDING_TASKS: u64 = 4_000_001;
+/// The most tasks that pending array records may stand for in one trace.
+const MOST_PENDING_TASKS: u64 = MOST_TASKS;
 /// The most lines that one row may be spread over by newlines in its fields.
 const MOST_JOINED: usize = 1000;
 /// The longest such row [bytes].
@@ -95,9 +95,7 @@ pub(crate) fn read<R: BufRead>(
         jobs.take(&row, &mut reader);
     }
     for (named, come, line) in jobs.arrays.into_values().filter(|&(_, come, _)| come > 0) {
-        for _ in come..named {
-            log.caveat(CaveatKind::TasksMissing, line);
-        }
+        log.caveats_of(CaveatKind::TasksMissing, u64::from(named.saturating_sub(come)), line);
     }
     for job in jobs.jobs.iter().filter(|_| !tells_constraints) {
         log.caveat(CaveatKind::ConstraintsUnknown, job.line);
