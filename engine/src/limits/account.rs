@@ -2,7 +2,8 @@
 
 use crate::cluster::Tres;
 use crate::ids::{AssociationId, GresId, JobId, PartitionId};
-use crate::select::free::{Allocation, Free};
+use crate::select::allocation::Allocation;
+use crate::select::free::Free;
 use crate::select::shape::{Alone, GresOfJob, MemoryNeed, Shape};
 use crate::simulation::Controller;
 

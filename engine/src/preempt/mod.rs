@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 
 use crate::policy::{PreemptKind, PreemptMode};
 use crate::scenario::Scenario;
-use crate::select::free::{Free, Geometry};
+use crate::select::free::Free;
+use crate::select::geometry::Geometry;
 
 /// Working memory of preemption; there is none where nobody can be preempted.
 #[derive(Debug)]

@@ -1,7 +1,8 @@
 //! Nodes in use before idle ones (`bf_busy_nodes`).
 //! Source: slurm.conf(5) `bf_busy_nodes`; behaviour of 22.05.8 (docs/FIDELITY.md, facts 36).
 
-use crate::select::pick::{Offer, PickScratch, Remaining, take};
+use crate::select::pick::{Offer, PickScratch, take};
+use crate::select::remaining::Remaining;
 use crate::select::shape::Shape;
 
 /// `bf_busy_nodes`: weight by weight nodes in use, then idle ones. As observed, what ends the search among the nodes in use does

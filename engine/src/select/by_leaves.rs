@@ -3,7 +3,8 @@
 
 use std::cmp::Ordering;
 
-use crate::select::pick::{Offer, PickScratch, Remaining, take};
+use crate::select::pick::{Offer, PickScratch, take};
+use crate::select::remaining::Remaining;
 use crate::select::shape::Shape;
 use crate::select::tree::Tree;
 

@@ -9,7 +9,8 @@ use crate::node_set::{NodeSet, nodes_of};
 use crate::policy::ConsumableUnit;
 use crate::select::Selector;
 use crate::select::free::{ANY_USER, Free};
-use crate::select::pick::{Offer, Remaining, spread_tasks};
+use crate::select::pick::{Offer, spread_tasks};
+use crate::select::remaining::Remaining;
 use crate::select::shape::{Shape, Strategy};
 
 /// A maximal sequence of consecutive usable nodes of one weight.

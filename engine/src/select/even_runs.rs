@@ -3,7 +3,7 @@
 
 use crate::node_set::NodeSet;
 use crate::select::Selector;
-use crate::select::pick::Remaining;
+use crate::select::remaining::Remaining;
 use crate::select::shape::Shape;
 
 /// A maximal sequence of consecutive nodes, the last one excluded.

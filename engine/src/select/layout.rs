@@ -3,7 +3,9 @@
 
 use crate::ids::{GresId, NodeId};
 use crate::policy::ConsumableUnit;
-use crate::select::free::{ANY_USER, Allocation, Free, Geometry, Share};
+use crate::select::allocation::{Allocation, Share};
+use crate::select::free::{ANY_USER, Free};
+use crate::select::geometry::Geometry;
 use crate::select::near::{NearCores, take_near, units_of_sockets, usable_cores};
 use crate::select::pick::Offer;
 use crate::select::shape::{GresOfJob, MemoryNeed, Shape};

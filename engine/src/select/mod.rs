@@ -2,13 +2,17 @@
 //! Reading order: [`shape`] (the request), [`free`] (what is there), [`usable`] (one node), [`pick`] (which nodes),
 //! [`layout`] (which cores), [`will_run`] (when).
 
+pub(crate) mod allocation;
 mod busy;
 mod by_leaves;
 pub(crate) mod by_runs;
+mod charge;
 mod even_runs;
 mod far;
+mod favour;
 pub(crate) mod free;
 pub(crate) mod gathered;
+pub(crate) mod geometry;
 pub(crate) mod group_ends;
 pub(crate) mod layout;
 pub(crate) mod near;
@@ -18,6 +22,7 @@ pub(crate) mod overlap;
 pub(crate) mod pick;
 pub(crate) mod predict;
 pub(crate) mod ready;
+mod remaining;
 pub(crate) mod ripening;
 pub(crate) mod rows;
 pub(crate) mod seats;
@@ -35,7 +40,9 @@ use crate::cluster::Cluster;
 use crate::ids::{GresId, NodeId};
 use crate::node_set::NodeSet;
 use crate::policy::{ConsumableUnit, SelectPolicy, SlurmVersion};
-use free::{Allocation, Free, Geometry, Share};
+use allocation::{Allocation, Share};
+use free::Free;
+use geometry::Geometry;
 use near::NearCores;
 use pick::{Offer, PickScratch};
 use shape::{Alone, MemoryNeed, Shape, Strategy};
@@ -248,43 +255,6 @@ impl Selector {
         fits
     }
 
-    /// Candidates that have the GRES asked for, used or not, the least memory free, and that share (select/cons_common `_verify_node_state`).
-    /// O(candidates).
-    fn passing(&self, free: &Free, shape: &Shape, candidates: &NodeSet) -> usize {
-        let least_cpus = shape.min_cpus_per_node.max(shape.cpus_per_task).max(shape.tasks_per_node.unwrap_or(1));
-        let passes = |node: &NodeId| {
-            let memory = free.memory[node.index()];
-            let has_memory = match shape.memory {
-                MemoryNeed::NotConsumed(_) => true,
-                MemoryNeed::PerNode(mb) => mb <= memory,
-                MemoryNeed::PerCpu(mb) => mb.saturating_mul(u64::from(least_cpus)) <= memory,
-                MemoryNeed::PerUnit(mb, least) => mb.saturating_mul(u64::from(least)) <= memory,
-                MemoryNeed::Whole => memory >= self.geometry.memory[node.index()],
-            };
-            has_memory && !free.reserved.contains(*node) && !(shape.whole_nodes && free.jobs[node.index()] > 0)
-        };
-        candidates.iter_common(&shape.eligible).filter(passes).count()
-    }
-
-    /// The test on all cores of the candidates leaves weights, too, on nodes whose free cores do not serve the job (rec h-gpu).
-    /// O(candidates + those with the GRES × sockets).
-    fn favour_unused(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) {
-        let mut unused = self.unused.take().unwrap_or_else(|| Box::new(free.clone()));
-        for node in candidates.iter() {
-            let units = &free.gres[node.index() * self.geometry.n_gres..];
-            let lacks = |&(gres, count): &(GresId, u32)| units[gres.index()] < count;
-            if free.reserved.contains(node) || shape.gres.iter().any(lacks) {
-                continue;
-            }
-            unused.copy_node(&self.geometry, free, node);
-            unused.no_core_is_used_on(&self.geometry, node);
-            if usable::usable_cpus(&self.geometry, self.unit, &unused, shape, user, node) > 0 {
-                self.favour(&unused, shape, node);
-            }
-        }
-        self.unused = Some(unused);
-    }
-
     /// Whether it fits on the cores that are free.
     fn fits_free(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.scratch.gpus.clear();
@@ -362,24 +332,6 @@ impl Selector {
     pub(crate) fn alone(&self) -> Alone {
         let units = self.chosen.iter().map(|offer| u64::from(offer.gres)).sum();
         Alone { nodes: self.chosen.len() as u32, units }
-    }
-
-    /// Whether tests of the request prefer nodes by their GPUs.
-    pub(crate) fn favours(&self, shape: &Shape) -> bool {
-        !self.linear && self.geometry.asks_for_gpus(shape)
-    }
-
-    /// Of nodes that weigh the same, those are preferred that have more of the GPUs asked for near usable cores: of the node
-    /// last offered. The weight stays.
-    fn favour(&mut self, free: &Free, shape: &Shape, node: NodeId) {
-        let gpus = near::near_gpus(&self.geometry, self.unit, free, shape, node);
-        let weight = self.weights.favoured(node, gpus);
-        if self.gpus_stay {
-            self.weights.set(node, weight);
-        }
-        if let Some(offer) = self.offers.last_mut() {
-            offer.weight = weight;
-        }
     }
 
     /// Says what the node last offered has near the GRES that are asked for.
@@ -499,46 +451,6 @@ impl Selector {
         if prefer {
             self.scratch.idle_last.extend(now.jobs.iter().map(|&jobs| jobs == 0));
         }
-    }
-
-    /// CPUs the job would be charged on the nodes last chosen out of `free`; `None` if just what it asked for, wherever it is tested.
-    /// O(nodes of the job × sockets).
-    pub(crate) fn charged_cpus(&self, free: &Free, shape: &Shape) -> Option<u32> {
-        // In an EXCLUSIVE partition all cores are a job's that is planned there with parts of nodes, too (dist_tasks.c of 22.05.8,
-        // `dist_tasks`).
-        if shape.whole_nodes || shape.exclusive_partition {
-            return Some(self.chosen.iter().map(|offer| self.geometry.cpus[offer.node.index()]).sum());
-        }
-        let least_of_all = shape.min_cpus_per_node.saturating_mul(self.chosen.len() as u32);
-        (self.rounds_up || shape.gpus_add_cpus || shape.size_varies || least_of_all > shape.min_cpus)
-            .then(|| self.allocate(free, shape).shares.iter().map(|share| share.cpus).sum())
-    }
-
-    /// Whether a job that shares its nodes may be charged more on some than on others: cores have unlike numbers of threads, or each
-    /// of as many nodes as it gets gives it a least (docs/FIDELITY.md, facts 50). O(eligible nodes).
-    pub(crate) fn charges_by_node(&self, shape: &Shape) -> bool {
-        let of_cores = |node: NodeId| {
-            let threads = self.geometry.cpus_per_core[node.index()].max(1);
-            if shape.max_nodes == 1 { shape.min_cpus.div_ceil(threads) * threads } else { threads }
-        };
-        let mut charges = shape.eligible.iter().map(of_cores);
-        let first = charges.next();
-        let least_of_all = shape.min_cpus_per_node.saturating_mul(shape.max_nodes);
-        // Tasks of several CPUs that find them nowhere whole have what is left.
-        let squeezes = shape.cpus_per_task > 1 && shape.max_nodes > 1 && !matches!(shape.memory, MemoryNeed::PerCpu(_));
-        squeezes
-            || charges.any(|other| Some(other) != first)
-            || (shape.max_nodes > shape.min_nodes && least_of_all > shape.min_cpus && shape.min_cpus_per_node > 1)
-    }
-
-    /// Whether a job that takes whole nodes is charged the same on whichever of its nodes. O(eligible nodes).
-    pub(crate) fn charges_always_alike(&self, shape: &Shape) -> bool {
-        let mut cpus = shape.eligible.iter().map(|node| self.geometry.cpus[node.index()]);
-        let first = cpus.next();
-        cpus.all(|cpus| Some(cpus) == first)
-            && shape.wanted_nodes == shape.min_nodes
-            && shape.strategy != shape::Strategy::Spread
-            && shape.counted.is_empty()
     }
 
     /// The allocation on the nodes last chosen.

@@ -4,7 +4,8 @@
 
 use crate::ids::{GresId, NodeId};
 use crate::policy::ConsumableUnit;
-use crate::select::free::{Free, Geometry};
+use crate::select::free::Free;
+use crate::select::geometry::Geometry;
 use crate::select::shape::{GresOfJob, Shape};
 
 /// Units that a job could use on a socket.

@@ -4,7 +4,8 @@
 use crate::ids::NodeId;
 use crate::select::Selector;
 use crate::select::free::Free;
-use crate::select::pick::{Offer, Remaining, spread_tasks};
+use crate::select::pick::{Offer, spread_tasks};
+use crate::select::remaining::Remaining;
 use crate::select::shape::{Shape, Strategy};
 use crate::select::usable;
 

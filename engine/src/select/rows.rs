@@ -14,7 +14,9 @@ use crate::ids::{NodeId, PartitionId};
 use crate::job::{Request, Sharing};
 use crate::node_set::NodeSet;
 use crate::select::Selector;
-use crate::select::free::{Allocation, Free, Geometry};
+use crate::select::allocation::Allocation;
+use crate::select::free::Free;
+use crate::select::geometry::Geometry;
 use crate::select::seats::{Seat, Shared};
 use crate::select::shape::Shape;
 

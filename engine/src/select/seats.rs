@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use crate::cluster::Cluster;
 use crate::ids::NodeId;
-use crate::select::free::{Allocation, Geometry};
+use crate::select::allocation::Allocation;
+use crate::select::geometry::Geometry;
 use crate::select::rows::{self, Rows};
 
 /// The cores that a job uses.

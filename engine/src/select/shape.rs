@@ -3,7 +3,7 @@
 use crate::ids::{GresId, NodeId};
 use crate::node_set::NodeSet;
 use crate::select::by_runs::Alike;
-use crate::select::free::Geometry;
+use crate::select::geometry::Geometry;
 use crate::select::rows::Rows;
 
 pub(crate) use gres::GresOfJob;

@@ -8,8 +8,10 @@
 
 use crate::ids::{JobId, NodeId};
 use crate::node_set::NodeSet;
-use crate::select::free::{Allocation, Free};
-use crate::select::pick::{self, Remaining, needs_large_nodes};
+use crate::select::allocation::Allocation;
+use crate::select::free::Free;
+use crate::select::pick::{self, needs_large_nodes};
+use crate::select::remaining::Remaining;
 use crate::select::shape::{Shape, Strategy};
 use crate::select::{Selector, usable};
 use crate::simulation::running::Running;

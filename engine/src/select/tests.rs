@@ -2,7 +2,8 @@
 //! Promises of node selection, as observed on real Slurm 22.05.8 (slurm-semantics 3.4, 6.7, conformance tests 3, 5).
 
 use super::Selector;
-use super::free::{Allocation, Free};
+use super::allocation::Allocation;
+use super::free::Free;
 use super::pick::{Offer, PickScratch, choose};
 use super::shape::Shape;
 use super::will_run::{WillRunPolicy, earliest_start};

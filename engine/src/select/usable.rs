@@ -3,7 +3,8 @@
 
 use crate::ids::NodeId;
 use crate::policy::ConsumableUnit;
-use crate::select::free::{Free, Geometry};
+use crate::select::free::Free;
+use crate::select::geometry::Geometry;
 use crate::select::shape::{MemoryNeed, Shape};
 
 /// CPUs that `shape` could use on `node`, 0 if the node cannot serve it. O(sockets + GRES of the shape).

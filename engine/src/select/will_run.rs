@@ -5,7 +5,8 @@ use crate::ids::{JobId, NodeId};
 use crate::node_set::NodeSet;
 use crate::policy::SlurmVersion;
 use crate::select::Selector;
-use crate::select::free::{Allocation, Free};
+use crate::select::allocation::Allocation;
+use crate::select::free::Free;
 use crate::select::shape::Shape;
 use crate::simulation::running::Running;
 

@@ -1,7 +1,7 @@
 //! What is known of a job while it waits or runs. Kept only that long: memory follows the queue, not the trace.
 
 use crate::ids::{JobId, PartitionId};
-use crate::select::free::Allocation;
+use crate::select::allocation::Allocation;
 use crate::select::ready::Moment;
 use crate::simulation::record_age::Age;
 

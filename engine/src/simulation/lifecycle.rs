@@ -10,7 +10,7 @@ use crate::job::{Job, JobPart, TimeLimit};
 use crate::limits::accrue::NO_AGE;
 use crate::outcome::PendingReason;
 use crate::sched::queue::{Holder, Kind, Record};
-use crate::select::free::Allocation;
+use crate::select::allocation::Allocation;
 use crate::select::shape::Shape;
 
 /// Where a finite duration is needed, unlimited is a year.

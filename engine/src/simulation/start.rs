@@ -8,7 +8,7 @@ use crate::cluster::Tres;
 use crate::ids::{JobId, NodeId, PartitionId};
 use crate::outcome::{JobState, StartedBy};
 use crate::sched::queue::Record;
-use crate::select::free::Allocation;
+use crate::select::allocation::Allocation;
 
 impl Controller<'_> {
     /// Commits an allocation: the job runs from this second.

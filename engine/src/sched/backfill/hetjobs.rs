@@ -9,7 +9,7 @@ use crate::job::{JobPart, Workload};
 use crate::node_set::NodeSet;
 use crate::outcome::{JobState, StartedBy};
 use crate::sched::queue::Record;
-use crate::select::free::Allocation;
+use crate::select::allocation::Allocation;
 use crate::simulation::ends::RunEnded;
 use crate::simulation::reservations::{Candidate, Opening};
 use crate::simulation::{Controller, seconds};

@@ -1,0 +1,49 @@
+//! What a running job holds.
+
+use crate::ids::NodeId;
+use crate::select::seats::Seat;
+
+/// One node's part of an allocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Share {
+    /// The node.
+    pub(crate) node: NodeId,
+    /// Logical CPUs charged.
+    pub(crate) cpus: u32,
+    /// Memory held [MB].
+    pub(crate) memory: u64,
+}
+
+/// What a job holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Allocation {
+    /// Its nodes in node order.
+    pub(crate) shares: Vec<Share>,
+    /// Units held of each socket of each node, in the order of `shares`.
+    pub(crate) socket_cores: Vec<u32>,
+    /// GRES held, `n_gres` a node, in the order of `shares`; empty if none.
+    pub(crate) gres: Vec<u32>,
+    /// Of them near each socket, `n_gres` a socket, in the order of `socket_cores`; empty where none is bound to sockets.
+    pub(crate) near: Vec<u32>,
+    /// Whose it is.
+    pub(crate) user: u32,
+    /// Other users may not join.
+    pub(crate) exclusive_user: bool,
+    /// Whole nodes.
+    pub(crate) whole_nodes: bool,
+    /// Whole nodes of an EXCLUSIVE partition.
+    pub(crate) exclusive_partition: bool,
+    /// Position of its partition among the capped ones.
+    pub(crate) cap: Option<u32>,
+    /// Its very cores, where cores may be shared.
+    pub(crate) seat: Option<Seat>,
+    /// It shares its cores.
+    pub(crate) shares_cores: bool,
+}
+
+impl Allocation {
+    /// CPUs of all nodes.
+    pub(crate) fn cpus(&self) -> u32 {
+        self.shares.iter().map(|share| share.cpus).sum()
+    }
+}

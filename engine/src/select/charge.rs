@@ -1,0 +1,46 @@
+//! How many CPUs a job is charged, and whether that depends on its nodes.
+
+use super::shape::{MemoryNeed, Shape, Strategy};
+use super::{Free, NodeId, Selector};
+
+impl Selector {
+    /// CPUs the job would be charged on the nodes last chosen out of `free`; `None` if just what it asked for, wherever it is tested.
+    /// O(nodes of the job × sockets).
+    pub(crate) fn charged_cpus(&self, free: &Free, shape: &Shape) -> Option<u32> {
+        // In an EXCLUSIVE partition all cores are a job's that is planned there with parts of nodes, too (dist_tasks.c of 22.05.8,
+        // `dist_tasks`).
+        if shape.whole_nodes || shape.exclusive_partition {
+            return Some(self.chosen.iter().map(|offer| self.geometry.cpus[offer.node.index()]).sum());
+        }
+        let least_of_all = shape.min_cpus_per_node.saturating_mul(self.chosen.len() as u32);
+        (self.rounds_up || shape.gpus_add_cpus || shape.size_varies || least_of_all > shape.min_cpus)
+            .then(|| self.allocate(free, shape).shares.iter().map(|share| share.cpus).sum())
+    }
+
+    /// Whether a job that shares its nodes may be charged more on some than on others: cores have unlike numbers of threads, or each
+    /// of as many nodes as it gets gives it a least (docs/FIDELITY.md, facts 50). O(eligible nodes).
+    pub(crate) fn charges_by_node(&self, shape: &Shape) -> bool {
+        let of_cores = |node: NodeId| {
+            let threads = self.geometry.cpus_per_core[node.index()].max(1);
+            if shape.max_nodes == 1 { shape.min_cpus.div_ceil(threads) * threads } else { threads }
+        };
+        let mut charges = shape.eligible.iter().map(of_cores);
+        let first = charges.next();
+        let least_of_all = shape.min_cpus_per_node.saturating_mul(shape.max_nodes);
+        // Tasks of several CPUs that find them nowhere whole have what is left.
+        let squeezes = shape.cpus_per_task > 1 && shape.max_nodes > 1 && !matches!(shape.memory, MemoryNeed::PerCpu(_));
+        squeezes
+            || charges.any(|other| Some(other) != first)
+            || (shape.max_nodes > shape.min_nodes && least_of_all > shape.min_cpus && shape.min_cpus_per_node > 1)
+    }
+
+    /// Whether a job that takes whole nodes is charged the same on whichever of its nodes. O(eligible nodes).
+    pub(crate) fn charges_always_alike(&self, shape: &Shape) -> bool {
+        let mut cpus = shape.eligible.iter().map(|node| self.geometry.cpus[node.index()]);
+        let first = cpus.next();
+        cpus.all(|cpus| Some(cpus) == first)
+            && shape.wanted_nodes == shape.min_nodes
+            && shape.strategy != Strategy::Spread
+            && shape.counted.is_empty()
+    }
+}

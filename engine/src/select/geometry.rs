@@ -1,0 +1,154 @@
+//! Static geometry of the cluster, as selection counts it.
+
+use crate::cluster::Cluster;
+use crate::ids::{GresId, NodeId, PartitionId};
+use crate::job::{GresRequest, Request};
+use crate::node_set::NodeSet;
+use crate::policy::{ConsumableUnit, SelectPolicy};
+use crate::select::seats::Shared;
+use crate::select::shape::Shape;
+
+/// Static geometry in the unit that is handed out.
+#[derive(Clone, Debug)]
+pub(crate) struct Geometry {
+    /// First socket of each node in [`super::free::Free::cores`]; one more entry than nodes.
+    pub(crate) socket_begin: Vec<u32>,
+    /// Units (cores, or CPUs under CR_Memory) of each socket.
+    pub(crate) socket_cores: Vec<u32>,
+    /// Logical CPUs that a unit counts for.
+    pub(crate) cpus_per_core: Vec<u32>,
+    /// All CPUs of the node.
+    pub(crate) cpus: Vec<u32>,
+    /// All units of the node.
+    pub(crate) cores: Vec<u32>,
+    /// Memory of the node [MB].
+    pub(crate) memory: Vec<u64>,
+    /// GRES of each node, `n_gres` a node.
+    pub(crate) gres: Vec<u32>,
+    /// Number of GRES types.
+    pub(crate) n_gres: usize,
+    /// Whether each of them is a kind of GPU.
+    pub(crate) gpus: Vec<bool>,
+    /// GRES near each socket, `n_gres` a socket; empty where none is bound to sockets.
+    pub(crate) near: Vec<u32>,
+    /// A node offers jobs that ask for GRES only the cores they need there (select/cons_tres).
+    pub(crate) cuts_to_gres: bool,
+    /// For a typed GRES, the position of its name's total.
+    pub(crate) gres_total: Vec<Option<usize>>,
+    /// Who shares cores on an empty machine: nobody, where cores may be shared.
+    pub(crate) shared: Shared,
+    /// Partitions with `MaxCPUsPerNode`: their use of a node is counted apart.
+    pub(crate) capped_partitions: Vec<PartitionId>,
+}
+
+impl Geometry {
+    /// How much of a GRES a request asks for on so many nodes; what it asks of a type is of its name's total, too, as `gres/gpu`
+    /// counts what `gres/gpu:a100` does. O(GRES asked for).
+    pub(crate) fn gres_asked(&self, request: &Request, gres: GresId, nodes: u32) -> u32 {
+        let of = |kind: bool| {
+            let counts = move |wanted: &&GresRequest| {
+                let total = self.gres_total.get(wanted.gres.index()).copied().flatten();
+                if kind { total == Some(gres.index()) } else { wanted.gres == gres }
+            };
+            request.gres.iter().filter(counts).map(|wanted| wanted.of_job(nodes, request.tasks.max(1)))
+        };
+        of(false).max().unwrap_or(0).max(of(true).fold(0, u32::saturating_add))
+    }
+
+    /// Reads the cluster. O(nodes × sockets).
+    pub(crate) fn new(cluster: &Cluster, select: &SelectPolicy) -> Self {
+        let mut geometry = Self {
+            socket_begin: vec![0],
+            socket_cores: Vec::new(),
+            cpus_per_core: Vec::new(),
+            cpus: Vec::new(),
+            cores: Vec::new(),
+            memory: Vec::new(),
+            gres: Vec::new(),
+            n_gres: cluster.gres.len(),
+            gpus: cluster.gres.iter().map(|gres| gres.name == "gpu").collect(),
+            near: Vec::new(),
+            cuts_to_gres: select.cuts_to_gres,
+            gres_total: cluster
+                .gres
+                .iter()
+                .map(|gres| {
+                    let is_total = |other: &crate::cluster::GresType| other.kind.is_none() && other.name == gres.name;
+                    gres.kind.as_ref().and_then(|_| cluster.gres.iter().position(is_total))
+                })
+                .collect(),
+            shared: Shared::default(),
+            capped_partitions: cluster
+                .partitions
+                .iter()
+                .enumerate()
+                .filter(|(_, partition)| partition.max_cpus_per_node.is_some())
+                .map(|(index, _)| PartitionId::new(index))
+                .collect(),
+        };
+        for node in &cluster.nodes {
+            let cpus_per_core = if select.unit == ConsumableUnit::Memory { 1 } else { node.cpus_per_core() };
+            // select/linear knows nothing of cores kept for the system (rec p-speclin).
+            let kept = if select.linear { &[] } else { node.spec_cores.as_slice() };
+            let cpus = if select.linear { node.all_cpus() } else { node.cpus };
+            let units = node.all_cpus() / cpus_per_core;
+            let sockets = node.sockets.clamp(1, units.max(1));
+            let first = geometry.socket_cores.len();
+            for socket in 0..sockets {
+                // Units that do not divide evenly go to the first sockets.
+                let units = units / sockets + u32::from(socket < units % sockets);
+                let kept = kept.get(socket as usize).map_or(0, |cores| cores * (node.cpus_per_core() / cpus_per_core));
+                // With CR_Socket a socket serves nobody if a core of it is kept (rec p-specsock).
+                let serves = kept == 0 || select.unit != ConsumableUnit::Socket;
+                geometry.socket_cores.push(if serves { units.saturating_sub(kept) } else { 0 });
+            }
+            let units: u32 = geometry.socket_cores[first..].iter().sum();
+            geometry.socket_begin.push(geometry.socket_cores.len() as u32);
+            geometry.cpus_per_core.push(cpus_per_core);
+            geometry.cpus.push(if units > 0 { cpus } else { 0 });
+            geometry.cores.push(units);
+            geometry.memory.push(node.memory_mb);
+            for gres in 0..geometry.n_gres {
+                geometry.gres.push(node.gres.get(gres).copied().unwrap_or(0));
+            }
+        }
+        geometry.shared = Shared::new(cluster, &geometry.socket_cores);
+        if cluster.nodes.iter().any(|node| !node.gres_near.is_empty()) {
+            for (node, sockets) in cluster.nodes.iter().zip(geometry.socket_begin.windows(2)) {
+                for socket in 0..(sockets[1] - sockets[0]) as usize {
+                    let near = |gres: usize| node.gres_near.get(gres).and_then(|units| units.get(socket));
+                    geometry.near.extend((0..geometry.n_gres).map(|gres| near(gres).copied().unwrap_or(0)));
+                }
+            }
+        }
+        geometry
+    }
+
+    /// Nodes with a unit for jobs. O(nodes).
+    pub(super) fn serving(&self) -> NodeSet {
+        let mut serving = NodeSet::empty(self.cores.len());
+        for (index, _) in self.cores.iter().enumerate().filter(|(_, cores)| **cores > 0) {
+            serving.insert(NodeId::new(index));
+        }
+        serving
+    }
+
+    /// CPUs that a node still needed is sure to get, of those that a shape uses: a core's, with CR_Socket a socket's.
+    /// Source: slurm-semantics 6.7.
+    #[inline]
+    pub(crate) fn kept(&self, unit: ConsumableUnit, shape: &Shape, node: NodeId) -> u16 {
+        let of_core = self.cpus_per_core[node.index()];
+        if unit != ConsumableUnit::Socket && !shape.leaves_threads() {
+            return of_core.min(u32::from(u16::MAX)) as u16;
+        }
+        let of_socket = || self.socket_cores[self.sockets(node)].iter().copied().max().unwrap_or(1);
+        let cores = if unit == ConsumableUnit::Socket { of_socket() } else { 1 };
+        (cores * shape.usable_threads(of_core)).min(u32::from(u16::MAX)) as u16
+    }
+
+    /// The sockets of a node, as positions in the per-socket arrays.
+    #[inline]
+    pub(crate) fn sockets(&self, node: NodeId) -> std::ops::Range<usize> {
+        self.socket_begin[node.index()] as usize..self.socket_begin[node.index() + 1] as usize
+    }
+}

@@ -1,0 +1,82 @@
+//! What of a request is still needed while nodes are taken one by one.
+
+use crate::select::pick::Offer;
+use crate::select::shape::Shape;
+
+/// What is still needed.
+#[derive(Debug)]
+pub(super) struct Remaining {
+    /// Nodes wanted: the most of a range.
+    pub(super) nodes: i64,
+    /// Nodes without which the job cannot run: the least of a range.
+    pub(super) least_nodes: i64,
+    pub(super) cpus: i64,
+    /// Units of the GRES that is counted for the whole job.
+    pub(super) gres: i64,
+    pub(super) max_nodes: i64,
+}
+
+impl Remaining {
+    /// All that a shape asks for.
+    pub(super) fn of(shape: &Shape) -> Self {
+        Self {
+            // Where GRES are counted for the whole job, the least nodes that will do (src 22.05).
+            nodes: i64::from(if shape.gres_of_job.is_empty() {
+                shape.wanted_nodes.max(shape.spread)
+            } else {
+                shape.spread
+            }),
+            least_nodes: i64::from(shape.spread),
+            cpus: i64::from(shape.min_cpus),
+            gres: shape.gres_of_job.first().map_or(0, |wanted| i64::from(wanted.count)),
+            max_nodes: i64::from(shape.max_nodes),
+        }
+    }
+
+    pub(super) fn satisfied(&self) -> bool {
+        self.nodes <= 0 && self.cpus <= 0 && self.gres <= 0
+    }
+
+    /// Whether one node more would do, as far as CPUs and GRES go.
+    pub(super) fn is_met_by(&self, offer: &Offer) -> bool {
+        i64::from(offer.cpus) >= self.cpus && i64::from(offer.gres) >= self.gres
+    }
+
+    /// Whether so many nodes cover what is still needed, down to the least the job accepts.
+    pub(super) fn suffice(&self, shape: &Shape, nodes: i64) -> bool {
+        nodes >= self.least_run(shape)
+    }
+
+    /// As many nodes as [`Remaining::suffice`].
+    pub(super) fn least_run(&self, shape: &Shape) -> i64 {
+        let most = if shape.gres_of_job.is_empty() { shape.wanted_nodes } else { shape.spread };
+        let slack = i64::from(most) - i64::from(shape.spread);
+        self.nodes - slack.max(0)
+    }
+
+    /// Whether what was taken will do.
+    pub(super) fn is_enough(&self, shape: &Shape) -> bool {
+        self.cpus <= 0 && self.gres <= 0 && self.suffice(shape, 0)
+    }
+
+    /// Takes an offer: as many CPUs as it may, leaving a core's or socket's, or a task's, for each node that the job cannot do
+    /// without; but no fewer than come with the GPUs that it brings (facts 42).
+    pub(super) fn take(&mut self, shape: &Shape, mut offer: Offer) -> Offer {
+        if !shape.whole_nodes {
+            let reserved = (self.least_nodes - 1).max(0) * i64::from(shape.cpus_per_task.max(u32::from(offer.kept)));
+            let with_units = i64::from(shape.unit_cpus()) * i64::from(offer.gres).min(self.gres.max(1));
+            let (offered, least) = (i64::from(offer.cpus), i64::from(shape.min_cpus_per_node));
+            let allowed = self.cpus - reserved;
+            if offered > allowed {
+                // The least is given though the partition's cap leaves fewer (facts 50).
+                offer.cpus = allowed.max(least).max(with_units.min(offered)) as u32;
+            }
+        }
+        self.cpus -= i64::from(offer.cpus);
+        self.gres -= i64::from(offer.gres);
+        self.nodes -= 1;
+        self.least_nodes -= 1;
+        self.max_nodes -= 1;
+        offer
+    }
+}
