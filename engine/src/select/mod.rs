@@ -1,6 +1,6 @@
 //! Node selection: which nodes and cores a job gets, and when it could get them.
-//! Reading order: [`shape`] (the request), [`free`] (what is there), [`usable`] (one node), [`pick`] (which nodes),
-//! [`layout`] (which cores), [`will_run`] (when).
+//! Reading order: [`shape`] (the request), [`geometry`] (the machine), [`free`] (what is there), [`usable`] (one node),
+//! [`pick`] (which nodes), [`layout`] (which cores), [`will_run`] (when).
 
 pub(crate) mod allocation;
 mod busy;

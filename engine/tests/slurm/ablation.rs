@@ -119,7 +119,7 @@ const TABLE: &[(Rule, &[(&str, Golden)])] = &[
         Rule::Limits,
         &[
             ("a_group_limit_holds_back_the_group_alone", limits::a_group_limit_holds_back_the_group_alone),
-            ("a_qos_limits_what_each_user_holds", limits::a_qos_limits_what_each_user_holds),
+            ("a_qos_limits_what_each_user_holds", limits::qos::a_qos_limits_what_each_user_holds),
         ],
     ),
     (
@@ -129,10 +129,10 @@ const TABLE: &[(Rule, &[(&str, Golden)])] = &[
             conformance::test_11_a_job_at_its_limit_blocks_nobody_unless_assoc_limit_stop,
         )],
     ),
-    (Rule::Cores, &[("cores_are_shared_out_and_used_once", selection::cores_are_shared_out_and_used_once)]),
+    (Rule::Cores, &[("cores_are_shared_out_and_used_once", selection::cores::cores_are_shared_out_and_used_once)]),
     (
         Rule::Memory,
-        &[("memory_is_shared_out_where_it_is_consumed", selection::memory_is_shared_out_where_it_is_consumed)],
+        &[("memory_is_shared_out_where_it_is_consumed", selection::cores::memory_is_shared_out_where_it_is_consumed)],
     ),
     (
         Rule::MemoryDefaults,
@@ -143,9 +143,9 @@ const TABLE: &[(Rule, &[(&str, Golden)])] = &[
     ),
     (
         Rule::Gres,
-        &[("generic_resources_are_counted_on_each_node", selection::generic_resources_are_counted_on_each_node)],
+        &[("generic_resources_are_counted_on_each_node", selection::nodes::generic_resources_are_counted_on_each_node)],
     ),
-    (Rule::Exclusive, &[("whole_nodes_are_never_shared", selection::whole_nodes_are_never_shared)]),
+    (Rule::Exclusive, &[("whole_nodes_are_never_shared", selection::nodes::whole_nodes_are_never_shared)]),
     (
         Rule::Reservations,
         &[(

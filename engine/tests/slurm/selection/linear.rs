@@ -1,0 +1,76 @@
+//! select/linear (slurm-semantics 6.2).
+
+use super::nodes;
+use crate::schedule::expect;
+
+/// Where a node of the smallest size would not do, select/linear takes the largest nodes, the last of equals first; else the
+/// first ones.
+#[test]
+fn select_linear_takes_the_largest_nodes_where_size_matters() {
+    expect(
+        "node n[1-2] cores=4
+         node n[3-5] cores=8
+         set select=linear
+         job 1 n=6 N=1 run=500 t=10
+         job 2 at=10 n=12 run=500 t=10
+         job 3 at=20 n=2 N=1 run=500 t=10",
+        "1  0   0..4    +500  COMPLETED  n5     *
+         2  10  10..14  +500  COMPLETED  n3,n4  *
+         3  20  20..24  +500  COMPLETED  n1     *",
+    );
+}
+
+/// Each NodeName line is tried with those before it: job 1 gets no node of the third.
+#[test]
+fn select_linear_adds_one_line_of_nodes_after_the_other() {
+    expect(
+        "node n[1-2] cores=4
+         node n[3-4] cores=4
+         node n[5-6] cores=8
+         set select=linear
+         job 1 n=12 run=500 t=10
+         job 2 at=10 n=4 N=1 run=500 t=10",
+        "1  0   0..4    +500  COMPLETED  n1,n2,n3  *
+         2  10  10..14  +500  COMPLETED  n4        *",
+    );
+}
+
+/// Recorded (v-lin): with select/linear a node counts with no more CPUs than the tasks of `--ntasks-per-node` have, so job 2's larger run is
+/// that of more nodes.
+#[test]
+fn linear_counts_the_cpus_of_a_nodes_tasks() {
+    let found = nodes(
+        "node n[1-3] cores=4
+         node n4 cores=4
+         node n[5-6] cores=16
+         set select=linear
+         job 1 n=1 w=n4 run=900
+         job 2 at=5 N=4 n=8 per_node=2 run=300",
+    );
+    assert_eq!(found, ["n4", "n1,n2,n3,n5"]);
+}
+
+/// Recorded (v-lin): with select/linear lighter nodes alone are tried only if there are as many as the most of a range, or no others.
+#[test]
+fn linear_adds_heavier_nodes_until_there_are_as_many_as_the_most_of_a_range() {
+    let found = nodes(
+        "node n[1-3] cores=4 weight=1
+         node m1 cores=4 weight=5
+         set select=linear
+         job 1 N=2-4 n=4 run=300",
+    );
+    assert_eq!(found, ["n1,n2,n3,m1"]);
+}
+
+/// Recorded (v-lin): with select/linear nodes are added to those that are required, line by line: job 1's second node is a light one, though
+/// the required node has a neighbour of its own weight.
+#[test]
+fn linear_adds_the_lightest_nodes_to_required_ones() {
+    let found = nodes(
+        "node n[1-2] cores=4 weight=1
+         node m[1-2] cores=8 weight=5
+         set select=linear
+         job 1 N=2 n=8 w=m1 run=300",
+    );
+    assert_eq!(found, ["n2,m1"]);
+}

@@ -1,0 +1,322 @@
+//! Which nodes, and who may share them (slurm-semantics 6.7, 6.8).
+
+use super::{nodes, share_a_node};
+use crate::schedule::{expect, expect_equal_with_every_cycle};
+
+#[test]
+fn lighter_nodes_are_filled_first() {
+    let found = nodes(
+        "node n1 cores=4 weight=10
+         node n2 cores=4 weight=1
+         job 1 n=4 run=100
+         job 2 n=4 run=100",
+    );
+    assert_eq!(found, ["n2", "n1"]);
+}
+
+#[test]
+fn lighter_nodes_are_preferred_even_where_a_heavier_one_fits_tighter() {
+    let found = nodes(
+        "node n1 cores=2 weight=10
+         node n2 cores=8 weight=1
+         job 1 n=2 run=100",
+    );
+    assert_eq!(found, ["n2"]);
+}
+
+#[test]
+fn constraints_choose_among_features() {
+    let found = nodes(
+        "node n1 cores=4 features=a
+         node n2 cores=4 features=b
+         node n3 cores=4 features=a,b
+         node n4 cores=4 features=b
+         job 1 at=0 C=b run=10
+         job 2 at=100 C=a&b run=10
+         job 3 at=200 N=4 C=a|b run=10
+         job 4 at=300 N=3 C=[a|b] run=10
+         job 5 at=400 C=none run=10",
+    );
+    assert_eq!(found, ["n2", "n3", "n1,n2,n3,n4", "n2,n3,n4", "-"]);
+}
+
+/// Two nodes with a, one with b, and any other; with too few of one kind the job waits for them.
+#[test]
+fn counted_features_take_so_many_nodes_of_each() {
+    let found = nodes(
+        "node a[1-3] cores=4 features=a
+         node b[1-2] cores=4 features=b
+         job 1 N=4 n=4 C=a*2&b*1 run=50
+         job 2 at=100 N=5 n=5 C=a*3&b*2 run=50
+         job 3 at=200 N=4 n=16 C=a*2&b*2 run=50
+         job 4 at=300 N=4 n=4 C=a*1&b*3 run=50",
+    );
+    assert_eq!(found, ["a1,a2,a3,b1", "a1,a2,a3,b1,b2", "a1,a2,b1,b2", "-"]);
+}
+
+#[test]
+fn a_range_of_nodes_gets_as_many_as_there_are() {
+    let found = nodes(
+        "node n[1-4] cores=4
+         job 1 n=4 w=n4 run=300
+         job 2 at=10 N=2-4 exclusive run=50
+         job 3 at=100 N=2-3 run=50",
+    );
+    assert_eq!(found, ["n4", "n1,n2,n3", "n1,n2,n3"]);
+}
+
+/// Job 2 takes eight CPUs of n1 and three of n2: none are kept for the third node of its range, without which it can do.
+#[test]
+fn cpus_are_kept_for_the_least_nodes_of_a_range_only() {
+    let found = nodes(
+        "node n[1-3] cores=8
+         job 1 n=8 w=n3 run=300
+         job 2 at=10 N=1-3 n=4 c=3 run=50",
+    );
+    assert_eq!(found, ["n3", "n1,n2"]);
+}
+
+/// Nodes are compared by all that they have free, however few tasks go to each; tasks spread over whole nodes, too.
+#[test]
+fn with_tasks_per_node_the_tighter_node_wins_all_the_same() {
+    let found = nodes(
+        "node n[1-2] cores=8
+         job 1 n=4 w=n2 run=300
+         job 2 at=10 N=1 n=2 per_node=2 run=50
+         job 3 at=100 n=4 per_node=2 run=50
+         job 4 at=400 n=8 per_node=4 exclusive run=50",
+    );
+    assert_eq!(found, ["n2", "n2", "n1,n2", "n1,n2"]);
+}
+
+/// A node must have room for four tasks, though the jobs have fewer: two tasks get the CPUs of four, one task its own.
+#[test]
+fn with_tasks_per_node_a_node_has_room_for_all_of_them() {
+    expect(
+        "node n1 cores=4
+         node n2 cores=8
+         job 1 n=1 w=n1 run=300 t=10
+         job 2 at=10 N=1 n=1 per_node=4 run=100 t=10
+         job 3 at=20 N=1 n=2 per_node=4 run=100 t=10
+         job 4 at=30 N=1 n=3 w=n2 run=100 t=10
+         job 5 at=40 N=1 n=1 w=n2 run=100 t=10",
+        "1  0   0..4        +300  COMPLETED  n1  *
+         2  10  10..14      +100  COMPLETED  n2  *
+         3  20  20..24      +100  COMPLETED  n2  *
+         4  30  30..34      +100  COMPLETED  n2  *
+         5  40  2.end+0..4  +100  COMPLETED  n2  *",
+    );
+}
+
+#[test]
+fn tasks_without_a_node_count_spread_only_as_far_as_needed() {
+    let found = nodes(
+        "node n[1-4] cores=4
+         job 1 n=4 run=50
+         job 2 at=100 n=6 run=50
+         job 3 at=200 n=3 c=2 run=50
+         job 4 at=300 n=4 per_node=2 run=50",
+    );
+    assert_eq!(found, ["n1", "n1,n2", "n1,n2", "n1,n2"]);
+}
+
+#[test]
+fn excluded_nodes_are_avoided_and_listed_nodes_taken() {
+    let found = nodes(
+        "node n[1-4] cores=4
+         job 1 x=n1,n2 run=50
+         job 2 at=100 w=n4 N=2 run=50",
+    );
+    assert_eq!(found[0], "n3");
+    assert!(found[1].split(',').any(|node| node == "n4") && found[1].split(',').count() == 2, "{}", found[1]);
+}
+
+#[test]
+fn contiguous_waits_for_neighbours() {
+    let scenario = |contiguous: &str| {
+        format!(
+            "node n[1-3] cores=4
+             job 1 n=4 w=n2 run=300 t=10
+             job 2 at=10 N=2 {contiguous} run=50 t=5"
+        )
+    };
+    expect(
+        &scenario(""),
+        "1  0   0..4    +300  COMPLETED  n2     *
+         2  10  10..14  +50   COMPLETED  n1,n3  *",
+    );
+    expect(
+        &scenario("contiguous"),
+        "1  0   0..4        +300  COMPLETED  n2     *
+         2  10  1.end+0..4  +50   COMPLETED  n1,n2  *",
+    );
+}
+
+#[test]
+fn least_loaded_nodes_come_first_where_asked_for() {
+    let scenario = |set: &str| {
+        format!(
+            "node n[1-2] cores=4
+             {set}
+             job 1 w=n1 run=300
+             job 2 at=10 run=50"
+        )
+    };
+    assert_eq!(nodes(&scenario(""))[1], "n1");
+    assert_eq!(nodes(&scenario("set lln"))[1], "n2");
+}
+
+/// Recorded (y-cpu): a node that another user holds for himself now is out of every plan, whenever it comes free. Job 3 would be
+/// planned on n1 at 600 s, and leave n2 to job 4; so it is planned on n2.
+#[test]
+fn nodes_of_exclusive_users_are_not_planned() {
+    let scenario = |whose: &str| {
+        format!(
+            "node n[1-2] cores=4
+             set sched_interval=off
+             job 1 user=alice {whose} n=1 w=n1 run=590 t=10
+             job 2 user=bob n=1 w=n2 run=1190 t=20
+             job 3 at=100 user=bob n=4 run=100 t=10
+             job 4 at=100 user=bob n=1 w=n2 run=1000 t=30"
+        )
+    };
+    let of =
+        |start: &str| format!("1 0 0..31 * * n1 *\n 2 0 0..31 * * n2 *\n 3 100 * * * * *\n 4 100 {start} * * n2 *");
+    expect(&scenario(""), &of("100..131"));
+    expect(&scenario("exclusive=user"), &of("600..2500"));
+}
+
+#[test]
+pub(crate) fn whole_nodes_are_never_shared() {
+    let jobs = "job 1 n=1 run=100 t=10\njob 2 n=1 run=100 t=10";
+    share_a_node(&format!("node n1 cores=4\nset select=linear\n{jobs}"), false);
+    share_a_node(&format!("node n1 cores=4\npartition p over=exclusive\n{jobs}"), false);
+    share_a_node("node n1 cores=4\njob 1 exclusive run=100 t=10\njob 2 run=100 t=10", false);
+    share_a_node("node n1 cores=4\njob 1 run=100 t=10\njob 2 exclusive run=100 t=10", false);
+}
+
+#[test]
+fn an_exclusive_job_takes_an_idle_node_not_a_shared_one() {
+    let found = nodes("node n[1-2] cores=4\njob 1 run=300\njob 2 at=10 exclusive run=50");
+    assert_eq!(found, ["n1", "n2"]);
+}
+
+#[test]
+fn exclusive_user_shares_a_node_with_the_same_user_only() {
+    expect(
+        "node n1 cores=4
+         job 1 user=alice exclusive=user run=200 t=10
+         job 2 user=alice run=100 t=10
+         job 3 user=bob run=100 t=10",
+        "1  0  0..4        +200  COMPLETED  n1  *
+         2  0  0..4        +100  COMPLETED  n1  *
+         3  0  1.end+0..4  +100  COMPLETED  n1  *",
+    );
+}
+
+#[test]
+pub(crate) fn generic_resources_are_counted_on_each_node() {
+    expect(
+        "node n1 cores=8 gres=gpu:2
+         job 1 gres=gpu:1 run=100 t=10
+         job 2 gres=gpu:1 run=200 t=10
+         job 3 gres=gpu:1 run=100 t=10
+         job 4 gres=gpu:3 run=100 t=10
+         job 5 run=50 t=1",
+        "1  0  0..4         +100  COMPLETED  n1  *
+         2  0  0..4         +200  COMPLETED  n1  *
+         3  0  1.end+0..4   +100  COMPLETED  n1  *
+         4  -  -            -     PENDING    -   -
+         5  0  0..31        +50   COMPLETED  n1  *",
+    );
+}
+
+#[test]
+fn a_partition_may_keep_users_apart() {
+    expect(
+        "node n1 cores=4
+         partition p exclusive_user
+         job 1 user=a run=100 t=10
+         job 2 user=a run=200 t=10
+         job 3 user=b run=100 t=10",
+        "1  0  0..4        +100  COMPLETED  n1  *
+         2  0  0..4        +200  COMPLETED  n1  *
+         3  0  2.end+0..4  +100  COMPLETED  n1  *",
+    );
+}
+
+/// Job 2 would like a fast node and takes n1 only if none is free. Its first record blocks the partition for the main scheduler;
+/// backfill tries the other one too.
+#[test]
+fn preferred_features_are_tried_first_and_not_waited_for() {
+    let scenario = |first: &str, wish: &str| {
+        format!(
+            "node n1 cores=4
+             node n2 cores=4 features=fast
+             set bf_interval=10
+             job 1 n=4 w={first} run=600 t=20
+             job 2 at=20 n=1 run=100 t=10 {wish}"
+        )
+    };
+    let expected = |first: &str, second: &str, by: &str| {
+        format!(
+            "1  0   0..4    +600  COMPLETED  {first}   *
+             2  20  20..34  +100  COMPLETED  {second}  {by}"
+        )
+    };
+    expect(&scenario("n2", ""), &expected("n2", "n1", "*"));
+    expect(&scenario("n2", "prefer=fast"), &expected("n2", "n1", "backfill"));
+    expect(&scenario("n1", "prefer=fast"), &expected("n1", "n2", "*"));
+    let idle = |wish: &str| format!("node n1 cores=4\nnode n2 cores=4 features=fast\njob 1 n=1 run=100 t=10 {wish}");
+    expect(&idle(""), "1  0  0..4  +100  COMPLETED  n1  *");
+    expect(&idle("prefer=fast"), "1  0  0..4  +100  COMPLETED  n2  *");
+    expect_equal_with_every_cycle(&scenario("n2", "prefer=fast"), 2);
+}
+
+/// Recorded (s-sel): `--contiguous` around a node that must be among them.
+#[test]
+fn contiguous_nodes_stand_around_the_required_one() {
+    let found = nodes(
+        "node n[1-5] cores=4
+         job 1 n=4 w=n3 run=900
+         job 2 at=5 N=2 n=8 w=n5 contiguous run=300",
+    );
+    assert_eq!(found, ["n3", "n4,n5"]);
+}
+
+/// Recorded (s-sel): `--spread-job` takes nodes by weight until it has as many as it may, also ones that are too small to be the last;
+/// then it goes without the smallest.
+#[test]
+fn spread_jobs_leave_out_small_nodes_only_when_they_failed_with_them() {
+    let found = nodes(
+        "node n[1-3] cores=4 weight=1
+         node m[1-2] cores=12 weight=5
+         job 1 N=3 n=16 spread run=300",
+    );
+    assert_eq!(found, ["n3,m1,m2"]);
+}
+
+/// Recorded (t-cpu): required nodes alone make no run with what comes after them if the node before them, of another weight, could serve
+/// as well; so the lighter node is taken, not a neighbour of the required one.
+#[test]
+fn a_required_node_draws_nobody_to_it_where_a_lighter_run_ends_at_it() {
+    let found = nodes(
+        "node n[1-2] cores=4 weight=1
+         node n[3-4] cores=4 weight=5
+         job 1 N=2 n=5 w=n3 run=300",
+    );
+    assert_eq!(found, ["n1,n3"]);
+}
+
+/// Recorded (t-cpu): a node is its users' who run there now; who has left it keeps nobody away.
+#[test]
+fn a_node_is_one_users_again_when_the_others_have_left_it() {
+    let scenario = "node n1 cores=4
+                    job 1 n=1 user=a run=300
+                    job 2 n=1 user=b run=100
+                    job 3 at=10 n=1 user=a exclusive=user run=50";
+    let expected = "1  0   0..4        +300  COMPLETED  n1  *
+                    2  0   0..4        +100  COMPLETED  n1  *
+                    3  10  2.end+0..4  +50   COMPLETED  n1  *";
+    expect(scenario, expected);
+}
