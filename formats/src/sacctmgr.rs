@@ -201,6 +201,9 @@ fn put(
     if let Err(fault) = key.kind.check(&value) {
         return Some(place.error(key.name, fault).cure(format!("correct {shown}")));
     }
+    // Names are kept in lower case; flags are compared without it.
+    let is_named = key.kind == Kind::Names && key.name != "Flags";
+    let value = if is_named { value.to_ascii_lowercase() } else { value };
     match fields.get_mut(key.name) {
         Some(field) if key.kind == Kind::Amounts => {
             field.value.push(',');

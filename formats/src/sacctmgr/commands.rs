@@ -170,7 +170,10 @@ fn read(
 ) -> Command {
     let mut command = Command::default();
     let mut sets = !is_modify;
-    let names = |list: &str| list.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    let split = |list: &str| list.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    // sacctmgr lowers the names that it makes. Users' are the system's, which may be kept as they are (PreserveCaseUser).
+    let lowered = |list: &str| split(&list.to_ascii_lowercase());
+    let names = |list: &str| if word(words, 1).starts_with("user") { split(list) } else { lowered(list) };
     for word in words.iter().skip(2) {
         let Some((left, value)) = word.split_once('=') else {
             match word.to_ascii_lowercase().as_str() {
@@ -187,10 +190,10 @@ fn read(
         };
         match key.to_ascii_lowercase().as_str() {
             "name" | "names" => command.names.extend(names(value)),
-            "account" | "accounts" | "acct" => command.accounts.extend(names(value)),
-            "user" | "users" if !sets => command.names.extend(names(value)),
+            "account" | "accounts" | "acct" => command.accounts.extend(lowered(value)),
+            "user" | "users" if !sets => command.names.extend(split(value)),
             "partition" | "partitions" => command.partition = Some(value.to_owned()),
-            "parent" => command.parent = Some(value.to_owned()),
+            "parent" => command.parent = Some(value.to_ascii_lowercase()),
             "cluster" | "clusters" => {}
             _ if sets => diagnostics.extend(put(&mut command.fields, keys, key, value, change, place)),
             _ => {

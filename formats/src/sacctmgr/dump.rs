@@ -105,23 +105,27 @@ impl Sacctmgr {
     }
 }
 
-/// Splits at colons that no quotes enclose.
+/// Splits at colons that no quotes enclose. A quote ends before a colon or the line's end: `'bob's lab'` is one.
 pub(crate) fn split_outside_quotes(line: &str) -> Vec<&str> {
-    let mut quote = None;
-    line.split(move |character: char| match (quote, character) {
-        (None, '\'' | '"') => {
-            quote = Some(character);
-            false
-        }
-        (Some(open), _) => {
-            if open == character {
-                quote = None;
+    let (mut quote, mut begin, mut parts) = (None, 0, Vec::new());
+    for (at, character) in line.char_indices() {
+        match (quote, character) {
+            (None, '\'' | '"') => quote = Some(character),
+            (None, ':') => {
+                parts.extend(line.get(begin..at));
+                begin = at + 1;
             }
-            false
+            (Some(open), _) if open == character => {
+                let after = line.get(at + 1..).unwrap_or_default();
+                if after.starts_with(':') || after.trim().is_empty() {
+                    quote = None;
+                }
+            }
+            _ => {}
         }
-        (None, character) => character == ':',
-    })
-    .collect()
+    }
+    parts.extend(line.get(begin..));
+    parts
 }
 
 /// Key, value and operator of each segment. Typed resources bring colons of their own (`gres/gpu:a100=4`): a segment that

@@ -101,6 +101,9 @@ impl Sacctmgr {
             // A priority of the account is that of whoever has none (as_mysql_assoc.c of 22.05.8).
             association.priority = rows.get(parent.index()).map_or(0, |row| row.priority);
             lowering.fill(&mut association, &row.fields, &inherited);
+            // As limits are, a default QOS is that of the nearest row above that has one (as_mysql_assoc.c of 22.05.8); dumps leave it out.
+            let above = rows.get(parent.index()).and_then(|row| row.default_qos);
+            association.default_qos = association.default_qos.or(above);
             let id = AssociationId::new(rows.len());
             rows.push(association);
             if row.user.is_none() {

@@ -108,6 +108,42 @@ fn old_limits_by_resource_become_lists() {
     assert_eq!((limits.max_wall, limits.grp_submit_jobs), (Some(1440), None));
 }
 
+/// slurmdbd gives the nearest one above, and dumps leave out what is inherited.
+#[test]
+fn a_default_qos_is_inherited() {
+    let dump = "Cluster - 'c':DefaultQOS='low'\nParent - 'root'\nAccount - 'a':Description='bob's lab':DefaultQOS='High'\nAccount - 'b'\n\
+                Parent - 'a'\nUser - 'ann'\nUser - 'ben':DefaultQOS='low'\nParent - 'b'\nUser - 'ann':Fairshare=3\nQOS - 'low'\nQOS - 'high'\n";
+    let (tree, qos, said) = read_and_lower(dump);
+    let named =
+        |row: &foresite_engine::association::Association| row.default_qos.map(|id| qos[id.index()].name.as_str());
+    let found: Vec<_> = tree.rows.iter().map(|row| (row.account.as_str(), row.user.as_deref(), named(row))).collect();
+    assert_eq!(
+        (said.as_str(), found),
+        (
+            "",
+            vec![
+                ("root", None, Some("low")),
+                ("a", None, Some("high")),
+                ("a", Some("ann"), Some("high")),
+                ("a", Some("ben"), Some("low")),
+                ("b", None, Some("low")),
+                ("b", Some("ann"), Some("low")),
+            ]
+        )
+    );
+    assert_eq!(tree.rows[5].shares, Shares::Count(3));
+}
+
+/// sacctmgr lowers the names of accounts and QOS.
+#[test]
+fn scripts_name_accounts_in_any_case() {
+    let (tree, qos, said) =
+        read_and_lower("add qos Long GrpJobs=2\nadd account Bio qos=Long\nadd user Ann account=Bio\n");
+    assert!(!said.contains("not described"), "{said}");
+    assert!(qos.iter().any(|qos| qos.name == "long"));
+    assert!(rows(&tree).iter().any(|row| row.starts_with("bio/Ann")), "{:?}", rows(&tree));
+}
+
 #[test]
 fn a_table_of_associations_takes_parents_from_its_column_or_its_indentation() {
     let column = "Cluster|Account|User|Partition|Share|ParentName|QOS|Def QOS\nc|root|||1||normal|\nc|a|||3|root|normal|\nc|b|||5|a||\nc|b|eve||2|||normal\n";

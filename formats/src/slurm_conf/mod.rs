@@ -18,6 +18,7 @@ pub(crate) mod value;
 
 use foresite_engine::policy::SlurmVersion;
 
+pub(crate) use lower::gres::NOT_CONSUMED;
 pub use parameters::{Kind, Parameter, Scope, Status, parameters};
 pub(crate) use parameters::{find as find_parameter, names as parameter_names};
 use records::{NodeRecord, NodeSetRecord, PartitionRecord, PlainRecord};

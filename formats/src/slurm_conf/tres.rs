@@ -15,11 +15,13 @@ pub(crate) struct TresNames {
 }
 
 impl TresNames {
-    /// The id of a generic resource or one type of it, made where it is new. O(resources).
+    /// The id of a generic resource or one type of it, made where it is new. Letter case plays no part: names of TRES have none
+    /// (slurmdb_defs.c of 22.05.8), and they are kept in lower case. O(resources).
     pub(crate) fn gres_id(&mut self, name: &str, kind: Option<&str>) -> GresId {
-        let known = |gres: &GresType| gres.name == name && gres.kind.as_deref() == kind;
+        let (name, kind) = (name.to_ascii_lowercase(), kind.map(str::to_ascii_lowercase));
+        let known = |gres: &GresType| gres.name == name && gres.kind == kind;
         let index = self.gres.iter().position(known).unwrap_or_else(|| {
-            self.gres.push(GresType { name: name.to_owned(), kind: kind.map(str::to_owned) });
+            self.gres.push(GresType { name, kind });
             self.gres.len() - 1
         });
         GresId::new(index)

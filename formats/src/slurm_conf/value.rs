@@ -79,6 +79,36 @@ pub(crate) fn yes_no(text: &str) -> Option<bool> {
     }
 }
 
+/// Reads a whole number of slurm.conf: decimal or hexadecimal, times 1024 with a `k` behind it, whatever its unit is (parse_value.c of
+/// 22.05.8).
+pub(crate) fn whole(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let thousands = text.strip_suffix(['k', 'K']);
+    let digits = thousands.unwrap_or(text);
+    let number = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(hex) if hex.starts_with('+') => None,
+        Some(hex) => i64::from_str_radix(hex, 16).ok(),
+        None => digits.parse().ok(),
+    };
+    number?.checked_mul(if thousands.is_some() { 1024 } else { 1 })
+}
+
+/// The number that a text begins with, as C's `atoi` reads an option of `SchedulerParameters`: whatever follows is not looked at.
+pub(crate) fn leading(text: &str) -> i64 {
+    let text = text.trim();
+    let digits = text.trim_start_matches(['-', '+']).bytes().take_while(u8::is_ascii_digit).count();
+    let sign = usize::from(text.starts_with(['-', '+']));
+    text.get(..sign + digits).and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+/// Reads a memory size of slurm.conf [MB]; a `k` makes it GB. Larger units, which slurmctld would refuse, mean what they say.
+pub(crate) fn configured_megabytes(text: &str) -> Option<u64> {
+    match whole(text) {
+        Some(number) => u64::try_from(number).ok(),
+        None => megabytes(text),
+    }
+}
+
 /// Reads a memory size, fractions allowed, and gives megabytes, rounded down; without unit it is megabytes already.
 pub(crate) fn megabytes(text: &str) -> Option<u64> {
     let bytes = scaled_by_unit(text, Some(1024.0 * 1024.0))?;

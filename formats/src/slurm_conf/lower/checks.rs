@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::Lowering;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::slurm_conf::settings::{Setting, Settings};
-use crate::slurm_conf::{Parameter, Scope, Status};
+use crate::slurm_conf::value::leading;
+use crate::slurm_conf::{Kind, Parameter, Scope, Status};
 
 impl Lowering<'_> {
     /// Checks all settings; a value that many records share is reported once.
@@ -53,6 +54,19 @@ fn fault(setting: &Setting, seen: &mut Seen) -> Option<Diagnostic> {
     let place = (setting.place.file.clone(), setting.place.line);
     let is_new = seen.insert((parameter.scope, parameter.name, Some(place)));
     is_new.then(|| {
+        if let (Scope::SchedulerParameters, Kind::Integer { min, max }, Some(_)) =
+            (parameter.scope, parameter.kind, setting.place.line)
+        {
+            // slurmctld reads what there is of a number, logs an error where it is out of range, and goes on.
+            let number = leading(&setting.value);
+            let taken = match (min..=max).contains(&number) {
+                true => number.to_string(),
+                false => parameter.default.trim_start_matches('=').to_owned(),
+            };
+            let message = format!("{fault}; slurmctld takes {taken}, and so does this");
+            let remark = setting.place.remark(Severity::Warning, parameter.key(), message);
+            return remark.cure(format!("write {}={taken}", parameter.name));
+        }
         let unit = if parameter.unit.is_empty() { String::new() } else { format!(" [{}]", parameter.unit) };
         let default =
             if parameter.default.is_empty() { String::new() } else { format!("; default {}", parameter.default) };

@@ -14,6 +14,10 @@ use crate::slurm_conf::value;
 /// How messages name it.
 const FIELD: &str = "node.HOSTLIST.Gres";
 
+/// A node's units of a GRES with `no_consume`: who asks for any needs a node that has it, no more, and counts as asking for one
+/// ([`crate::trace::lower`]); so many jobs no node holds.
+pub(crate) const NOT_CONSUMED: u32 = 1_000_000;
+
 /// One entry of a `Gres` list.
 struct Entry<'a> {
     name: &'a str,
@@ -33,16 +37,7 @@ impl Lowering<'_> {
                 self.diagnostics.push(setting.place.error(FIELD, fault).cure("write for example gpu:a100:4"));
                 continue;
             };
-            if !entry.is_consumed {
-                self.remark_once(
-                    record,
-                    Severity::NotModelled,
-                    FIELD,
-                    &format!("Gres {} is not consumed and so not modelled", entry.name),
-                );
-                continue;
-            }
-            if ["mps", "shard"].contains(&entry.name) {
+            if ["mps", "shard"].iter().any(|shared| entry.name.eq_ignore_ascii_case(shared)) {
                 self.remark_once(
                     record,
                     Severity::NotModelled,
@@ -58,7 +53,7 @@ impl Lowering<'_> {
                     &format!("Gres {} is not in GresTypes; it is counted all the same", entry.name),
                 );
             }
-            let count = u32::try_from(entry.count).unwrap_or(u32::MAX);
+            let count = if entry.is_consumed { u32::try_from(entry.count).unwrap_or(u32::MAX) } else { NOT_CONSUMED };
             let mut ids = vec![self.tres.gres_id(entry.name, None)];
             ids.extend(entry.kind.map(|kind| self.tres.gres_id(entry.name, Some(kind))));
             for id in ids {
@@ -120,7 +115,8 @@ impl Lowering<'_> {
             let units = u32::try_from(units).unwrap_or(u32::MAX);
             let kind = line.get("Type");
             let counts = |known: &GresType| {
-                known.name.eq_ignore_ascii_case(gres) && (known.kind.is_none() || known.kind.as_deref() == kind)
+                let is_kind = |known: &String| kind.is_some_and(|kind| known.eq_ignore_ascii_case(kind));
+                known.name.eq_ignore_ascii_case(gres) && known.kind.as_ref().is_none_or(is_kind)
             };
             for id in self.tres.gres.iter().enumerate().filter(|(_, known)| counts(known)).map(|(id, _)| id) {
                 if near.len() <= id {
@@ -140,7 +136,8 @@ impl Lowering<'_> {
     /// Fewer devices than slurm.conf promises would drain the node.
     pub(super) fn check_gres_conf(&mut self, record: &NodeRecord, listed: &BTreeMap<String, u64>) {
         let Some(setting) = record.settings.get("Gres") else { return };
-        let gpus = split_entries(&setting.value).filter_map(entry).filter(|entry| entry.name == "gpu");
+        let gpus =
+            split_entries(&setting.value).filter_map(entry).filter(|entry| entry.name.eq_ignore_ascii_case("gpu"));
         let promised: u64 = gpus.map(|entry| entry.count).sum();
         let short = record
             .names

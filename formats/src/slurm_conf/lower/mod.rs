@@ -1,7 +1,7 @@
 //! From the parsed records to the engine's cluster and policy.
 
 mod checks;
-mod gres;
+pub(super) mod gres;
 mod nodes;
 mod partitions;
 mod policy;

@@ -156,13 +156,16 @@ impl Lowering<'_> {
     fn is_schedulable(&mut self, record: &NodeRecord, state: &str) -> bool {
         let mut schedulable = true;
         for word in state.split('+').map(str::trim) {
-            match word.to_ascii_uppercase().as_str() {
-                "UNKNOWN" | "IDLE" | "UP" | "" => {}
+            let upper = word.to_ascii_uppercase();
+            // Of these slurmctld looks at the first letters alone (node_conf.c of 22.05.8, `state_str2int`).
+            let known = ["CLOUD", "DRAIN", "FAIL"].into_iter().find(|state| upper.starts_with(state));
+            match known.unwrap_or(upper.as_str()) {
+                "UNKNOWN" | "IDLE" | "UP" | "ALLOCATED" | "MIXED" | "" => {}
                 "CLOUD" | "DYNAMIC_NORM" | "DYNAMIC_FUTURE" | "POWERED_DOWN" | "POWERED_UP" => {
                     let message = "cloud nodes are taken as always on: they start jobs without delay";
                     self.remark_once(record, Severity::NotModelled, "node.HOSTLIST.State", message);
                 }
-                "DOWN" | "DRAIN" | "FAIL" | "FAILING" | "FUTURE" | "ERROR" => schedulable = false,
+                "DOWN" | "DRAIN" | "FAIL" | "FUTURE" | "ERROR" => schedulable = false,
                 _ => {
                     let message = format!("'{word}' is no state of a node");
                     let cure = "known are UNKNOWN, CLOUD, DOWN, DRAIN, FAIL, FAILING and FUTURE";

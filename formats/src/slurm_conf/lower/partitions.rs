@@ -254,7 +254,8 @@ fn names(values: &Values, name: &str) -> Vec<String> {
     if words.iter().any(|word| word.eq_ignore_ascii_case("ALL")) {
         return Vec::new();
     }
-    words.into_iter().map(str::to_owned).collect()
+    // slurmctld lowers them, as sacctmgr does the names that it keeps (read_config.c of 22.05.8).
+    words.into_iter().map(str::to_ascii_lowercase).collect()
 }
 
 /// Memory per CPU, or per node where that is not set.

@@ -37,12 +37,14 @@ impl<'a> Lowering<'a> {
 
     pub(super) fn backfill_policy(&mut self) -> BackfillPolicy {
         let values = self.scheduler_parameters();
-        let interval = values.integer("bf_interval");
+        let mut interval = values.integer("bf_interval");
         if interval == Some(0) {
             let place =
                 values.setting("bf_interval").map_or_else(|| self.whole_file(), |setting| setting.place.clone());
-            let error = place.error("SchedulerParameters.bf_interval", "0 is not between 1 and 10800, nor -1");
-            self.diagnostics.push(error.cure("write -1 for no backfill"));
+            let message = "0 is not between 1 and 10800, nor -1; slurmctld takes 30, and so does this";
+            let remark = place.remark(Severity::Warning, "SchedulerParameters.bf_interval", message);
+            self.diagnostics.push(remark.cure("write -1 for no backfill"));
+            interval = Some(30);
         }
         let running_job_reserve = values.flag("bf_running_job_reserve") || values.flag("bf_licenses");
         if values.number("bf_max_job_user_part") > 0

@@ -3,7 +3,7 @@
 
 use crate::slurm_conf::settings::{Setting, Settings};
 use crate::slurm_conf::value::{self, Span};
-use crate::slurm_conf::{Scope, find_parameter};
+use crate::slurm_conf::{Kind, Scope, find_parameter};
 
 /// The settings of one scope.
 #[derive(Clone, Copy)]
@@ -41,7 +41,13 @@ impl<'a> Values<'a> {
 
     /// A whole number; `None` where neither file nor table gives one, or where it is negative or unlimited.
     pub(super) fn integer(&self, name: &str) -> Option<u32> {
-        self.parse(name, |text| text.parse::<i64>().ok()).and_then(|number| u32::try_from(number).ok())
+        let read = |text: &str| match find_parameter(self.scope, name)?.kind {
+            Kind::Integer { min, max } if self.scope == Scope::SchedulerParameters && !text.starts_with('=') => {
+                Some(value::leading(text)).filter(|number| (min..=max).contains(number))
+            }
+            _ => value::whole(text),
+        };
+        self.parse(name, read).and_then(|number| u32::try_from(number).ok())
     }
 
     /// A whole number that has a default; 0 without one.
@@ -51,7 +57,7 @@ impl<'a> Values<'a> {
 
     /// A count; `None` is unlimited.
     pub(super) fn count(&self, name: &str) -> Option<u32> {
-        self.parse(name, |text| if value::is_unlimited(text) { Some(None) } else { text.parse().ok().map(Some) })
+        self.parse(name, |text| if value::is_unlimited(text) { Some(None) } else { whole_u32(text).map(Some) })
             .flatten()
     }
 
@@ -72,7 +78,7 @@ impl<'a> Values<'a> {
 
     /// Memory [MB]; `None` for 0 and unlimited.
     pub(super) fn megabytes(&self, name: &str) -> Option<u64> {
-        self.parse(name, value::megabytes).filter(|&size| size > 0)
+        self.parse(name, value::configured_megabytes).filter(|&size| size > 0)
     }
 
     /// The words of a comma list.
@@ -84,4 +90,8 @@ impl<'a> Values<'a> {
     pub(super) fn has_word(&self, name: &str, word: &str) -> bool {
         self.words(name).iter().any(|known| known.eq_ignore_ascii_case(word))
     }
+}
+
+fn whole_u32(text: &str) -> Option<u32> {
+    value::whole(text).and_then(|number| u32::try_from(number).ok())
 }

@@ -1,7 +1,7 @@
 //! What a parameter's value may be.
 
 use crate::slurm_conf::near::did_you_mean;
-use crate::slurm_conf::value::{Span, is_unlimited, megabytes, span, span_text, yes_no};
+use crate::slurm_conf::value::{Span, configured_megabytes, is_unlimited, span, span_text, whole, yes_no};
 
 /// The shape of a parameter's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,16 +44,18 @@ impl Kind {
     pub fn check(&self, value: &str) -> Result<(), String> {
         let wrong = |expected: &str| Err(format!("'{}' is not {expected}", brief(value)));
         match *self {
-            Self::Integer { min, max } => match value.parse::<i64>() {
-                Ok(number) if (min..=max).contains(&number) => Ok(()),
-                Ok(_) => Err(format!("{} is not between {min} and {max}", brief(value))),
-                Err(_) => wrong(&format!("a whole number between {min} and {max}")),
+            Self::Integer { min, max } => match whole(value) {
+                Some(number) if (min..=max).contains(&number) => Ok(()),
+                Some(_) => Err(format!("{} is not between {min} and {max}", brief(value))),
+                None => wrong(&format!("a whole number between {min} and {max}")),
             },
-            Self::Count if is_unlimited(value) || value.parse::<u32>().is_ok() => Ok(()),
+            Self::Count if is_unlimited(value) || whole(value).is_some_and(|number| u32::try_from(number).is_ok()) => {
+                Ok(())
+            }
             Self::Count => wrong("a whole number or UNLIMITED"),
             Self::Time if span(value).is_some() || value.eq_ignore_ascii_case("NONE") => Ok(()),
             Self::Time => wrong("a time (minutes, hours:minutes:seconds, days-hours:minutes:seconds or UNLIMITED)"),
-            Self::Megabytes if is_unlimited(value) || megabytes(value).is_some() => Ok(()),
+            Self::Megabytes if is_unlimited(value) || configured_megabytes(value).is_some() => Ok(()),
             Self::Megabytes => wrong("a memory size in MB"),
             Self::Flag | Self::YesNo if yes_no(value).is_some() => Ok(()),
             Self::Flag => wrong("true or false"),
@@ -75,9 +77,9 @@ impl Kind {
         }
         one.eq_ignore_ascii_case(other)
             || match self {
-                Self::Integer { .. } | Self::Count => equal(|text| text.parse::<i64>().ok(), one, other),
+                Self::Integer { .. } | Self::Count => equal(whole, one, other),
                 Self::Time => equal(span, one, other),
-                Self::Megabytes => equal(megabytes, one, other),
+                Self::Megabytes => equal(configured_megabytes, one, other),
                 Self::Flag | Self::YesNo => equal(yes_no, one, other),
                 _ => false,
             }
@@ -97,13 +99,13 @@ impl Kind {
             Self::Integer { .. } | Self::Count | Self::Megabytes if is_unlimited(value) => {
                 return unchanged("is unlimited");
             }
-            Self::Integer { .. } | Self::Count => match value.parse::<i64>() {
-                Ok(0) => return unchanged("is zero"),
-                Ok(number) if number < 0 => return unchanged("means 'off'"),
-                Ok(number) => format!("{}", (number as f64 * factor).round()),
-                Err(_) => return Err(format!("'{}' is not a number", brief(value))),
+            Self::Integer { .. } | Self::Count => match whole(value) {
+                Some(0) => return unchanged("is zero"),
+                Some(number) if number < 0 => return unchanged("means 'off'"),
+                Some(number) => format!("{}", (number as f64 * factor).round()),
+                None => return Err(format!("'{}' is not a number", brief(value))),
             },
-            Self::Megabytes => match megabytes(value) {
+            Self::Megabytes => match configured_megabytes(value) {
                 Some(0) | None => return unchanged("is zero"),
                 Some(size) => format!("{}", (size as f64 * factor).round()),
             },

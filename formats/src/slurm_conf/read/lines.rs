@@ -138,11 +138,10 @@ impl Reader<'_> {
         let place = place(first.offset);
         for name in first.value.split(',').map(str::trim).filter(|name| !name.is_empty()) {
             let record = PartitionRecord { name: name.to_owned(), settings: settings.clone(), place: place.clone() };
-            match self.partition_at.get(name).and_then(|&at| self.conf.partitions.get_mut(at)) {
-                Some(earlier) => {
-                    *earlier = record;
-                    let message = format!("partition '{name}' is described twice; the last description is taken");
-                    self.diagnostics.push(place.remark(Severity::Warning, "PartitionName", message).cure("keep one"));
+            match self.partition_at.get(name) {
+                Some(_) => {
+                    let message = format!("partition '{name}' is described twice; slurmctld would not start");
+                    self.diagnostics.push(place.error("PartitionName", message).cure("keep one"));
                 }
                 None => {
                     self.partition_at.insert(name.to_owned(), self.conf.partitions.len());

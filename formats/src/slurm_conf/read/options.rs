@@ -51,10 +51,13 @@ pub(in crate::slurm_conf) fn read_options(scope: Scope, list: &str, place: &Plac
             }
         };
         let setting = Setting { parameter, value, place: place.clone() };
-        if options.insert(setting).is_some() {
-            let message = "given more than once; the last one is taken";
+        if options.get(parameter.name).is_some() {
+            // slurmctld looks for the option's name from the left (backfill.c of 22.05.8, `_load_config`).
+            let message = "given more than once; the first one is taken, as slurmctld does";
             diagnostics.push(place.remark(Severity::Warning, parameter.key(), message).cure("keep one"));
+            continue;
         }
+        options.insert(setting);
     }
     (options, diagnostics)
 }

@@ -7,6 +7,7 @@ use foresite_engine::policy::{
 };
 
 use super::*;
+use crate::slurm_conf::NOT_CONSUMED;
 
 #[test]
 fn the_recorded_cluster_is_lowered_as_it_was_run() {
@@ -154,20 +155,23 @@ fn states_features_and_generic_resources_of_nodes() {
     let (site, said) = read_and_lower(
         &[(
             "slurm.conf",
-            "GresTypes=gpu,mem,fabric\nNodeName=a RealMemory=1000 MemSpecLimit=100 Gres=gpu:a100:4(S:0,1),gpu:v100:2,mem:no_consume:50G,\n\
+            "GresTypes=gpu,mem,fabric\nNodeName=a RealMemory=1000 MemSpecLimit=100 Gres=gpu:A100:4(S:0,1),gpu:v100:2,mem:no_consume:50G,\n\
              NodeName=b State=DRAIN Gres=gpu\nNodeName=c State=CLOUD\nNodeName=d\nDownNodes=d State=down Reason=\"no power\"\nPartitionName=p Nodes=ALL\n",
         )],
         None,
     );
     let site = site.unwrap();
-    assert_eq!(site.cluster.gres.iter().map(GresType::label).collect::<Vec<_>>(), ["gpu", "gpu:a100", "gpu:v100"]);
+    assert_eq!(
+        site.cluster.gres.iter().map(GresType::label).collect::<Vec<_>>(),
+        ["gpu", "gpu:a100", "gpu:v100", "mem"]
+    );
     assert_eq!(
         site.cluster.nodes.iter().map(|node| node.gres.clone()).collect::<Vec<_>>(),
-        [[6, 4, 2], [1, 0, 0], [0, 0, 0], [0, 0, 0]]
+        [[6, 4, 2, NOT_CONSUMED], [1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
     );
     assert_eq!(site.cluster.nodes.iter().map(|node| node.schedulable).collect::<Vec<_>>(), [true, false, true, false]);
     assert_eq!(site.cluster.nodes[0].memory_mb, 900);
-    assert!(said.contains("Gres mem is not consumed") && said.contains("cloud nodes are taken as always on"), "{said}");
+    assert!(!said.contains("Gres mem") && said.contains("cloud nodes are taken as always on"), "{said}");
 }
 
 #[test]
@@ -274,10 +278,48 @@ fn values_out_of_range_are_errors_with_line_field_and_cure() {
         ),
         "slurm.conf:4: error: KillWait: 'soon' is not a whole number between 0 and 65533; KillWait [s]: between SIGTERM and SIGKILL at the time limit; default 30\n\
          slurm.conf:5: error: PriorityType: 'priority/multifacter' is unknown; did you mean 'priority/multifactor' or 'priority/multifactor2'?; PriorityType: how priorities are made (multifactor from 23.11 on); default priority/basic\n\
-         slurm.conf:3: error: SchedulerParameters.bf_resolution: 0 is not between 1 and 3600; bf_resolution [s]: rounding of the backfill plan; default 60\n\
+         slurm.conf:3: warning: SchedulerParameters.bf_resolution: 0 is not between 1 and 3600; slurmctld takes 60, and so does this; write bf_resolution=60\n\
          slurm.conf:6: error: AccountingStorageEnforce: 'limts' is unknown; did you mean 'limits'?"
     );
     assert!(remarks("NodeName=n1").contains("node 'n1' is described twice"));
+}
+
+#[test]
+fn options_are_read_as_slurmctld_reads_them() {
+    let policy = |parameters: &str| site(&small(&format!("SchedulerParameters={parameters}"))).policy;
+    assert_eq!(policy("bf_interval=-1,bf_interval=30").backfill.interval, None);
+    let odd = policy("bf_resolution=7200,bf_window=100min,bf_max_job_test=0x7");
+    assert_eq!((odd.backfill.resolution, odd.backfill.window, odd.backfill.max_job_test), (60, 100, 500));
+    assert_eq!(policy("bf_interval=0").backfill.interval, Some(30));
+    assert_eq!(
+        remarks("SchedulerParameters=bf_interval=-1,bf_interval=30,bf_window=100min"),
+        "slurm.conf:3: warning: SchedulerParameters.bf_interval: given more than once; the first one is taken, as slurmctld does; keep one\n\
+         slurm.conf:3: warning: SchedulerParameters.bf_window: '100min' is not a whole number between 1 and 43200; slurmctld takes 100, and so does this; write bf_window=100"
+    );
+}
+
+/// parse_value.c of 22.05.8: hexadecimal, and `k` is 1024 of whatever the unit is.
+#[test]
+fn whole_numbers_take_a_k() {
+    let site = site(
+        "PriorityType=priority/multifactor\nPriorityWeightFairshare=100k\nDefMemPerCPU=2k\nNodeName=n RealMemory=64k Weight=0x10 CPUs=4\nPartitionName=p Nodes=n AllowAccounts=Bio,Chem DenyQos=Low\n",
+    );
+    assert_eq!(site.policy.priority.weight_fairshare, 102_400);
+    assert_eq!(site.policy.select.default_memory, Some(MemoryDefault::PerCpu(2048)));
+    assert_eq!((site.cluster.nodes[0].memory_mb, site.cluster.nodes[0].weight), (65_536, 16));
+    let partition = &site.cluster.partitions[0];
+    assert_eq!(
+        (&partition.allow_accounts[..], &partition.deny_qos[..]),
+        (&["bio", "chem"].map(str::to_owned)[..], &["low".to_owned()][..])
+    );
+}
+
+#[test]
+fn states_of_nodes_are_told_by_their_first_letters() {
+    let site = site(
+        "NodeName=a State=DRAINED\nNodeName=b State=draining\nNodeName=c State=ALLOCATED\nNodeName=d State=MIXED\nPartitionName=p Nodes=ALL\n",
+    );
+    assert_eq!(site.cluster.nodes.iter().map(|node| node.schedulable).collect::<Vec<_>>(), [false, false, true, true]);
 }
 
 #[test]

@@ -189,18 +189,14 @@ fn too_many_nodes_over_several_lines_are_counted_together() {
 }
 
 #[test]
-fn a_partition_described_again_among_many_takes_the_place_of_the_first() {
+fn a_partition_described_again_among_many_is_an_error() {
     let lines = (0..500).map(|at| format!("PartitionName=p{at},q{at} MaxTime={at}\n")).collect::<String>();
     let text = format!("NodeName=n\nPartitionName=DEFAULT Nodes=n\n{lines}PartitionName=p7 MaxTime=9000\n");
-    let (site, said) = read_and_lower(&[("slurm.conf", &text)], None);
+    let (_, said) = read_and_lower(&[("slurm.conf", &text)], None);
     assert_eq!(
         said,
-        "slurm.conf:503: warning: PartitionName: partition 'p7' is described twice; the last description is taken; keep one"
+        "slurm.conf:503: error: PartitionName: partition 'p7' is described twice; slurmctld would not start; keep one"
     );
-    let partitions = site.unwrap().cluster.partitions;
-    let near: Vec<_> =
-        partitions[13..16].iter().map(|partition| (partition.name.as_str(), partition.max_time)).collect();
-    assert_eq!((partitions.len(), near), (1000, vec![("q6", Some(6)), ("p7", Some(9000)), ("q7", Some(7))]));
 }
 
 proptest! {

@@ -12,6 +12,7 @@ use super::features;
 use super::remarks::{About, Remarked};
 use crate::hostlist::{MAX_NAMES, expand};
 use crate::site::Site;
+use crate::slurm_conf::NOT_CONSUMED;
 use crate::slurm_conf::near::did_you_mean;
 
 /// Look-up tables over a site.
@@ -141,7 +142,9 @@ impl<'s> RequestLowering<'s> {
             if self.site.cluster.nodes.iter().all(|node| node.gres.get(index).is_none_or(|&count| count == 0)) {
                 about.say(About::Gres, label);
             }
-            found.push(GresRequest { gres: GresId::new(index), count: gres.count, scope: gres.scope });
+            let mut counts = self.site.cluster.nodes.iter().filter_map(|node| node.gres.get(index));
+            let count = if counts.any(|&count| count == NOT_CONSUMED) { gres.count.min(1) } else { gres.count };
+            found.push(GresRequest { gres: GresId::new(index), count, scope: gres.scope });
         }
         found
     }
