@@ -266,7 +266,7 @@ impl Selector {
         let node = NodeId(node);
         let weight = self.weights.of(node);
         let kept = self.geometry.kept(self.unit, shape, node);
-        self.chosen.push(rest.take(shape, Offer { node, cpus, weight, idle: 0, kept, gres: 0 }));
+        self.chosen.push(rest.take(shape, Offer { node, cpus, weight, idle: (0, 1), kept, gres: 0 }));
     }
 }
 
@@ -367,7 +367,7 @@ mod tests {
                 node,
                 cpus: if whole { selector.geometry.cpus[node.index()] } else { 4 },
                 weight: selector.weights.of(node),
-                idle: 0,
+                idle: (0, 1),
                 kept: selector.geometry.kept(selector.unit, &shape, node),
                 gres: 0,
             });

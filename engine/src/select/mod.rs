@@ -320,10 +320,11 @@ impl Selector {
         }
         let weight = self.weights.of(node);
         let kept = self.geometry.kept(self.unit, shape, node);
-        let mut idle = 0;
+        let mut idle = (0, 1);
         if shape.strategy == Strategy::LeastLoaded {
-            let free_cpus = u64::from(free.node_cores[index] * self.geometry.cpus_per_core[index]);
-            idle = (free_cpus * 1_000_000 / u64::from(self.geometry.cpus[index].max(1))) as u32;
+            let free_cpus = free.node_cores[index] * self.geometry.cpus_per_core[index];
+            let narrow = |cpus: u32| u16::try_from(cpus).unwrap_or(u16::MAX);
+            idle = (narrow(free_cpus), narrow(self.geometry.cpus[index].max(1)));
         }
         self.offers.push(Offer { node, cpus, weight, idle, kept, gres });
     }

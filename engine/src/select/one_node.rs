@@ -91,7 +91,7 @@ impl Selector {
         self.chosen.clear();
         let Some(Run { weight, tightest: (node, cpus), .. }) = offered.best else { return false };
         let kept = self.geometry.kept(self.unit, shape, node);
-        let offer = Offer { node, cpus, weight, idle: 0, kept, gres: 0 };
+        let offer = Offer { node, cpus, weight, idle: (0, 1), kept, gres: 0 };
         self.chosen.push(Remaining::of(shape).take(shape, offer));
         spread_tasks(shape, &mut self.chosen);
         true

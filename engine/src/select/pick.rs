@@ -17,8 +17,8 @@ pub(crate) struct Offer {
     pub(crate) cpus: u32,
     /// Scheduling weight: lighter first.
     pub(crate) weight: u64,
-    /// Millionths of its CPUs that nobody uses, whether the job could use them or not: where least-loaded nodes are chosen.
-    pub(crate) idle: u32,
+    /// CPUs that nobody uses, whether the job could use them or not, of how many: where least-loaded nodes are chosen.
+    pub(crate) idle: (u16, u16),
     /// CPUs kept for it while other nodes are taken: a core's, with CR_Socket a socket's.
     pub(crate) kept: u16,
     /// Free units of the GRES that is counted for the whole job.
@@ -204,9 +204,7 @@ fn attempt(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickScra
             Strategy::Consecutive => consecutive(shape, offers, linear, &mut rest, scratch, chosen),
             // Over as many nodes as there are tasks; where GPUs are counted for the job, until it has them (rec h-mix).
             Strategy::Spread => ordered(shape, offers, &mut rest, scratch, chosen, |_| 0, shape.gres_of_job.is_empty()),
-            Strategy::LeastLoaded => {
-                ordered(shape, offers, &mut rest, scratch, chosen, |offer| -i64::from(offer.idle), false)
-            }
+            Strategy::LeastLoaded => least_loaded(shape, offers, &mut rest, scratch, chosen),
             Strategy::SerialAtEnd => {
                 ordered(shape, offers, &mut rest, scratch, chosen, |offer| -i64::from(offer.node.0), false)
             }
@@ -455,6 +453,48 @@ fn fill_from_run(
         }
         take(shape, offers, position, rest, scratch, chosen);
     }
+}
+
+/// `LLN`: weight by weight the node with the largest part of its CPUs free, the first of equals, again and again. The search for
+/// the next one ends at the first that beats those before it and has as many CPUs free as the last one taken, though one after it
+/// may have a larger part of its own free (`_eval_nodes_lln` of 22.05.8; rec p-arr); which plays no part where all have as many CPUs.
+/// O(nodes log nodes) there, else O(nodes × taken).
+fn least_loaded(
+    shape: &Shape,
+    offers: &[Offer],
+    rest: &mut Remaining,
+    scratch: &mut PickScratch,
+    chosen: &mut Vec<Offer>,
+) -> bool {
+    let all = offers.first().map_or(0, |offer| offer.idle.1);
+    if offers.iter().all(|offer| offer.idle.1 == all) {
+        return ordered(shape, offers, rest, scratch, chosen, |offer| -i64::from(offer.idle.0), false);
+    }
+    let mut weights: Vec<u64> = offers.iter().map(|offer| offer.weight).collect();
+    weights.sort_unstable();
+    weights.dedup();
+    for weight in weights {
+        let mut last = None;
+        while rest.max_nodes > 0 && !rest.satisfied() {
+            let mut best: Option<usize> = None;
+            for (position, offer) in offers.iter().enumerate() {
+                if offer.weight != weight || scratch.taken[position] {
+                    continue;
+                }
+                let part = |one: &Offer, other: &Offer| u32::from(one.idle.0) * u32::from(other.idle.1);
+                if best.is_none_or(|best| part(&offers[best], offer) < part(offer, &offers[best])) {
+                    best = Some(position);
+                    if last == Some(offer.idle.0) {
+                        break;
+                    }
+                }
+            }
+            let Some(position) = best else { break };
+            last = Some(offers[position].idle.0);
+            take(shape, offers, position, rest, scratch, chosen);
+        }
+    }
+    rest.satisfied()
 }
 
 /// Takes nodes by weight and then by `rank`; `as_many` goes on until no more nodes are allowed.

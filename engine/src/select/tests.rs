@@ -55,7 +55,7 @@ fn offers(free: &[u32]) -> Vec<Offer> {
     free.iter()
         .enumerate()
         .filter(|&(_, &cpus)| cpus > 0)
-        .map(|(index, &cpus)| Offer { node: NodeId::new(index), cpus, weight: 1, idle: 0, kept: 1, gres: 0 })
+        .map(|(index, &cpus)| Offer { node: NodeId::new(index), cpus, weight: 1, idle: (0, 1), kept: 1, gres: 0 })
         .collect()
 }
 
@@ -133,7 +133,14 @@ fn picked_by_weight(free: &[(u32, u64)], tasks: u32, change: impl FnOnce(&mut Sh
         .iter()
         .enumerate()
         .filter(|(_, (cpus, _))| *cpus > 0)
-        .map(|(index, &(cpus, weight))| Offer { node: NodeId::new(index), cpus, weight, idle: 0, kept: 1, gres: 0 })
+        .map(|(index, &(cpus, weight))| Offer {
+            node: NodeId::new(index),
+            cpus,
+            weight,
+            idle: (0, 1),
+            kept: 1,
+            gres: 0,
+        })
         .collect();
     let mut shape = shape(&cores, tasks, None);
     change(&mut shape);

@@ -269,11 +269,18 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         // sacct lost the rows of 107_1 and 107_3: restored from the log.
         ("o-mix-a2", 177),
         ("o-mix-a3", 177),
+        ("p-arr", 405),
+        ("p-lin", 189),
+        ("p-qos", 193),
+        ("p-site", 166),
+        ("p-tier", 163),
+        ("p-whole", 149),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.
         let answer = match name {
             "v-lin" => 30,
+            "p-arr" => 48,
             "ub-micro" => 50,
             "p-bf" | "g-cpu" | "g-het" | "m-sock" => 60,
             _ => 35,
@@ -287,7 +294,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
             // Jobs that could never start were submitted, and are not in its sacct.
             "s-dep" | "n-smt" => found.cycles / 50,
             // Submissions were refused: dozens, a dozen.
-            "g-mix" | "i-gpu" | "i-topo" | "m-pre" | "m-topo" | "o-pre" => found.cycles / 25,
+            "g-mix" | "i-gpu" | "i-topo" | "m-pre" | "m-topo" | "o-pre" | "p-qos" | "p-site" => found.cycles / 25,
             // Or one waits beyond its partition's bounds: something stamps it now and then.
             "h-cpu" | "h-mix" | "j-pre" | "m-core" | "m-core-a3" => found.cycles / 40,
             // The same, for hours after the last end; not one of these cycles lies before.

@@ -166,6 +166,25 @@ fn least_loaded_nodes_come_first_where_asked_for() {
     assert_eq!(nodes(&scenario("set lln"))[1], "n2");
 }
 
+/// Recorded (p-arr, 258_1): of b1 3 of 8 CPUs are free, more than of any other. Then a3, where 3 are free as well, 3 of 16, ends the search
+/// before b2, where 2 of 8 are.
+#[test]
+fn the_search_for_the_least_loaded_node_ends_at_as_many_free_cpus_as_the_last_one_had() {
+    let found = nodes(
+        "node a[1-3] cores=16
+         node b[1-3] cores=8
+         set lln
+         job 1 w=a1 n=15 run=300
+         job 2 w=a2 n=15 run=300
+         job 3 w=a3 n=13 run=300
+         job 4 w=b1 n=5 run=300
+         job 5 w=b2 n=6 run=300
+         job 6 w=b3 n=6 run=300
+         job 7 at=10 N=2 n=2 run=50",
+    );
+    assert_eq!(found[6], "a3,b1");
+}
+
 /// Recorded (y-cpu): a node that another user holds for himself now is out of every plan, whenever it comes free. Job 3 would be
 /// planned on n1 at 600 s, and leave n2 to job 4; so it is planned on n2.
 #[test]
