@@ -173,6 +173,11 @@ impl Timeline {
         pairs.position(grows).map(|slot| self.edges[first + slot + 1])
     }
 
+    /// The end of a slot, unless it is the last [s]. O(1).
+    pub(crate) fn end_of_inner(&self, slot: usize) -> Option<i64> {
+        self.edges.get(slot + 1).copied().filter(|_| slot + 1 < self.slots.len())
+    }
+
     /// Sets whose intersection is what is unplanned in all of these slots. O(log slots) to begin.
     pub(crate) fn factors(&self, touched: std::ops::Range<usize>) -> impl Iterator<Item = &NodeSet> + Clone {
         self.blocks.factors(&self.slots, touched)

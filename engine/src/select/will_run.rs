@@ -36,12 +36,18 @@ pub(crate) struct Groups<'r> {
     policy: WillRunPolicy,
     window: i64,
     anchor: Option<i64>,
+    until: Option<i64>,
 }
 
 impl<'r> Groups<'r> {
     /// Before the first group of these jobs, which come in order of expected end.
     pub(crate) fn new(jobs: &'r [Running], policy: WillRunPolicy) -> Self {
-        Self { jobs, policy, window: 30, anchor: None }
+        Self { jobs, policy, window: 30, anchor: None, until: None }
+    }
+
+    /// The same, but whose jobs end after a time [s] stay: with 24.11 and later nobody is released who ends after the next try.
+    fn until(self, until: Option<i64>) -> Self {
+        Self { until, ..self }
     }
 
     /// Goes through the next group and says whether it is tested; `None` if there is none. `take` is told every running
@@ -49,6 +55,10 @@ impl<'r> Groups<'r> {
     pub(crate) fn next(&mut self, mut take: impl FnMut(Running) -> bool) -> Option<bool> {
         let mut released = 0;
         while let Some((job, rest)) = self.jobs.split_first() {
+            if self.until.is_some_and(|until| job.end > until) {
+                self.jobs = &[];
+                break;
+            }
             self.jobs = rest;
             if !take(*job) {
                 continue;
@@ -88,7 +98,7 @@ impl<'r> Groups<'r> {
 /// The end of the last limit [s] that a request waits for on `usable` nodes; nodes are left in `selector.chosen`.
 /// To be called after [`Selector::fits`] has said no to the same request on what is free; `future` is equal to that,
 /// and differs on its `changed` nodes afterwards. `running` is in order of expected end.
-/// This is the definition; [`crate::select::predict`] answers alike without releasing what cannot matter.
+/// Nobody is released who ends after `until` [s]. This is the definition; [`crate::select::predict`] answers alike without releasing what cannot matter.
 /// O(nodes of the jobs released + groups that might suffice × candidates): a group is tested only if enough nodes and
 /// CPUs have come together, which is counted node by node as jobs are released.
 pub(crate) fn earliest_start<'a>(
@@ -99,9 +109,10 @@ pub(crate) fn earliest_start<'a>(
     usable: &NodeSet,
     running: &[Running],
     allocation: impl Fn(JobId) -> Option<&'a Allocation> + Copy,
+    until: Option<i64>,
 ) -> Option<i64> {
     let mut gathered = selector.gather(future, shape, user, usable);
-    let mut groups = Groups::new(running, policy);
+    let mut groups = Groups::new(running, policy).until(until);
     let mut last_end = i64::MIN;
     loop {
         let tested = groups.next(|job| {
@@ -120,6 +131,27 @@ pub(crate) fn earliest_start<'a>(
             return Some(start_of(selector, policy, running.iter().copied(), allocation, last_end));
         }
     }
+}
+
+/// Takes away the jobs on usable nodes that have ended when a try begins, as 24.11 and later do before they look at anything else
+/// (cons_tres/job_test.c of 24.11.5 and 25.05.3, `_build_cr_job_list`); gives those that have not. O(nodes of the jobs released).
+pub(crate) fn release_ended<'a, 'r>(
+    selector: &Selector,
+    policy: WillRunPolicy,
+    future: &mut Free,
+    usable: &NodeSet,
+    running: &'r [Running],
+    allocation: impl Fn(JobId) -> Option<&'a Allocation>,
+    start: i64,
+) -> &'r [Running] {
+    let has_ended = |job: &Running| job.end < start || (job.end == start && policy.version >= SlurmVersion::V25_05);
+    let (ended, others) = running.split_at(running.partition_point(has_ended));
+    for held in ended.iter().filter_map(|job| allocation(job.job)) {
+        if held.shares.iter().any(|share| usable.contains(share.node)) {
+            future.give_back(&selector.geometry, held);
+        }
+    }
+    others
 }
 
 /// The start that the test reports, when jobs up to `last_end` were released.

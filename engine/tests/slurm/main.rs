@@ -32,5 +32,6 @@ mod selection;
 mod sharing;
 mod strays;
 mod switches;
+mod versions;
 mod waiting;
 mod warm_start;

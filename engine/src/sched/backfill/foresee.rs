@@ -1,8 +1,9 @@
 //! When a record could start on what the plan leaves to it. Source: slurm-semantics 3.4.
 
+use crate::policy::SlurmVersion;
 use crate::select::predict::Asked;
 use crate::select::shape::Shape;
-use crate::select::will_run::{WillRunPolicy, earliest_start};
+use crate::select::will_run::{WillRunPolicy, earliest_start, release_ended};
 use crate::simulation::{Controller, seconds};
 
 use super::Backfill;
@@ -52,18 +53,31 @@ pub(super) fn is_by_definition(controller: &Controller<'_>, shape: &Shape) -> bo
     controller.by_definition() || shape.strays || (controller.selector.gpus_stay && controller.selector.favours(shape))
 }
 
+/// Whether tests depend on when the try begins, and on when the next one does: with 24.11 and later they look at what will be free at
+/// the try's time before anything else, and release nobody who ends after the next one (`will_run_data` of 24.11.0). Bounds under
+/// them that are of nodes alone hold all the same. With select/linear, and where jobs may preempt, not reproduced.
+pub(super) fn looks_at_tries(controller: &Controller<'_>) -> bool {
+    let policy = &controller.scenario.policy;
+    policy.version >= SlurmVersion::V24_11 && !policy.select.linear && controller.preempt.is_none()
+}
+
 /// The earliest expected start on `backfill.usable`, which is not before `bound`; nodes are left in the selector. If it is
-/// after `later`, where another try will be made, it may be given too early, but still after `later`, and without nodes.
+/// after `useless_after`, where another try will be made, it may be given too early, but still after that, and without nodes. `tried`
+/// are the times of this try and the next [s].
 pub(super) fn will_run(
     controller: &mut Controller<'_>,
     backfill: &mut Backfill,
     record: Record,
     shape: &Shape,
-    (bound, later): (i64, Option<i64>),
+    (bound, useless_after): (i64, Option<i64>),
+    tried: (i64, Option<i64>),
     test_only: bool,
 ) -> Option<i64> {
     let now = seconds(controller.now);
     let user = controller.scenario.workload.jobs[record.job.index()].user.0;
+    if looks_at_tries(controller) {
+        return at_try(controller, backfill, record, shape, bound, tried, test_only);
+    }
     if let Some(preemption) = &mut controller.preempt {
         preemption.in_plan = false;
     }
@@ -98,7 +112,7 @@ pub(super) fn will_run(
             let states = (&controller.free, future);
             // Limits and sizes read what the job would hold.
             let lays_out = controller.limits.active || shape.size_varies;
-            let asked = Asked { later, lays_out };
+            let asked = Asked { later: useless_after, lays_out };
             let running = (running, controller.node_ranges.as_slice());
             selector.predict(policy, states, ready, request, &backfill.usable, running, allocation, asked)
         }
@@ -108,9 +122,52 @@ pub(super) fn will_run(
         }
         _ => {
             controller.free.restore(&selector.geometry, future);
-            earliest_start(selector, policy, future, request, &backfill.usable, &running.jobs, allocation)
+            earliest_start(selector, policy, future, request, &backfill.usable, &running.jobs, allocation, None)
         }
     };
+    controller.selector.prefer_nodes_in_use(&controller.free, false);
+    found.map(|end| expected(controller, end))
+}
+
+/// The same with 24.11 and later: now if that is tried and it fits, or if it fits once those have ended who end before the try; else
+/// after those who end before the next. O(running jobs × nodes + groups × candidates).
+fn at_try(
+    controller: &mut Controller<'_>,
+    backfill: &mut Backfill,
+    record: Record,
+    shape: &Shape,
+    bound: i64,
+    (start, later): (i64, Option<i64>),
+    test_only: bool,
+) -> Option<i64> {
+    let now = seconds(controller.now);
+    let user = controller.scenario.workload.jobs[record.job.index()].user.0;
+    let usable = &backfill.usable;
+    if start <= now {
+        let unshared = shape.unshared.as_deref();
+        if unshared.is_some_and(|shape| controller.selector.fits_in_plan(&controller.free, shape, user, usable))
+            || (bound <= now && controller.selector.fits_in_plan(&controller.free, shape, user, usable))
+        {
+            return Some(now);
+        }
+    }
+    if test_only || bound == i64::MAX {
+        return None;
+    }
+    let live = &controller.live;
+    let running = &backfill.ends.in_order(&controller.running).jobs;
+    let allocation = |job| live.get(job).map(|live| &live.allocation);
+    let policy = policy(controller);
+    let (selector, future) = (&mut controller.selector, &mut controller.future);
+    controller.free.restore(&selector.geometry, future);
+    let others = release_ended(selector, policy, future, usable, running, allocation, start);
+    if bound <= start && selector.fits_in_plan(future, shape, user, usable) {
+        // As slurmctld says of who could preempt: backfill makes the try's time of it.
+        return Some(now);
+    }
+    selector.prefer_nodes_in_use(&controller.free, controller.scenario.policy.backfill.busy_nodes);
+    let request = (shape, user);
+    let found = earliest_start(selector, policy, future, request, usable, others, allocation, later);
     controller.selector.prefer_nodes_in_use(&controller.free, false);
     found.map(|end| expected(controller, end))
 }
@@ -146,7 +203,7 @@ fn with_preemption(
         }
         selector.prefer_nodes_in_use(&controller.free, controller.scenario.policy.backfill.busy_nodes);
         let request = (shape, user);
-        found = earliest_start(selector, policy, future, request, &backfill.usable, &running, allocation);
+        found = earliest_start(selector, policy, future, request, &backfill.usable, &running, allocation, None);
         selector.prefer_nodes_in_use(&controller.free, false);
         found = found.map(|end| expected(controller, end));
     }

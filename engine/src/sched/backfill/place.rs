@@ -8,7 +8,7 @@ use crate::select::shape::Shape;
 use crate::simulation::{Controller, seconds};
 
 use super::bounds::Demand;
-use super::foresee::{bound, is_by_definition, outlook, will_run};
+use super::foresee::{bound, is_by_definition, looks_at_tries, outlook, will_run};
 use super::grid::Grid;
 use super::reserved::{Window, keep_reservations};
 use super::running::reserve;
@@ -47,7 +47,7 @@ pub(super) fn place(
         backfill.timeline.narrow(&mut backfill.usable, backfill.timeline.touched(try_from, end));
         backfill.usable.intersect(&shape.tested);
         let bound = bound(controller, backfill, record, shape);
-        if let Some(found) = will_run(controller, backfill, record, shape, (bound, None), test_only) {
+        if let Some(found) = will_run(controller, backfill, record, shape, (bound, None), (try_from, None), test_only) {
             let charged = controller.selector.charged_cpus(controller.state_of_plan(found > now), shape);
             controller.size_becomes(record.job, charged);
             break;
@@ -88,6 +88,8 @@ fn find_place(
     let is_component = controller.hetjobs.is_some() && crate::sched::main_cycle::is_component(controller, id);
     let others = if is_component { hetjobs::earliest(controller, id) } else { None };
     let mut try_from = others.map_or(now, |latest| latest.max(now));
+    let looks_at_tries = looks_at_tries(controller);
+    let is_tried_beyond = scenario.policy.version >= SlurmVersion::V24_11;
     let mut tested = false;
     let mut counted = false;
     let mut passed = false;
@@ -116,6 +118,9 @@ fn find_place(
         // What a reservation keeps from the job is not waited for.
         let wanted = if reserved { &backfill.usable } else { &backfill.base };
         let later = backfill.timeline.later(slots.start, slots.end, wanted);
+        // From 24.11.0 on there is another try behind the first slot beyond the job, unless that is the last.
+        let beyond = || backfill.timeline.end_of_inner(slots.end);
+        let later = later.or_else(|| is_tried_beyond.then(beyond).flatten());
         let later = later.into_iter().chain(reservation_ends).min();
         if try_from == now {
             let slack = backfill.timeline.slack(&slots, try_from, end);
@@ -123,7 +128,8 @@ fn find_place(
         }
         if let (Some(demand), Some(later)) = (demand, later.filter(|_| may_pass && !test_only)) {
             let known = backfill.bounds.get(demand, try_from);
-            let asks = now < known && known <= later && shape.unshared.is_none() && backfill.outlook.pays();
+            let asks =
+                !looks_at_tries && now < known && known <= later && shape.unshared.is_none() && backfill.outlook.pays();
             let bound = if asks { outlook(controller, backfill, record, shape, (known, later)) } else { known };
             if bound > later {
                 // As below, without a look at the nodes.
@@ -189,6 +195,7 @@ fn find_place(
             backfill.bounds.note(demand, try_from, bound);
         }
         let asks_all = is_component
+            || (shape.size_varies && looks_at_tries)
             || (shape.size_varies && (is_by_definition(controller, shape) || controller.reservations.any()));
         let useless_after = again.filter(|_| !asks_all);
         if let Some(later) = useless_after.filter(|&later| not_before > later) {
@@ -200,7 +207,9 @@ fn find_place(
             try_from = later;
             continue;
         }
-        let Some(found) = will_run(controller, backfill, record, shape, (bound, useless_after), test_only) else {
+        let tried = (try_from, later);
+        let Some(found) = will_run(controller, backfill, record, shape, (bound, useless_after), tried, test_only)
+        else {
             match again {
                 Some(later) => {
                     try_from = later;
@@ -209,7 +218,9 @@ fn find_place(
                 None => return Next::Record,
             }
         };
-        backfill.last_try.not_before = found;
+        if !looks_at_tries {
+            backfill.last_try.not_before = found;
+        }
         if shape.size_varies && useless_after.is_some_and(|later| found > later) {
             backfill.unasked.push(try_from);
         } else if shape.size_varies {
@@ -280,6 +291,9 @@ fn find_place(
         let begin = grid.floor(start);
         let rounds_up = scenario.policy.version >= SlurmVersion::V24_11;
         let end = if rounds_up { grid.ceil(start + limit) } else { grid.floor(start + limit) };
+        // In 24.05.4 to the end of that branch a plan lasts a bf_resolution at least.
+        let holds_one = scenario.policy.version == SlurmVersion::V24_05;
+        let end = if holds_one { end.max(begin + grid.resolution) } else { end };
         // The window moves with time: a start beyond it comes into it, an end beyond it becomes the end of a slot.
         let window = window_end - seconds(cycle.resumed_ms);
         if start > window_end {
@@ -298,6 +312,10 @@ fn find_place(
         }
         let is_unlicensed = || backfill.licenses.lacking_until(controller, record, begin, end - 1).is_some();
         if start > now && (!backfill.timeline.is_free(&backfill.chosen, begin, end) || is_unlicensed()) {
+            if try_from == start && scenario.policy.version >= SlurmVersion::V25_05 {
+                try_from = start + grid.resolution;
+                continue;
+            }
             if try_from == start {
                 // The same question again and again.
                 return if shape.strays { Next::Again(record) } else { Next::Record };

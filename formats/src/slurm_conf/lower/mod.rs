@@ -69,6 +69,7 @@ impl<'a> Lowering<'a> {
         let (associations, qos) = self.accounts(accounts);
         cluster.switches = self.switches(cluster.nodes.len());
         cluster.partitions = self.partitions(&cluster, &qos, accounts.is_some());
+        self.inherit_accounts(&mut cluster.partitions, &associations);
         let policy = self.policy(cluster.switches.is_empty());
         cluster.gres = std::mem::take(&mut self.tres.gres);
         cluster.licenses = std::mem::take(&mut self.tres.licenses);

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use foresite_engine::association::Qos;
+use foresite_engine::association::{AssociationTree, Qos};
 use foresite_engine::cluster::{Cluster, MemoryDefault, OverSubscribe, Partition, PartitionState};
 use foresite_engine::ids::QosId;
 use foresite_engine::node_set::NodeSet;
+use foresite_engine::policy::SlurmVersion;
 
 use super::policy::preempt_mode;
 use super::{Lowering, Values};
@@ -70,6 +71,36 @@ impl Lowering<'_> {
         if let (Some(record), Some(partition)) = (self.conf.partitions.get(*last), partitions.get(*last)) {
             let message = format!("several partitions say Default=YES; the last, '{}', is taken", partition.name);
             self.diagnostics.push(record.place.remark(Severity::Warning, "Default", message).cure("keep one"));
+        }
+    }
+
+    /// From 23.02 on an account in `AllowAccounts` or `DenyAccounts` stands for those below it, too, and where associations are not
+    /// enforced nobody is kept out (partition_mgr.c of 23.02.0, `part_policy_valid_acct`). O(partitions × associations).
+    pub(super) fn inherit_accounts(&self, partitions: &mut [Partition], associations: &AssociationTree) {
+        if self.version < SlurmVersion::V23_02 {
+            return;
+        }
+        let enforces = !self.globals().words("AccountingStorageEnforce").is_empty()
+            && !self.globals().has_word("AccountingStorageEnforce", "none");
+        for list in partitions.iter_mut().flat_map(|it| [&mut it.allow_accounts, &mut it.deny_accounts]) {
+            if !enforces {
+                list.clear();
+            }
+            if list.is_empty() {
+                continue;
+            }
+            // Parents stand before their children.
+            let mut is_below: Vec<bool> = Vec::with_capacity(associations.rows.len());
+            let mut named: BTreeSet<String> = list.drain(..).collect();
+            for row in &associations.rows {
+                let parent = row.parent.and_then(|parent| is_below.get(parent.index())).copied();
+                let is_meant = parent.unwrap_or(false) || named.contains(&row.account);
+                is_below.push(is_meant);
+                if is_meant {
+                    named.insert(row.account.clone());
+                }
+            }
+            list.extend(named);
         }
     }
 

@@ -314,6 +314,27 @@ fn whole_numbers_take_a_k() {
     );
 }
 
+/// partition_mgr.c of 23.02.0: a parent stands for the accounts below it; without associations in force nobody is kept out.
+#[test]
+fn accounts_below_are_meant_from_23_02_on() {
+    let text = |enforce: &str| {
+        small(&format!("AccountingStorageEnforce={enforce}\nPartitionName=q Nodes=n1 AllowAccounts=phys DenyQos=x"))
+    };
+    let (accounts, _) = Sacctmgr::read(
+        "dump",
+        b"Cluster - 'c'\nParent - 'root'\nAccount - 'phys'\nAccount - 'bio'\nParent - 'phys'\nAccount - 'solid'\nUser - 'ann'\n",
+    );
+    let allowed = |enforce: &str, version: &str| {
+        let mut conf = read(&text(enforce));
+        conf.set("SlurmVersion", version).unwrap();
+        conf.lower(Some(&accounts)).0.unwrap().cluster.partitions[1].allow_accounts.clone()
+    };
+    assert_eq!(allowed("associations", "22.05"), ["phys"]);
+    assert_eq!(allowed("associations", "23.02"), ["phys", "solid"]);
+    assert_eq!(allowed("limits", "25.05"), ["phys", "solid"]);
+    assert!(allowed("none", "23.02").is_empty());
+}
+
 #[test]
 fn states_of_nodes_are_told_by_their_first_letters() {
     let site = site(
