@@ -150,6 +150,32 @@ fn check_recognises_files_and_lists_faults() {
 }
 
 #[test]
+fn included_files_are_read_from_beside_wherever_the_site_has_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    fs::create_dir(folder.path().join("parts.d")).unwrap();
+    write(
+        "slurm.conf",
+        "ClusterName=Foo\nSlurmctldHost=c\nGresTypes=gpu\nInclude /etc/foresite/nodes_%c.conf\nInclude parts.d/all.conf\n",
+    );
+    write("nodes_foo.conf", "NodeName=n[1-4] CPUs=4 Gres=gpu:2\n");
+    write("parts.d/all.conf", "include p.conf\n");
+    write("parts.d/p.conf", "PartitionName=p Nodes=ALL\n");
+    write("gres.conf", "Include gpus.conf\n");
+    write("gpus.conf", "NodeName=n[1-4] Name=gpu File=/dev/nvidia[0-1]\n");
+    let output = foresite(&["check", folder.path().join("slurm.conf").to_str().unwrap()]);
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("Foo: 4 nodes, 16 CPUs; partitions p"), "{said}");
+    assert!(said.contains("'/etc/foresite/nodes_foo.conf' is taken from"), "{said}");
+    fs::remove_file(folder.path().join("gpus.conf")).unwrap();
+    fs::remove_file(folder.path().join("nodes_foo.conf")).unwrap();
+    let said = text(&foresite(&["check", folder.path().join("slurm.conf").to_str().unwrap()]).stdout);
+    assert!(said.contains("put it beside slurm.conf, as nodes_foo.conf"), "{said}");
+    assert!(said.contains("gres.conf:1") && said.contains("'gpus.conf' is not there"), "{said}");
+}
+
+#[test]
 fn the_example_for_ci_passes_breaches_and_is_refused_as_its_readme_says() {
     let written = fs::read_to_string(example("../ci/study.yaml")).unwrap();
     let here = Path::new(&example("../ci/study.yaml")).parent().unwrap().canonicalize().unwrap();
