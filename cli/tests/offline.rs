@@ -150,6 +150,28 @@ fn check_recognises_files_and_lists_faults() {
 }
 
 #[test]
+fn check_counts_what_can_run_and_says_each_fault_once_and_where() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |name: &str, content: &str, more: &[&str]| {
+        let path = folder.path().join(name);
+        fs::write(&path, content).unwrap();
+        text(&foresite(&[&["check", path.to_str().unwrap()], more].concat()).stdout)
+    };
+    let conf =
+        "ClusterName=x\nNodeName=n[1-4] CPUs=4\nNodeName=f[1-100] CPUs=4 State=FUTURE\nPartitionName=p Nodes=ALL\n";
+    assert!(said("slurm.conf", conf, &[]).contains("x: 4 nodes, 16 CPUs (and 100 nodes DOWN, DRAIN, FAIL or FUTURE"));
+    let trace = "JobID|Submit|ElapsedRaw|State|ReqCPUS\n1|2024-03-30T02:30:00|60|COMPLETED|1\n2|2024-03-31T02:30:00|60|COMPLETED|1\n";
+    let found = said("sacct.txt", trace, &["--timezone", "Europe/Berlin"]);
+    assert!(found.contains("sacct.txt:3  assumed") && !found.contains("sacct.txt:0"), "{found}");
+    let found = said("sacct.txt", trace, &["--timezone", "Mars/Base"]);
+    assert_eq!((found.matches("unknown time zone").count(), found.matches("--timezone ").count()), (1, 2), "{found}");
+    fs::write(folder.path().join("sacct.xz"), b"\xfd7zXZ\0").unwrap();
+    let found = text(&foresite(&["check", folder.path().join("sacct.xz").to_str().unwrap()]).stdout);
+    assert!(found.contains("packed with xz; unpack it, or use gzip or zstd"), "{found}");
+    assert!(said("usage.txt", "Account|User|RawUsage\na|u|x\n", &[]).contains("usage.txt:2  error"));
+}
+
+#[test]
 fn included_files_are_read_from_beside_wherever_the_site_has_them() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
