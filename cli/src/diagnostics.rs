@@ -1,6 +1,7 @@
 //! Diagnostics for people, aligned, and for machines.
 
 use foresite_formats::diagnostic::{Diagnostic, Severity, any_error};
+use foresite_formats::study_document::DOCUMENT;
 use serde_json::json;
 
 use crate::exit::Exit;
@@ -31,6 +32,19 @@ pub(crate) fn counted(diagnostics: &[Diagnostic]) -> String {
         format!("{n} {severity}{}", if plural { "s" } else { "" })
     });
     words.collect::<Vec<_>>().join(", ")
+}
+
+/// Faults of the study made from the command line name the option that the user wrote.
+pub(crate) fn name_option(diagnostic: &mut Diagnostic) {
+    if diagnostic.file != DOCUMENT {
+        return;
+    }
+    let pointer = diagnostic.field.as_deref().unwrap_or_default();
+    if let Some((_, key)) = pointer.split_once("/set/") {
+        (diagnostic.file, diagnostic.field) = ("--set".to_owned(), Some(key.replace("~1", "/").replace("~0", "~")));
+    } else if pointer == "/trace/timezone" {
+        (diagnostic.file, diagnostic.field) = ("--timezone".to_owned(), None);
+    }
 }
 
 /// Lists all faults and ends with [`Exit::Wrong`].

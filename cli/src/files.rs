@@ -1,19 +1,14 @@
 //! Files from disk, as far as a study or a slurm.conf refers to them, and no others.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use foresite_formats::diagnostic::Diagnostic;
 use foresite_formats::file_set::FileSet;
-use foresite_formats::study::included_files;
+use foresite_formats::slurm_conf::SlurmConf;
 use foresite_formats::study_document::StudyDocument;
-
-/// Read beside slurm.conf where they are there.
-const NEIGHBOURS: [&str; 2] = ["gres.conf", "topology.conf"];
-
-/// More files than this are not read for one configuration.
-const FILES_MAX: usize = 1000;
 
 /// Reads every file that the document names, relative to `folder`, and what slurm.conf refers to. Missing files are faults; what
 /// slurm.conf's reader needs and does not find, it reports itself.
@@ -38,36 +33,23 @@ pub(crate) fn unreadable(name: &str, error: &io::Error) -> Diagnostic {
     Diagnostic::error(name, error.to_string()).cure(cure)
 }
 
+/// Adds what slurm.conf consists of, as far as it is there.
 fn add_neighbours(files: &mut FileSet, slurm_conf: &str, folder: &Path) {
-    let mut wanted: Vec<String> = NEIGHBOURS.iter().map(|name| beside(slurm_conf, name)).collect();
-    let mut looked_into = vec![slurm_conf.to_owned()];
-    let mut next = 0;
-    while let Some(name) = looked_into.get(next).cloned().filter(|_| next < FILES_MAX) {
-        let includes = files.get(&name).map(included_files).unwrap_or_default();
-        for include in includes {
-            // Slurm resolves a relative Include against the folder of slurm.conf.
-            let place = if include.starts_with('/') { include } else { beside(slurm_conf, &include) };
-            if !looked_into.contains(&place) {
-                read_if_there(files, &place, folder);
-                looked_into.push(place);
+    let mut looked_for = BTreeSet::new();
+    // A file found may include further ones; the reader bounds how many, and how deep.
+    loop {
+        let mut wanted = SlurmConf::sources(files, slurm_conf).wanted;
+        wanted.retain(|places| looked_for.insert(places.clone()));
+        if wanted.is_empty() {
+            return;
+        }
+        for places in wanted {
+            let found = places.iter().find_map(|name| Some((name, fs::read(folder.join(name)).ok()?)));
+            if let Some((name, bytes)) = found {
+                files.insert(name.as_str(), bytes);
             }
         }
-        next += 1;
     }
-    wanted.retain(|name| files.get(name).is_none());
-    for name in wanted {
-        read_if_there(files, &name, folder);
-    }
-}
-
-fn read_if_there(files: &mut FileSet, name: &str, folder: &Path) {
-    if let Ok(bytes) = fs::read(folder.join(name)) {
-        files.insert(name, bytes);
-    }
-}
-
-fn beside(file: &str, name: &str) -> String {
-    file.rsplit_once('/').map_or_else(|| name.to_owned(), |(folder, _)| format!("{folder}/{name}"))
 }
 
 /// The folder a file stands in.

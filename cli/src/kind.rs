@@ -1,6 +1,6 @@
 //! What a file is, told by its content.
 
-use foresite_formats::sacctmgr::is_command;
+use foresite_formats::{compression, events, sacctmgr, sdiag, trace, usage};
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub(crate) enum Kind {
     Study,
     /// slurm.conf.
     SlurmConf,
-    /// `sacctmgr dump`, or a script of its commands.
+    /// `sacctmgr dump`, `sacctmgr show assoc -P` or `show qos -P`, or a script of its commands.
     Accounts,
     /// `sacct --parsable2` or SWF.
     Trace,
@@ -17,36 +17,44 @@ pub(crate) enum Kind {
     Reservations,
     /// `sacctmgr show event -P`.
     Events,
+    /// `sshare -alP`.
+    Usage,
+    /// `sdiag`.
+    Sdiag,
     /// None of these.
     Unknown,
 }
 
-const GZIP: [u8; 2] = [0x1f, 0x8b];
-const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-
-/// Recognises a file by its first 64 KiB; a name ending in `.yaml`, `.yml` or `.json` is a study's.
+/// Recognises a file by its first 64 KiB, as its reader would; a name ending in `.yaml`, `.yml` or `.json` is a study's.
 pub(crate) fn recognised(name: &str, bytes: &[u8]) -> Kind {
     if [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending)) {
         return Kind::Study;
     }
-    if bytes.starts_with(&GZIP) || bytes.starts_with(&ZSTD) {
+    if compression::is_packed(bytes) {
         return Kind::Trace;
     }
     let head = String::from_utf8_lossy(bytes.get(..65_536).unwrap_or(bytes));
-    let lines = || head.lines().map(str::trim).filter(|line| !line.is_empty());
-    if lines().next().is_some_and(|line| line.starts_with(';') || is_swf(line)) {
+    let lines = || head.trim_start_matches('\u{feff}').lines().map(str::trim).filter(|line| !line.is_empty());
+    if lines().next().is_some_and(|line| trace::is_trace(line.as_bytes())) {
         return Kind::Trace;
     }
     for line in lines().filter(|line| !line.starts_with('#')) {
-        if line.starts_with("Cluster - '") || line.starts_with("Parent - '") || is_command(line) {
-            return Kind::Accounts;
-        }
         if line.starts_with("ReservationName=") || line.starts_with("No reservations in the system") {
             return Kind::Reservations;
         }
-        if line.contains("|NodeName|TimeStart|") {
+        if events::is_header(line) {
             return Kind::Events;
         }
+        if usage::is_header(line) {
+            return Kind::Usage;
+        }
+        if sdiag::is_section(line) {
+            return Kind::Sdiag;
+        }
+        if sacctmgr::is_record(line) || sacctmgr::is_command(line) || sacctmgr::is_header(line) {
+            return Kind::Accounts;
+        }
+        // Rows without a header, which the reader of traces asks for.
         if line.matches('|').count() >= 3 {
             return Kind::Trace;
         }
@@ -62,12 +70,6 @@ pub(crate) fn recognised(name: &str, bytes: &[u8]) -> Kind {
         }
     }
     Kind::Unknown
-}
-
-/// A row of the Standard Workload Format: eighteen numbers.
-fn is_swf(line: &str) -> bool {
-    let mut fields = line.split_ascii_whitespace();
-    fields.clone().count() == 18 && fields.all(|field| field.parse::<f64>().is_ok())
 }
 
 #[cfg(test)]
@@ -88,7 +90,21 @@ mod tests {
         assert_eq!(recognised("a", &[0x1f, 0x8b, 8]), Kind::Trace);
         assert_eq!(recognised("a", b"name: x\nsite: {}\n"), Kind::Study);
         assert_eq!(recognised("a.json", b"{}"), Kind::Study);
-        assert_eq!(recognised("a", b"JobID,JobName,ReqTRES\n1,job1,cpu=1\n"), Kind::Unknown);
+        assert_eq!(recognised("a", b"cpu,4\nmem,8\n"), Kind::Unknown);
+        assert_eq!(recognised("a", b"PartitionName=debug Nodes=ALL QOS=normal State=UP\n"), Kind::SlurmConf);
+        assert_eq!(recognised("a", b"# see\nCluster - x:Fairshare=1:QOS=normal\n"), Kind::Accounts);
+        assert_eq!(recognised("a", b"Cluster|Account|User|Partition|Share|QOS|\nx|root|||1|normal|\n"), Kind::Accounts);
+        assert_eq!(recognised("a", b"Name|Priority|GraceTime|\nnormal|0|00:00:00|\n"), Kind::Accounts);
+        assert_eq!(recognised("a", b"NodeName|TimeStart|TimeEnd|State|Reason|User\n"), Kind::Events);
+        assert_eq!(recognised("a", b"Account|User|RawShares|NormShares|RawUsage|FairShare\n"), Kind::Usage);
+        assert_eq!(recognised("a", b"*****\nsdiag output at x\nBackfilling stats\n"), Kind::Sdiag);
+        for delimiter in [";", "\t", "^", ",", "  "] {
+            let header = ["User", "Account", "JobID", "Submit"].join(delimiter);
+            assert_eq!(recognised("a", header.as_bytes()), Kind::Trace, "{delimiter:?}");
+        }
+        assert_eq!(recognised("a", "\u{feff}JobID|State".as_bytes()), Kind::Trace);
+        assert_eq!(recognised("a", b"v=0.1,JobID=1,User=u,State=FAILED\n"), Kind::Trace);
+        assert_eq!(recognised("a", b"\xfd7zXZ\0"), Kind::Trace);
         assert_eq!(recognised("a", b"hello\n"), Kind::Unknown);
         assert_eq!(recognised("a", b""), Kind::Unknown);
     }

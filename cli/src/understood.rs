@@ -10,12 +10,16 @@ pub(crate) fn of(site: &Scenario) -> Vec<String> {
     let name = if cluster.name.is_empty() { "cluster" } else { &cluster.name };
     let partitions: Vec<&str> = cluster.partitions.iter().map(|partition| partition.name.as_str()).take(12).collect();
     let more = if cluster.partitions.len() > partitions.len() { ", …" } else { "" };
-    let mut lines = vec![format!(
-        "cluster     {name}: {} nodes, {} CPUs; partitions {}{more}",
-        cluster.nodes.len(),
-        cluster.total_cpus(),
-        partitions.join(", ")
-    )];
+    let in_service = cluster.nodes.iter().filter(|node| node.schedulable);
+    let cpus: u64 = in_service.clone().map(|node| u64::from(node.cpus)).sum();
+    let nodes = in_service.count();
+    let others = match cluster.nodes.len() - nodes {
+        0 => String::new(),
+        others => format!(" (and {others} nodes DOWN, DRAIN, FAIL or FUTURE, which run nothing)"),
+    };
+    let partitions = partitions.join(", ");
+    let mut lines =
+        vec![format!("cluster     {name}: {nodes} nodes, {cpus} CPUs{others}; partitions {partitions}{more}")];
     let policy = &site.policy;
     let scheduler = match policy.scheduler {
         Scheduler::SlurmBackfill => "main and backfill scheduler",

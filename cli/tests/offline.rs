@@ -150,6 +150,54 @@ fn check_recognises_files_and_lists_faults() {
 }
 
 #[test]
+fn check_counts_what_can_run_and_says_each_fault_once_and_where() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |name: &str, content: &str, more: &[&str]| {
+        let path = folder.path().join(name);
+        fs::write(&path, content).unwrap();
+        text(&foresite(&[&["check", path.to_str().unwrap()], more].concat()).stdout)
+    };
+    let conf =
+        "ClusterName=x\nNodeName=n[1-4] CPUs=4\nNodeName=f[1-100] CPUs=4 State=FUTURE\nPartitionName=p Nodes=ALL\n";
+    assert!(said("slurm.conf", conf, &[]).contains("x: 4 nodes, 16 CPUs (and 100 nodes DOWN, DRAIN, FAIL or FUTURE"));
+    let trace = "JobID|Submit|ElapsedRaw|State|ReqCPUS\n1|2024-03-30T02:30:00|60|COMPLETED|1\n2|2024-03-31T02:30:00|60|COMPLETED|1\n";
+    let found = said("sacct.txt", trace, &["--timezone", "Europe/Berlin"]);
+    assert!(found.contains("sacct.txt:3  assumed") && !found.contains("sacct.txt:0"), "{found}");
+    let found = said("sacct.txt", trace, &["--timezone", "Mars/Base"]);
+    assert_eq!((found.matches("unknown time zone").count(), found.matches("--timezone ").count()), (1, 2), "{found}");
+    fs::write(folder.path().join("sacct.xz"), b"\xfd7zXZ\0").unwrap();
+    let found = text(&foresite(&["check", folder.path().join("sacct.xz").to_str().unwrap()]).stdout);
+    assert!(found.contains("packed with xz; unpack it, or use gzip or zstd"), "{found}");
+    assert!(said("usage.txt", "Account|User|RawUsage\na|u|x\n", &[]).contains("usage.txt:2  error"));
+}
+
+#[test]
+fn included_files_are_read_from_beside_wherever_the_site_has_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    fs::create_dir(folder.path().join("parts.d")).unwrap();
+    write(
+        "slurm.conf",
+        "ClusterName=Foo\nSlurmctldHost=c\nGresTypes=gpu\nInclude /etc/foresite/nodes_%c.conf\nInclude parts.d/all.conf\n",
+    );
+    write("nodes_foo.conf", "NodeName=n[1-4] CPUs=4 Gres=gpu:2\n");
+    write("parts.d/all.conf", "include p.conf\n");
+    write("parts.d/p.conf", "PartitionName=p Nodes=ALL\n");
+    write("gres.conf", "Include gpus.conf\n");
+    write("gpus.conf", "NodeName=n[1-4] Name=gpu File=/dev/nvidia[0-1]\n");
+    let output = foresite(&["check", folder.path().join("slurm.conf").to_str().unwrap()]);
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("Foo: 4 nodes, 16 CPUs; partitions p"), "{said}");
+    assert!(said.contains("'/etc/foresite/nodes_foo.conf' is taken from"), "{said}");
+    fs::remove_file(folder.path().join("gpus.conf")).unwrap();
+    fs::remove_file(folder.path().join("nodes_foo.conf")).unwrap();
+    let said = text(&foresite(&["check", folder.path().join("slurm.conf").to_str().unwrap()]).stdout);
+    assert!(said.contains("put it beside slurm.conf, as nodes_foo.conf"), "{said}");
+    assert!(said.contains("gres.conf:1") && said.contains("'gpus.conf' is not there"), "{said}");
+}
+
+#[test]
 fn the_example_for_ci_passes_breaches_and_is_refused_as_its_readme_says() {
     let written = fs::read_to_string(example("../ci/study.yaml")).unwrap();
     let here = Path::new(&example("../ci/study.yaml")).parent().unwrap().canonicalize().unwrap();

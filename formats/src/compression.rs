@@ -41,9 +41,31 @@ impl Packing {
     }
 }
 
+/// The name of a packing that is not read.
+fn foreign(start: &[u8]) -> Option<&'static str> {
+    match start {
+        [0xfd, b'7', b'z', b'X', ..] => Some("xz"),
+        [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some("bzip2"),
+        [0x04, 0x22, 0x4d, 0x18, ..] => Some("lz4"),
+        [b'P', b'K', 3, 4, ..] => Some("zip"),
+        _ => None,
+    }
+}
+
+/// Whether a file's first bytes tell that it is packed, in whatever way.
+pub fn is_packed(start: &[u8]) -> bool {
+    Packing::of(start) != Packing::Plain || foreign(start).is_some()
+}
+
 /// Why packed bytes cannot be read. Carried inside an [`io::Error`]; [`fault`] turns it into a diagnostic.
 #[derive(Debug, thiserror::Error)]
 pub enum CompressionError {
+    /// The packing is not one of those read.
+    #[error("the file is packed with {packing}")]
+    Foreign {
+        /// Its name.
+        packing: &'static str,
+    },
     /// The stream breaks off or its bytes are damaged.
     #[error("the {packing} stream is torn at byte {offset}: {reason}")]
     Torn {
@@ -95,10 +117,13 @@ struct Counted<R> {
 /// Opens a source: looks at its first bytes and unpacks what follows; `max_output_bytes` caps what comes out.
 ///
 /// # Errors
-/// What the source itself reports while its first bytes are read.
+/// What the source itself reports while its first bytes are read, and a packing that is not read ([`CompressionError::Foreign`]).
 pub fn open<R: Read>(source: R, max_output_bytes: Option<u64>) -> io::Result<Unpacked<R>> {
     let mut source = source;
     let start = read_start(&mut source)?;
+    if let Some(packing) = foreign(&start) {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, CompressionError::Foreign { packing }));
+    }
     let packing = Packing::of(&start);
     let source = BufReader::with_capacity(BUFFER, io::Cursor::new(start).chain(source));
     let consumed = Rc::new(Cell::new(0));
@@ -127,6 +152,7 @@ pub fn fault(file: &str, error: &io::Error) -> Diagnostic {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<CompressionError>());
     let diagnostic = Diagnostic::error(file, error.to_string());
     match inner {
+        Some(CompressionError::Foreign { .. }) => diagnostic.cure("unpack it, or use gzip or zstd"),
         Some(CompressionError::Torn { .. }) => diagnostic.cure("copy the file again: it is incomplete or damaged"),
         Some(CompressionError::TooDense { .. }) => diagnostic.cure("hand over the file unpacked"),
         Some(CompressionError::TooLarge { .. }) => diagnostic.cure("hand over a shorter period, or raise the limit"),

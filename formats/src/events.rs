@@ -13,7 +13,7 @@ use crate::diagnostic::Diagnostic;
 use crate::reservations::Place;
 use crate::reservations::nodes_named;
 
-pub use read::read;
+pub use read::{is_header, read};
 
 /// Nodes that are out of service for a while.
 #[derive(Clone, Debug, PartialEq, Eq)]

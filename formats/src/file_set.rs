@@ -40,10 +40,12 @@ impl FileSet {
 
     /// The file `name` in the same folder as `beside`.
     pub fn beside(&self, beside: &str, name: &str) -> Option<(String, &[u8])> {
-        let path = match beside.rsplit_once('/') {
-            Some((folder, _)) => format!("{folder}/{name}"),
-            None => name.to_owned(),
-        };
+        let path = self::beside(beside, name);
         self.get(&path).map(|bytes| (path.clone(), bytes))
     }
+}
+
+/// The name of `name` in the same folder as `file`.
+pub(crate) fn beside(file: &str, name: &str) -> String {
+    file.rsplit_once('/').map_or_else(|| name.to_owned(), |(folder, _)| format!("{folder}/{name}"))
 }

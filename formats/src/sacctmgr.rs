@@ -39,7 +39,7 @@ pub struct Sacctmgr {
 }
 
 /// Whether a line is the header of a table that `sacctmgr show … -P` prints.
-fn is_header(line: &str) -> bool {
+pub fn is_header(line: &str) -> bool {
     const FIRST: [&str; 4] = ["Name", "Cluster", "Account", "User"];
     line.split_once('|').is_some_and(|(first, rest)| {
         FIRST.iter().any(|name| first.trim().eq_ignore_ascii_case(name))
@@ -47,6 +47,11 @@ fn is_header(line: &str) -> bool {
                 .iter()
                 .any(|name| rest.split('|').any(|cell| cell.trim().eq_ignore_ascii_case(name)))
     })
+}
+
+/// Whether a line is a record of a dump.
+pub fn is_record(line: &str) -> bool {
+    dump::head(line).is_some_and(|(kind, _)| dump::RECORDS.iter().any(|known| kind.eq_ignore_ascii_case(known)))
 }
 
 /// Whether a line is a sacctmgr command.

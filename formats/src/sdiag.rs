@@ -24,6 +24,11 @@ pub struct Sdiag {
     mean_depth: u64,
 }
 
+/// Whether a line begins the section of `sdiag`'s output that [`Sdiag::read`] reads.
+pub fn is_section(line: &str) -> bool {
+    line.trim_start().starts_with(SECTION)
+}
+
 impl Sdiag {
     /// Reads the output of `sdiag`; `name` is what diagnostics call it. `None` if anything is wrong, and if it tells nothing of
     /// cycles, which is assumed to be no fault: sched/builtin has none, and counters are reset at midnight. O(bytes).
@@ -31,7 +36,7 @@ impl Sdiag {
         let text = String::from_utf8_lossy(bytes);
         let cure = "hand over the whole output of sdiag, taken after some hours of work";
         let mut lines = text.lines().zip(1_u64..);
-        let Some((_, begin)) = lines.find(|(line, _)| line.trim_start().starts_with(SECTION)) else {
+        let Some((_, begin)) = lines.find(|(line, _)| is_section(line)) else {
             let fault = Diagnostic::error(name, format!("there is no section '{SECTION}'"));
             return (None, vec![fault.cure(cure)]);
         };

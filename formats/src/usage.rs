@@ -129,6 +129,11 @@ impl RecordedUsage {
     }
 }
 
+/// Whether a line is the header of what `sshare -alP` prints.
+pub fn is_header(line: &str) -> bool {
+    columns("", line, 1).is_ok()
+}
+
 fn columns(name: &str, header: &str, line: u64) -> Result<Columns, Diagnostic> {
     let names: Vec<&str> = header.split('|').map(str::trim).collect();
     let find = |wanted: &str| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));

@@ -8,9 +8,11 @@ use foresite_engine::scenario::Scenario;
 use foresite_formats::diagnostic::{Diagnostic, any_error};
 use foresite_formats::fidelity::{Standing, rules};
 use foresite_formats::file_set::FileSet;
+use foresite_formats::sdiag::Sdiag;
 use foresite_formats::slurm_conf::SlurmConf;
 use foresite_formats::study::{Study, read_site, read_trace};
 use foresite_formats::study_document::{self, SiteSource, StudyDocument, TraceSource};
+use foresite_formats::usage::RecordedUsage;
 use serde::Serialize;
 use serde_json::json;
 
@@ -28,8 +30,8 @@ use crate::{diagnostics, files, understood};
     foresite check study.yaml --json\n  \
     foresite check --rules --json")]
 pub(crate) struct Check {
-    /// slurm.conf, `sacctmgr dump`, `sacct --parsable2` or SWF, `scontrol show reservation`, `sacctmgr show event -P`, study
-    /// documents.
+    /// slurm.conf, `sacctmgr dump`, `sacct --parsable2` or SWF, `scontrol show reservation`, `sacctmgr show event -P`,
+    /// `sshare -alP`, `sdiag`, study documents.
     #[arg(required_unless_present = "rules", value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The time zone in which sacct wrote its times.
@@ -60,6 +62,8 @@ struct SiteFiles {
     trace: Option<String>,
     reservations: Option<String>,
     events: Option<String>,
+    usage: Option<String>,
+    sdiag: Option<String>,
 }
 
 impl Check {
@@ -87,10 +91,12 @@ impl Check {
                 Kind::Trace => place(&mut sites, name, |site| &mut site.trace),
                 Kind::Reservations => place(&mut sites, name, |site| &mut site.reservations),
                 Kind::Events => place(&mut sites, name, |site| &mut site.events),
+                Kind::Usage => place(&mut sites, name, |site| &mut site.usage),
+                Kind::Sdiag => place(&mut sites, name, |site| &mut site.sdiag),
                 Kind::Unknown => {
                     let fault = Diagnostic::error(&name, "this is no file Foresite knows");
-                    let cure = "hand over slurm.conf, sacctmgr dump, sacct --parsable2, SWF, scontrol show reservation, sacctmgr show event -P or a \
-                                study document";
+                    let cure = "hand over slurm.conf, sacctmgr dump, sacct --parsable2, SWF, scontrol show reservation, sacctmgr show event -P, \
+                                sshare -alP, sdiag or a study document";
                     checked.push(Checked::only(&name, "unknown", vec![fault.cure(cure)]));
                 }
             }
@@ -129,13 +135,16 @@ impl Check {
 
     /// Checks a site's files together where a trace is among them, else each alone.
     fn site(&self, site: SiteFiles, checked: &mut Vec<Checked>) {
-        let SiteFiles { slurm_conf, accounts, trace, reservations, events } = site;
-        let names: Vec<String> =
-            [&slurm_conf, &accounts, &trace, &reservations, &events].into_iter().flatten().cloned().collect();
+        let SiteFiles { slurm_conf, accounts, trace, reservations, events, usage, sdiag } = site;
+        let names: Vec<String> = [&slurm_conf, &accounts, &trace, &reservations, &events, &usage, &sdiag]
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect();
         if names.is_empty() {
             return;
         }
-        let source = SiteSource { slurm_conf, accounts, reservations, events, ..SiteSource::default() };
+        let source = SiteSource { slurm_conf, accounts, reservations, events, usage, sdiag, ..SiteSource::default() };
         let traced = TraceSource { file: trace, timezone: self.timezone.clone(), ..TraceSource::default() };
         let document = StudyDocument::single("check", source, traced, 1);
         let (file_set, mut found) = files::of_document(&document, Path::new(""));
@@ -151,9 +160,10 @@ impl Check {
         if let Some(name) = &document.site.slurm_conf {
             found.extend(SlurmConf::read(&file_set, name).0.approximations());
         }
+        found.iter_mut().for_each(diagnostics::name_option);
         let kind = match (&document.site.slurm_conf, &document.site.accounts, &document.trace.file) {
             (Some(_), None, None) => "slurm.conf",
-            (None, Some(_), None) => "sacctmgr dump",
+            (None, Some(_), None) => "accounts",
             (None, None, Some(_)) => "trace",
             _ => "site",
         };
@@ -185,8 +195,20 @@ fn alone(document: &StudyDocument, file_set: &FileSet) -> (Vec<String>, Vec<Diag
             workload: std::sync::Arc::default(),
         })
     });
+    if let Some(name) = &document.site.usage
+        && let Some(bytes) = file_set.get(name)
+    {
+        diagnostics.extend(RecordedUsage::read(name, bytes).1);
+    }
+    if let Some(name) = &document.site.sdiag
+        && let Some(bytes) = file_set.get(name)
+    {
+        diagnostics.extend(Sdiag::read(name, bytes).1);
+    }
     if document.trace.file.is_some() {
-        let (trace, found) = read_trace(document, file_set);
+        let (trace, mut found) = read_trace(document, file_set);
+        // Both ask for the time zone.
+        found.retain(|it| !diagnostics.contains(it));
         diagnostics.extend(found);
         understood.extend(trace.as_ref().map(understood::of_trace));
     }

@@ -92,11 +92,7 @@ fn rewrite(path: &Path, target: &Path, names: &mut Pseudonyms) -> Result<(), Pse
     let packing = Packing::of(&head);
     match recognised(&name, &head) {
         Kind::SlurmConf => out.write_all(names.slurm_conf(&text()?).as_bytes())?,
-        Kind::Accounts | Kind::Events => out.write_all(names.accounts(&text()?).as_bytes())?,
-        // Tables of sacctmgr and sshare have columns, too, but no jobs.
-        Kind::Trace if packing == Packing::Plain && !is_sacct(&head) => {
-            out.write_all(names.accounts(&text()?).as_bytes())?;
-        }
+        Kind::Accounts | Kind::Events | Kind::Usage => out.write_all(names.accounts(&text()?).as_bytes())?,
         Kind::Trace => match packing {
             Packing::Plain => names.trace(&mut source, &mut out)?,
             Packing::Gzip => {
@@ -114,20 +110,13 @@ fn rewrite(path: &Path, target: &Path, names: &mut Pseudonyms) -> Result<(), Pse
             let words = "reservations name users and accounts, and are not rewritten yet: do not hand them over";
             return Err(PseudonymError::Unknown(words.to_owned()));
         }
-        Kind::Study | Kind::Unknown => {
+        Kind::Study | Kind::Sdiag | Kind::Unknown => {
             let words = "this is neither slurm.conf, a dump or table of sacctmgr nor sacct's output";
             return Err(PseudonymError::Unknown(words.to_owned()));
         }
     }
     out.flush()?;
     Ok(())
-}
-
-/// A header or rows of jobs, or an SWF log, which is refused with a reason of its own.
-fn is_sacct(head: &[u8]) -> bool {
-    let head = String::from_utf8_lossy(head);
-    let first = head.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    first.contains("JobID") || first.starts_with(|letter: char| letter.is_ascii_digit() || letter == ';')
 }
 
 fn write_table(path: &Path, names: &Pseudonyms) -> anyhow::Result<()> {

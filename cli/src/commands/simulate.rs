@@ -14,7 +14,7 @@ use foresite_formats::diagnostic::{Diagnostic, Severity};
 use foresite_formats::study::{Machine, Study};
 use foresite_formats::study_document::change::SchedulerName;
 use foresite_formats::study_document::units::Setting;
-use foresite_formats::study_document::{Change, DOCUMENT, ScenarioChanges, SiteSource, StudyDocument, TraceSource};
+use foresite_formats::study_document::{Change, ScenarioChanges, SiteSource, StudyDocument, TraceSource};
 use foresite_formats::summary_file::Summary;
 use jiff::tz::TimeZone;
 
@@ -133,7 +133,7 @@ impl Simulate {
         let machine = Machine { nodes: self.nodes, cpus_per_node: self.cpus_per_node };
         let (study, prepared) = Study::prepare_on(&document, &file_set, machine);
         found.extend(prepared);
-        found.iter_mut().for_each(name_option);
+        found.iter_mut().for_each(diagnostics::name_option);
         let Some(study) = study else { return Ok(diagnostics::refuse(&found, self.json)) };
         let scenario = study.n_scenarios() - 1;
         let mut moments = None;
@@ -233,19 +233,6 @@ impl From<Algorithm> for SchedulerName {
             Algorithm::Easy => Self::Easy,
             Algorithm::Conservative => Self::Conservative,
         }
-    }
-}
-
-/// Faults of the study made from the command line name the option that the user wrote.
-fn name_option(diagnostic: &mut Diagnostic) {
-    if diagnostic.file != DOCUMENT {
-        return;
-    }
-    let pointer = diagnostic.field.as_deref().unwrap_or_default();
-    if let Some((_, key)) = pointer.split_once("/set/") {
-        (diagnostic.file, diagnostic.field) = ("--set".to_owned(), Some(key.replace("~1", "/").replace("~0", "~")));
-    } else if pointer == "/trace/timezone" {
-        (diagnostic.file, diagnostic.field) = ("--timezone".to_owned(), None);
     }
 }
 

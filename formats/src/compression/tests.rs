@@ -25,6 +25,18 @@ fn plain_gzip_and_zstd_give_the_same_text() {
 }
 
 #[test]
+fn other_packings_are_named_with_a_cure() {
+    let said = |bytes: &[u8]| open(bytes, None).err().map(|error| fault("t", &error).to_string());
+    for (start, packing) in
+        [(&b"\xfd7zXZ\0"[..], "xz"), (b"BZh91AY", "bzip2"), (b"\x04\x22\x4d\x18d", "lz4"), (b"PK\x03\x04", "zip")]
+    {
+        let words = format!("t: error: the file is packed with {packing}; unpack it, or use gzip or zstd");
+        assert_eq!(said(start), Some(words));
+    }
+    assert!(!is_packed(b"BZh|JobID") && is_packed(&gzip(b"x")) && is_packed(b"BZh9"));
+}
+
+#[test]
 fn several_members_and_frames_are_read_on() {
     let two = [gzip(b"one\n"), gzip(b"two\n")].concat();
     assert_eq!(unpack(&two, None).unwrap(), "one\ntwo\n");

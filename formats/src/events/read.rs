@@ -28,6 +28,17 @@ enum Row {
     Nothing,
 }
 
+/// Whether a line is the header of a table of events.
+pub fn is_header(line: &str) -> bool {
+    COLUMNS.iter().zip(places(line)).all(|((.., needed), place)| !needed || place.is_some())
+}
+
+/// Where a header has each of [`COLUMNS`].
+fn places(header: &str) -> [Option<usize>; COLUMNS.len()] {
+    let heads: Vec<String> = header.split('|').map(|head| head.trim().to_ascii_lowercase()).collect();
+    COLUMNS.map(|(_, names, _)| heads.iter().position(|head| names.contains(&head.as_str())))
+}
+
 /// Reads events; times without a zone are those of `zone`. O(bytes).
 pub fn read(name: &str, bytes: &[u8], zone: TimeZone) -> (Vec<NodeEvent>, Vec<Diagnostic>) {
     let text = String::from_utf8_lossy(bytes);
@@ -40,8 +51,7 @@ pub fn read(name: &str, bytes: &[u8], zone: TimeZone) -> (Vec<NodeEvent>, Vec<Di
         let fault = Diagnostic::error(name, "the file is empty");
         return (Vec::new(), vec![fault.cure("hand over the output of sacctmgr show event -P")]);
     };
-    let heads: Vec<String> = header.split('|').map(|head| head.trim().to_ascii_lowercase()).collect();
-    let places = COLUMNS.map(|(_, names, _)| heads.iter().position(|head| names.contains(&head.as_str())));
+    let places = places(header);
     let missing: Vec<&str> = COLUMNS
         .iter()
         .zip(places)

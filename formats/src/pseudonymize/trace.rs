@@ -1,6 +1,6 @@
 //! sacct's rows. They come out as `sacct --parsable2` writes them, with the columns that the simulation reads, whatever came in.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 
 use super::{NameKind, PseudonymError, Pseudonyms};
 use crate::compression;
@@ -13,7 +13,11 @@ impl Pseudonyms {
     /// # Errors
     /// When it is no output of sacct (an SWF log holds numbers for names already), or cannot be read or written.
     pub fn trace(&mut self, source: impl Read, out: &mut impl Write) -> Result<(), PseudonymError> {
-        let mut lines = Lines::new(compression::open(source, None)?);
+        let unpacked = compression::open(source, None).map_err(|error| match error.kind() {
+            io::ErrorKind::Unsupported => PseudonymError::Unknown(format!("{error}: unpack it, or use gzip or zstd")),
+            _ => error.into(),
+        })?;
+        let mut lines = Lines::new(unpacked);
         let mut line = Vec::new();
         while line.trim_ascii().is_empty() {
             line.clear();

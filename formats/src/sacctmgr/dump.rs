@@ -7,6 +7,15 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::slurm_conf::near::did_you_mean;
 use crate::slurm_conf::settings::Place;
 
+/// What a line may describe.
+pub(super) const RECORDS: [&str; 5] = ["Cluster", "Parent", "Account", "User", "QOS"];
+
+/// What a line describes, and its name.
+pub(super) fn head(line: &str) -> Option<(&str, String)> {
+    let (kind, name) = split_outside_quotes(line).first()?.split_once(" - ")?;
+    Some((kind.trim(), unquoted(name)))
+}
+
 impl Sacctmgr {
     pub(super) fn read_dump(&mut self, text: &str) -> Vec<Diagnostic> {
         let mut diagnostics = Vec::new();
@@ -31,12 +40,12 @@ impl Sacctmgr {
 
     fn dump_line(&mut self, line: &str, place: &Place, parent: &mut String, diagnostics: &mut Vec<Diagnostic>) {
         let mut segments = split_outside_quotes(line).into_iter();
-        let head = segments.next().unwrap_or_default();
-        let Some((kind, name)) = head.split_once(" - ").map(|(kind, name)| (kind.trim(), unquoted(name))) else {
+        let first = segments.next().unwrap_or_default();
+        let Some((kind, name)) = head(first) else {
             let message = "this is neither Cluster, Parent, Account, User nor QOS - 'name'";
             diagnostics.push(
                 place
-                    .error(head.chars().take(60).collect::<String>(), message)
+                    .error(first.chars().take(60).collect::<String>(), message)
                     .cure("hand over what sacctmgr dump prints"),
             );
             return;
@@ -79,11 +88,7 @@ impl Sacctmgr {
             }
             "qos" => self.qos.push(QosRow { name, fields }),
             _ => {
-                let cure = did_you_mean(
-                    kind,
-                    ["Cluster", "Parent", "Account", "User", "QOS"],
-                    "known are Cluster, Parent, Account, User and QOS",
-                );
+                let cure = did_you_mean(kind, RECORDS, "known are Cluster, Parent, Account, User and QOS");
                 diagnostics.push(place.error(kind.chars().take(60).collect::<String>(), "no such record").cure(cure));
             }
         }

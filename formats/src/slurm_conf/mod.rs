@@ -21,6 +21,7 @@ use foresite_engine::policy::SlurmVersion;
 pub(crate) use lower::gres::NOT_CONSUMED;
 pub use parameters::{Kind, Parameter, Scope, Status, parameters};
 pub(crate) use parameters::{find as find_parameter, names as parameter_names};
+pub use read::Sources;
 use records::{NodeRecord, NodeSetRecord, PartitionRecord, PlainRecord};
 use settings::Settings;
 

@@ -13,7 +13,7 @@ use super::records::PlainRecord;
 use super::settings::{Place, Settings};
 use super::{Scope, SlurmConf, Status, find_parameter, pairs, text};
 use crate::diagnostic::{Diagnostic, Severity, bounded};
-use crate::file_set::FileSet;
+use crate::file_set::{FileSet, beside};
 
 /// Nodes of one configuration at most.
 pub(super) const MAX_NODES: usize = 200_000;
@@ -26,6 +26,16 @@ impl SlurmConf {
     /// Reads slurm.conf `name` of `files`, with what it includes and with gres.conf and topology.conf beside it.
     /// Every fault is reported; what could be read is returned all the same. O(bytes + nodes + partitions × log partitions).
     pub fn read(files: &FileSet, name: &str) -> (Self, Vec<Diagnostic>) {
+        let reader = Self::read_files(files, name);
+        (reader.conf, bounded(reader.diagnostics, name))
+    }
+
+    /// Which files slurm.conf `name` consists of, as far as `files` tells. Those found may want further ones. O(as [`Self::read`]).
+    pub fn sources(files: &FileSet, name: &str) -> Sources {
+        Self::read_files(files, name).sources
+    }
+
+    fn read_files<'a>(files: &'a FileSet, name: &str) -> Reader<'a> {
         let conf = Self {
             name: name.to_owned(),
             version: None,
@@ -47,6 +57,7 @@ impl SlurmConf {
             node_defaults: Settings::default(),
             partition_defaults: Settings::default(),
             diagnostics: Vec::new(),
+            sources: Sources::default(),
             open: Vec::new(),
             partition_at: BTreeMap::new(),
             n_includes: 0,
@@ -67,8 +78,17 @@ impl SlurmConf {
         let switches = reader.neighbour("topology.conf");
         reader.conf.has_topology = switches.is_some();
         reader.conf.switches = switches.unwrap_or_default();
-        (reader.conf, bounded(reader.diagnostics, name))
+        reader
     }
+}
+
+/// The files of one configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sources {
+    /// Those that were there, slurm.conf first.
+    pub found: Vec<String>,
+    /// Of each that was not: the names it may have, best first.
+    pub wanted: Vec<Vec<String>>,
 }
 
 /// The state of reading.
@@ -82,6 +102,7 @@ struct Reader<'a> {
     /// Where in `conf.partitions` each partition is, by name.
     partition_at: BTreeMap<String, usize>,
     diagnostics: Vec<Diagnostic>,
+    sources: Sources,
     /// Files being read, outermost first.
     open: Vec<String>,
     n_includes: usize,
@@ -91,12 +112,19 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn file(&mut self, name: &str, bytes: &[u8]) {
-        self.open.push(name.to_owned());
-        let file: Arc<str> = name.into();
+        let file = self.opened(name);
         for line in text::logical_lines(bytes) {
             self.line(&file, &line);
         }
         self.open.pop();
+    }
+
+    fn opened(&mut self, name: &str) -> Arc<str> {
+        self.open.push(name.to_owned());
+        if !self.sources.found.iter().any(|known| known == name) {
+            self.sources.found.push(name.to_owned());
+        }
+        name.into()
     }
 
     fn line(&mut self, file: &Arc<str>, line: &text::Line) {
@@ -112,7 +140,9 @@ impl Reader<'_> {
             self.diagnostics.push(place.remark(Severity::Warning, "#", message).cure("put a blank before the #"));
         }
         if let Some(path) = files::include_path(&line.text) {
-            self.include(path, &place(0));
+            if let Some((name, bytes)) = self.included(path, &place(0)) {
+                self.file(&name, bytes);
+            }
             return;
         }
         let (pairs, strays) = pairs::pairs(&line.text);
@@ -120,14 +150,30 @@ impl Reader<'_> {
         self.pairs(&pairs, &place);
     }
 
+    /// The lines of gres.conf or topology.conf; `None` if it is not there.
     fn neighbour(&mut self, name: &str) -> Option<Vec<PlainRecord>> {
-        let (path, bytes) = self.files.beside(&self.conf.name, name)?;
-        let file: Arc<str> = path.as_str().into();
+        let path = beside(&self.conf.name, name);
+        let Some(bytes) = self.files.get(&path) else {
+            self.sources.wanted.push(vec![path]);
+            return None;
+        };
         let mut records = Vec::new();
+        self.plain_file(&path, bytes, &mut records);
+        Some(records)
+    }
+
+    fn plain_file(&mut self, name: &str, bytes: &[u8], records: &mut Vec<PlainRecord>) {
+        let file = self.opened(name);
         for line in text::logical_lines(bytes) {
             let place = |offset: usize| Place { file: file.clone(), line: Some(line.number_at(offset)) };
             if let Some(remark) = template_remark(&line, &place(0)) {
                 self.diagnostics.push(remark);
+                continue;
+            }
+            if let Some(path) = files::include_path(&line.text) {
+                if let Some((name, bytes)) = self.included(path, &place(0)) {
+                    self.plain_file(&name, bytes, records);
+                }
                 continue;
             }
             let (pairs, strays) = pairs::pairs(&line.text);
@@ -135,7 +181,7 @@ impl Reader<'_> {
             let pairs = pairs.into_iter().map(|pair| (pair.key, pair.value)).collect();
             records.push(PlainRecord { pairs, place: place(0) });
         }
-        Some(records)
+        self.open.pop();
     }
 }
 

@@ -29,7 +29,7 @@ mod workload;
 #[cfg(test)]
 mod tests;
 
-pub use inputs::{TRACE_NAME, included_files};
+pub use inputs::TRACE_NAME;
 pub use prepare::{Machine, compact_trace, read_site, read_trace};
 pub use replicate::{Replicated, replication_seed};
 pub use run::compare;

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use foresite_engine::observer::{Interrupted, Unobserved};
 use foresite_engine::outcome::JobState;
 
-use super::{Study, compare, included_files, replication_seed};
+use super::{Study, compare, replication_seed};
 use crate::comparison::{Comparison, Dimension, Metric};
 use crate::diagnostic::Diagnostic;
 use crate::file_set::FileSet;
@@ -331,10 +331,6 @@ fn hashes_name_files_by_their_role_and_not_by_their_path() {
     let inputs = study(SCENARIOS).plan().inputs.clone();
     assert_eq!(inputs.configuration.keys().collect::<Vec<_>>(), ["slurm.conf"]);
     assert_eq!((inputs.trace.len(), inputs.document.len(), inputs.seed), (64, 64, 1));
-    assert_eq!(
-        included_files(b"# x\nInclude a.conf # y\nNodeName=n\n include\tb.conf\nIncluded=1\n"),
-        ["a.conf", "b.conf"]
-    );
 }
 
 #[test]

@@ -87,6 +87,20 @@ impl Trace {
     }
 }
 
+/// Whether a file's first line that says something is that of a trace: SWF, or sacct's output with the columns that only jobs have.
+pub fn is_trace(line: &[u8]) -> bool {
+    let jobs = [Column::JobId, Column::JobIdRaw];
+    swf::is_swf(line)
+        || match Layout::detect(line) {
+            Ok((layout, _)) => jobs.iter().any(|column| layout.has(*column)),
+            // Told apart all the same, so that the reader says what is wrong with it.
+            Err(layout::LayoutError::FixedWidth) => {
+                line.split(u8::is_ascii_whitespace).any(|name| Column::named(name).is_some_and(|it| jobs.contains(&it)))
+            }
+            Err(layout::LayoutError::Unknown) => false,
+        }
+}
+
 /// Looks at the first line that says something and hands on to the reader of its format.
 fn read_lines<R: std::io::BufRead>(lines: &mut Lines<R>, options: &TraceOptions, log: &mut Log) -> Option<Trace> {
     let mut first = Vec::new();

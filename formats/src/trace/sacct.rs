@@ -91,17 +91,16 @@ pub(crate) fn read<R: BufRead>(
             continue;
         }
         let row = cutter.row(&text);
+        let ambiguous = clock.ambiguous;
         let mut reader = RowReader { clock: &mut clock, strings: &mut strings, log, line, present };
         jobs.take(&row, &mut reader);
+        log.caveats_of(CaveatKind::AmbiguousTime, clock.ambiguous - ambiguous, line);
     }
     for (named, come, line) in jobs.arrays.into_values().filter(|&(_, come, _)| come > 0) {
         log.caveats_of(CaveatKind::TasksMissing, u64::from(named.saturating_sub(come)), line);
     }
     for job in jobs.jobs.iter().filter(|_| !tells_constraints) {
         log.caveat(CaveatKind::ConstraintsUnknown, job.line);
-    }
-    for _ in 0..clock.ambiguous {
-        log.caveat(CaveatKind::AmbiguousTime, 0);
     }
     for job in &jobs.jobs {
         match job.state {

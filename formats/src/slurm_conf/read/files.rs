@@ -1,13 +1,18 @@
 //! `Include`.
 
+use std::collections::BTreeSet;
+
 use super::Reader;
 use crate::diagnostic::Severity;
+use crate::file_set::beside;
 use crate::slurm_conf::settings::Place;
 
-/// How deep files may include one another.
+/// How deep files may include one another, and how deep their folders are looked into.
 const MAX_DEPTH: usize = 16;
 /// How many includes there may be in all.
 const MAX_INCLUDES: usize = 1000;
+/// No file has a longer path [bytes].
+const LONGEST: usize = 4096;
 
 /// The path of an `Include path` line.
 pub(super) fn include_path(line: &str) -> Option<&str> {
@@ -16,57 +21,79 @@ pub(super) fn include_path(line: &str) -> Option<&str> {
     (word.eq_ignore_ascii_case("include") && !rest.trim_start().starts_with('=')).then(|| rest.trim().trim_matches('"'))
 }
 
-impl Reader<'_> {
-    pub(super) fn include(&mut self, path: &str, place: &Place) {
-        let cluster = self.conf.globals.get("ClusterName").map_or("cluster", |setting| setting.value.as_str());
-        let path = path.replace("%c", cluster);
+impl<'a> Reader<'a> {
+    /// The file that an `Include` line means, unless it cannot be read: the fault is noted.
+    pub(super) fn included(&mut self, path: &str, place: &Place) -> Option<(String, &'a [u8])> {
+        let path = self.spelt_out(path, place)?;
         self.n_includes += 1;
         if self.n_includes > MAX_INCLUDES || self.open.len() >= MAX_DEPTH {
             let message = format!("more than {MAX_INCLUDES} includes, or more than {MAX_DEPTH} within one another");
             self.diagnostics.push(place.error("Include", message).cure("include fewer files"));
-            return;
+            return None;
         }
-        let Some((name, is_guess)) = self.find_included(&path) else {
+        let including = self.open.last().map_or("", String::as_str);
+        let places = places(&path, including, &self.conf.name);
+        let files = self.files;
+        let Some((name, bytes)) = places.iter().find_map(|name| Some((name.clone(), files.get(name)?))) else {
             let message = format!("the included file '{path}' is not there");
-            self.diagnostics.push(
-                place.error("Include", message).cure("hand it over beside slurm.conf, under the same relative name"),
-            );
-            return;
+            let cure = match path.rsplit_once('/') {
+                Some((_, bare)) if path.starts_with('/') => format!("put it beside slurm.conf, as {bare}"),
+                _ => "put it beside slurm.conf, under the same relative name".to_owned(),
+            };
+            self.diagnostics.push(place.error("Include", message).cure(cure));
+            self.sources.wanted.push(places);
+            return None;
         };
         if self.open.contains(&name) {
             let message = format!("'{name}' includes itself");
             self.diagnostics.push(place.error("Include", message).cure("remove the include"));
-            return;
+            return None;
         }
-        if is_guess {
+        let meant = [path.clone(), beside(including, &path), beside(including, &normalized(&path))];
+        if !meant.contains(&name) && name != beside(&self.conf.name, &normalized(&path)) {
             let message = format!("'{path}' is taken from '{name}'");
             self.diagnostics.push(place.remark(Severity::Assumed, "Include", message));
         }
-        if let Some(bytes) = self.files.get(&name) {
-            self.file(&name, bytes);
-        }
+        Some((name, bytes))
     }
 
-    /// The file meant, and whether only its last part was found: first as named, then beside the including file, then
-    /// beside slurm.conf, then by its bare name, since folders get lost when files are handed over.
-    fn find_included(&self, path: &str) -> Option<(String, bool)> {
-        let normal = normalized(path);
-        let beside = |from: &str, name: &str| self.files.beside(from, name).map(|(found, _)| found);
-        let including = self.open.last().map_or("", String::as_str);
-        if !path.starts_with('/') {
-            let found = beside(including, path)
-                .or_else(|| beside(including, &normal))
-                .or_else(|| beside(&self.conf.name, &normal))
-                .or_else(|| self.files.get(&normal).map(|_| normal.clone()));
-            if let Some(name) = found {
-                return Some((name, false));
-            }
-        } else if self.files.get(path).is_some() {
-            return Some((path.to_owned(), false));
+    /// The path with the cluster's name, in lower case, for `%c`. Source: parse_config.c; gres.conf and topology.conf do not know it.
+    fn spelt_out(&mut self, path: &str, place: &Place) -> Option<String> {
+        if !path.contains("%c") {
+            return Some(path.to_owned());
         }
-        let bare = path.rsplit('/').next().unwrap_or(path);
-        beside(including, bare).or_else(|| beside(&self.conf.name, bare)).map(|name| (name, true))
+        let cluster = self.conf.globals.get("ClusterName").filter(|_| self.open.first() == Some(&self.conf.name));
+        if cluster.is_none() {
+            let message = format!("'{path}': %c stands for ClusterName, which slurmctld does not know here");
+            self.diagnostics.push(place.error("Include", message).cure("write the file's name without %c"));
+        }
+        cluster.map(|setting| path.replace("%c", &setting.value.to_lowercase()))
     }
+}
+
+/// Where an included file may be, best first: where Slurm looks; then by ever less of its path beside the files that lead to it, since
+/// folders get lost when files are handed over. An absolute path comes last: this machine may have a slurm.conf of its own.
+fn places(path: &str, including: &str, slurm_conf: &str) -> Vec<String> {
+    if path.len() > LONGEST {
+        return Vec::new();
+    }
+    let relative = normalized(path);
+    let mut places = Vec::new();
+    if !path.starts_with('/') {
+        places.extend([beside(including, path), beside(including, &relative), beside(slurm_conf, &relative)]);
+    }
+    let mut tails: Vec<&str> =
+        relative.rmatch_indices('/').take(MAX_DEPTH).filter_map(|(at, _)| relative.get(at + 1..)).collect();
+    tails.push(&relative);
+    for tail in tails.into_iter().rev() {
+        places.extend([beside(including, tail), beside(slurm_conf, tail)]);
+    }
+    if path.starts_with('/') {
+        places.push(path.to_owned());
+    }
+    let mut seen = BTreeSet::new();
+    places.retain(|place| seen.insert(place.clone()));
+    places
 }
 
 /// The path without `.` and, where possible, without `..`.

@@ -107,11 +107,77 @@ fn included_files_are_found_beside_the_including_one() {
 }
 
 #[test]
+fn the_file_beside_goes_before_an_absolute_one_and_keeps_what_it_can_of_its_folders() {
+    let set = [
+        ("site/slurm.conf", "ClusterName=c\nInclude /etc/slurm/conf.d/nodes.conf\nInclude /etc/slurm/parts.conf\n"),
+        ("site/nodes.conf", "NodeName=other\n"),
+        ("site/conf.d/nodes.conf", "NodeName=n1\n"),
+        ("/etc/slurm/parts.conf", "PartitionName=p Nodes=n1\n"),
+        ("/etc/slurm/conf.d/nodes.conf", "NodeName=this_machine\n"),
+    ];
+    let (conf, diagnostics) = SlurmConf::read(&files(&set), "site/slurm.conf");
+    assert_eq!(
+        said_all(&diagnostics),
+        "site/slurm.conf:2: assumed: Include: '/etc/slurm/conf.d/nodes.conf' is taken from 'site/conf.d/nodes.conf'"
+    );
+    assert_eq!(conf.node_names().collect::<Vec<_>>(), ["n1"]);
+    assert_eq!(conf.partition_names().collect::<Vec<_>>(), ["p"]);
+}
+
+#[test]
+fn the_cluster_name_in_included_paths_is_in_lower_case_and_must_be_known() {
+    let (site, said) = read_and_lower(
+        &[
+            ("slurm.conf", "ClusterName=Foo\nInclude n_%c.conf\nPartitionName=p Nodes=ALL\n"),
+            ("n_foo.conf", "NodeName=n1\n"),
+        ],
+        None,
+    );
+    assert_eq!((said.as_str(), site.unwrap().cluster.nodes.len()), ("", 1));
+    let (_, said) = read_and_lower(&[("slurm.conf", &small("")), ("gres.conf", "Include g_%c.conf\n")], None);
+    assert_eq!(
+        said,
+        "gres.conf:1: error: Include: 'g_%c.conf': %c stands for ClusterName, which slurmctld does not know here; write the file's name without %c"
+    );
+}
+
+#[test]
+fn gres_and_topology_include_files_too() {
+    let set = [
+        ("slurm.conf", &*small("GresTypes=gpu\nTopologyPlugin=topology/tree")),
+        ("gres.conf", "Include gpus.conf\n"),
+        ("gpus.conf", "Name=gpu\nInclude gres.conf\n"),
+        ("topology.conf", "include switches.conf\n"),
+        ("switches.conf", "SwitchName=s1 Nodes=nope\n"),
+    ];
+    let (_, said) = read_and_lower(&set, None);
+    let said: Vec<&str> = said.lines().collect();
+    assert_eq!(said[0], "gpus.conf:2: error: Include: 'gres.conf' includes itself; remove the include");
+    assert!(said[1].starts_with("switches.conf:1: "), "{said:?}");
+}
+
+#[test]
+fn sources_are_what_was_found_and_where_the_rest_may_be() {
+    let set = [("a/slurm.conf", "# x\nInclude b.conf # y\n include\tc/d.conf\nInclude /e/f.conf\n"), ("a/b.conf", "")];
+    let sources = SlurmConf::sources(&files(&set), "a/slurm.conf");
+    assert_eq!(sources.found, ["a/slurm.conf", "a/b.conf"]);
+    assert_eq!(
+        sources.wanted,
+        [
+            vec!["a/c/d.conf", "a/d.conf"],
+            vec!["a/e/f.conf", "a/f.conf", "/e/f.conf"],
+            vec!["a/gres.conf"],
+            vec!["a/topology.conf"]
+        ]
+    );
+}
+
+#[test]
 fn missing_and_circular_includes_are_errors() {
     let (_, said) = read_and_lower(&[("slurm.conf", &small("Include gone.conf")), ("b.conf", "")], None);
     assert_eq!(
         said,
-        "slurm.conf:3: error: Include: the included file 'gone.conf' is not there; hand it over beside slurm.conf, under the same relative name"
+        "slurm.conf:3: error: Include: the included file 'gone.conf' is not there; put it beside slurm.conf, under the same relative name"
     );
     let (_, said) = read_and_lower(&[("slurm.conf", &small("Include b.conf")), ("b.conf", "Include slurm.conf")], None);
     assert_eq!(said, "b.conf:1: error: Include: 'slurm.conf' includes itself; remove the include");
