@@ -396,3 +396,41 @@ fn the_xdmod_form_other_delimiters_and_pairs_are_read() {
         assert_eq!(lost, (text != pairs).then_some(1), "what the columns cannot tell is counted: {text}");
     }
 }
+
+/// Slurm joins the words of a command line as they are: `--wrap` over several lines is recorded over several lines.
+#[test]
+fn newlines_in_the_last_field_join_the_lines_behind_a_row_that_seems_complete() {
+    let header = "JobID|User|Submit|ElapsedRaw|State|ReqCPUS|TimelimitRaw|SubmitLine";
+    let start = |id: u32| format!("{id}|u|2024-01-01T00:08:00|10|COMPLETED|4|10|sbatch -N 1 -n 4 --wrap=a");
+    let read = |text: &str| {
+        let trace = trace(text);
+        let said = trace.caveats.iter().find(|it| it.kind == CaveatKind::JoinedLines).map(|it| (it.count, it.line));
+        (trace.jobs.iter().map(|job| (job.name.id, job.line)).collect::<Vec<_>>(), said)
+    };
+    let (one, two) = (start(1), start(2));
+    let joined = (vec![(1, 2), (2, 6)], Some((2, 2)));
+    assert_eq!(read(&format!("{header}\n{one} | b\n\n7\nc | d | e\n{two}\necho 3|4\nfi")), joined);
+    assert_eq!(read(&format!("{header}|\n{one} | b\n\n7|\nc|d\n{two}|\necho 3|4\nfi|\n")), joined);
+    let other = header.replace("SubmitLine", "Comment");
+    assert_eq!(read(&format!("{other}\n{one} | b\n\n7\nc | d | e\n{two}\nx\n")), joined);
+    let user = header.replace("JobID|User", "User|JobID");
+    let swapped = |row: &str| row.replacen("1|u", "u|1", 1).replacen("2|u", "u|2", 1);
+    assert_eq!(read(&format!("{user}\n{}\nb\nc | d | e\n\n{}\nc | x\n", swapped(&one), swapped(&two))), joined);
+    assert_eq!(read(&format!("{header}\n{one}\n\n{header}\n\n{two}\n\n")), (vec![(1, 2), (2, 6)], None));
+}
+
+#[test]
+fn a_torn_row_is_no_rest_of_the_field_before_it() {
+    let header = "JobID|User|Submit|ElapsedRaw|State|ReqCPUS|TimelimitRaw|SubmitLine";
+    let row = "1|u|2024-01-01T00:08:00|10|COMPLETED|4|10|sbatch -n 4 x";
+    for torn in ["2", "2|", "2|u|2024-01-0"] {
+        let error = the_error(&format!("{header}\n{row}\n{torn}"));
+        assert!(error.starts_with("t:3: error: the row has"), "{torn}: {error}");
+    }
+    let error = the_error(&format!("{header}\n{row}\none|u|2024-01-01T00:08:00|10|COMPLETED|4|10|sbatch\n"));
+    assert!(error.starts_with("t:3: error: JobID: 'one' is no job id"), "{error}");
+    let error = the_error(
+        "JobID|Submit|SubmitLine|ElapsedRaw|State|ReqCPUS\n1|2024-01-01T00:08:00|sbatch|1|FAILED|1\necho b\n",
+    );
+    assert!(error.starts_with("t:3: error: the row has 1 fields where 6 are expected"), "{error}");
+}
