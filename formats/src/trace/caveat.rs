@@ -98,6 +98,8 @@ caveats! {
     LimitUnknown, Assumed, "TimelimitRaw", "no time limit recorded: the partition's default applies", "export TimelimitRaw";
     /// An option value that is not understood.
     OptionValue, Warning, "SubmitLine", "option values that are not understood: ignored", "";
+    /// Node counts between the least and the most that are not meant.
+    SomeNodes, NotModelled, "SubmitLine", "--nodes with a list or a step (1-15:4): any number from the least to the most may be given", "";
     /// A GRES count that cannot be expressed.
     GresIgnored, NotModelled, "ReqTRES", "GRES requests that are not understood: ignored", "";
     /// SWF: allocated processors stand for requested ones.

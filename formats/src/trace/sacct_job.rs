@@ -73,6 +73,7 @@ impl RowReader<'_> {
         let options = parse(row.get(Column::SubmitLine), component, |word, remark| match remark {
             OptionRemark::NoEffect => log.option(word, line),
             OptionRemark::BadValue => log.caveat(CaveatKind::OptionValue, line),
+            OptionRemark::SomeNodes => log.caveat(CaveatKind::SomeNodes, line),
         });
         let time_limit = match recorded_limit {
             Some(limit) => limit.minutes(),
