@@ -102,6 +102,8 @@ caveats! {
     SomeNodes, NotModelled, "SubmitLine", "--nodes with a list or a step (1-15:4): any number from the least to the most may be given", "";
     /// A GRES count that cannot be expressed.
     GresIgnored, NotModelled, "ReqTRES", "GRES requests that are not understood: ignored", "";
+    /// SWF: a number in the header that cannot be read.
+    SwfHeaderNumber, Warning, "MaxNodes, MaxProcs, UnixStartTime", "numbers in the header that are not understood: left out", "write for example ; MaxProcs: 2048";
     /// SWF: allocated processors stand for requested ones.
     SwfAllocated, Assumed, "requested processors", "no requested processors: the allocated ones taken", "";
     /// SWF: no processors at all.
