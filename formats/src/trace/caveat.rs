@@ -66,6 +66,8 @@ caveats! {
     Preempted, Assumed, "State", "ended by preemption, and how long they would have run is unknown: taken to run until the time limit, unless preempted again", "";
     /// No run time.
     RunTimeUnknown, Warning, "Elapsed", "ended, but without a run time: taken as 0 s", "export ElapsedRaw, Start and End";
+    /// An end before the start, without an elapsed time.
+    EndBeforeStart, Warning, "End", "ended before they started, and no elapsed time is recorded: taken as 0 s", "export ElapsedRaw, or correct End";
     /// No end of a job that was cancelled in the queue.
     CancelTimeUnknown, Warning, "End", "cancelled in the queue at an unknown time: removed as soon as submitted", "export End";
     /// A submission that slurmctld recorded and refused.

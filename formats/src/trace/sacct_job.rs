@@ -249,8 +249,11 @@ impl RowReader<'_> {
             (None, Some(end)) if !self.present.elapsed => {
                 let start = self.time(row, Column::Start, "Start")?;
                 let waits = start.is_none() && state == TraceState::Cancelled && !self.was_allocated(row);
-                let ran = end.saturating_sub(start.unwrap_or(submit)).max(0);
-                if waits { None } else { u64::try_from(ran).ok() }
+                let ran = end.saturating_sub(start.unwrap_or(submit));
+                if ran < 0 {
+                    self.log.caveat(CaveatKind::EndBeforeStart, self.line);
+                }
+                if waits { None } else { Some(u64::try_from(ran).unwrap_or(0)) }
             }
             _ => None,
         };

@@ -54,6 +54,18 @@ fn without_an_elapsed_column_the_run_time_is_end_less_start() {
 }
 
 #[test]
+fn an_end_before_the_start_is_named_where_no_elapsed_time_is_recorded() {
+    let text = "JobID|Submit|Start|End|State|ReqCPUS\n\
+                1|2024-01-01T00:08:00|2024-01-01T00:10:00|2024-01-01T00:11:00|COMPLETED|1\n\
+                2|2024-01-01T00:08:00|2024-01-01T01:00:00|2024-01-01T00:30:00|FAILED|1\n\
+                3|2024-01-01T00:08:00||2024-01-01T00:07:00|COMPLETED|1\n";
+    let trace = trace(text);
+    let found = trace.caveats.iter().find(|it| it.kind == CaveatKind::EndBeforeStart);
+    assert_eq!(found.map(|it| (it.count, it.line)), Some((2, 3)));
+    assert_eq!(trace.jobs.iter().map(|job| job.run_time).collect::<Vec<_>>(), [60, 0, 0]);
+}
+
+#[test]
 fn steps_are_left_out_and_arrays_are_one_job_a_task() {
     let rows = [
         row(&[("JobID", "38_5")]),
