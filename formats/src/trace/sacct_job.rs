@@ -179,7 +179,8 @@ impl RowReader<'_> {
         let text = row.get(column);
         let moment = self.clock.parse(text);
         if moment.is_none() {
-            self.log.error(self.line, field, "no time", ROW_CURE, || {
+            let cure = "export with SLURM_TIME_FORMAT=standard or %s, or, if it is this one alone, correct it";
+            self.log.error(self.line, field, "no time", cure, || {
                 format!("'{}' is no time such as 2024-01-31T12:34:56 or Unknown", shown(text))
             });
         }

@@ -370,6 +370,14 @@ fn broken_fields_are_named() {
 }
 
 #[test]
+fn times_in_a_format_of_the_users_own_are_cured_by_another_export() {
+    for time in ["Ystday 00:08", "31.01.2024 12:34:56", "00:18:00"] {
+        let error = the_error(&with(&[("Submit", time)]));
+        assert!(error.contains("; export with SLURM_TIME_FORMAT=standard or %s"), "{error}");
+    }
+}
+
+#[test]
 fn faults_of_one_kind_are_kept_a_hundred_times_and_then_counted() {
     let rows: Vec<String> = (0..250).map(|_| row(&[("Submit", "never")])).collect();
     let (_, diagnostics) = read(&format!("{HEADER}\n{}\n", rows.join("\n")));
