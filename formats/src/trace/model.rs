@@ -209,7 +209,7 @@ pub struct TraceRequest {
 /// A count of a generic resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TraceGres {
-    /// `gpu` or `gpu:a100`.
+    /// `gpu` or `gpu:a100`, in small letters.
     pub label: Symbol,
     /// How many.
     pub count: u32,

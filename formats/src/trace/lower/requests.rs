@@ -136,7 +136,7 @@ impl<'s> RequestLowering<'s> {
         let mut found = Vec::with_capacity(asked.gres.len());
         for gres in &asked.gres {
             let label = self.texts.text(gres.label);
-            let known = self.site.cluster.gres.iter().position(|known| known.label() == label);
+            let known = self.site.cluster.gres.iter().position(|known| known.label().eq_ignore_ascii_case(label));
             let index = known.unwrap_or_else(|| self.add_gres(label));
             if self.site.cluster.nodes.iter().all(|node| node.gres.get(index).is_none_or(|&count| count == 0)) {
                 about.say(About::Gres, label);

@@ -260,6 +260,22 @@ fn without_a_command_line_the_recorded_totals_count() {
     assert_eq!(caveats(&trace), [(CaveatKind::LayoutUnknown, 1)]);
 }
 
+/// Slurm compares names and types of GRES without case.
+#[test]
+fn gres_are_called_in_small_letters() {
+    let labels = |line: &str| {
+        let total = "cpu=48,gres/gpu=4,gres/gpu:A100=4,gres/Tmp=8,mem=96000M,node=4";
+        let trace = trace(&with(&[("SubmitLine", line), ("ReqTRES", total)]));
+        let gres = &request(&trace, 0).gres;
+        gres.iter().map(|gres| trace.strings.text(gres.label)).collect::<Vec<_>>().join(" ")
+    };
+    let mut recorded: Vec<String> = labels("").split(' ').map(str::to_owned).collect();
+    recorded.sort();
+    assert_eq!(recorded, ["gpu:a100", "tmp"]);
+    assert_eq!(labels("sbatch -N 4 -n 48 --gres=GPU:A100:2 j.sh"), "gpu:a100");
+    assert_eq!(labels("sbatch -N 4 -n 48 --gpus-per-node=A100:2 j.sh"), "gpu:a100");
+}
+
 #[test]
 fn memory_that_grew_with_the_allocation_was_meant_per_cpu_or_per_node() {
     let memory = |alloc: &str| {
