@@ -211,8 +211,8 @@ pub struct TraceRequest {
 pub struct TraceGres {
     /// `gpu` or `gpu:a100`, in small letters.
     pub label: Symbol,
-    /// How many.
-    pub count: u32,
+    /// How many; also bytes.
+    pub count: u64,
     /// Per what.
     #[serde(with = "engine_types::GresScopeForm")]
     pub scope: GresScope,

@@ -9,7 +9,7 @@ use super::model::{TraceGres, TraceRequest};
 use super::row::Row;
 use super::strings::{Strings, Symbol};
 use super::submit_line::Options;
-use super::tres::{GresCount, RecordedMemory, TresCounts, count, gres_list, recorded_memory, tres};
+use super::tres::{GresCount, RecordedMemory, TresCounts, count, gres_count, gres_list, recorded_memory, tres};
 
 /// The recorded totals of a job.
 struct Recorded<'a> {
@@ -268,7 +268,7 @@ impl RequestBuilder<'_> {
             };
             let label = if kind.is_empty() { b"gpu".to_vec() } else { [b"gpu:", kind].concat() };
             let label = gres_label(self.strings, &label);
-            match count(amount) {
+            match gres_count(amount) {
                 Some(0) => {}
                 Some(count) => found.push(TraceGres { label, count, scope }),
                 None => self.log.caveat(CaveatKind::GresIgnored, self.line),
@@ -289,10 +289,11 @@ impl RequestBuilder<'_> {
 
     /// Totals over the job: per node where the nodes share them evenly.
     fn gres_of_totals(&mut self, totals: &[GresCount<'_>], nodes: u32, found: &mut Vec<TraceGres>) {
+        let nodes = u64::from(nodes.max(1));
         for gres in totals {
             let label = gres_label(self.strings, gres.label);
-            found.push(if gres.count.is_multiple_of(nodes.max(1)) {
-                TraceGres { label, count: gres.count / nodes.max(1), scope: GresScope::PerNode }
+            found.push(if gres.count.is_multiple_of(nodes) {
+                TraceGres { label, count: gres.count / nodes, scope: GresScope::PerNode }
             } else {
                 TraceGres { label, count: gres.count, scope: GresScope::PerJob }
             });
