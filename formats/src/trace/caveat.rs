@@ -66,6 +66,8 @@ caveats! {
     Preempted, Assumed, "State", "ended by preemption, and how long they would have run is unknown: taken to run until the time limit, unless preempted again", "";
     /// No run time.
     RunTimeUnknown, Warning, "Elapsed", "ended, but without a run time: taken as 0 s", "export ElapsedRaw, Start and End";
+    /// An end before the start, without an elapsed time.
+    EndBeforeStart, Warning, "End", "ended before they started, and no elapsed time is recorded: taken as 0 s", "export ElapsedRaw, or correct End";
     /// No end of a job that was cancelled in the queue.
     CancelTimeUnknown, Warning, "End", "cancelled in the queue at an unknown time: removed as soon as submitted", "export End";
     /// A submission that slurmctld recorded and refused.
@@ -98,8 +100,12 @@ caveats! {
     LimitUnknown, Assumed, "TimelimitRaw", "no time limit recorded: the partition's default applies", "export TimelimitRaw";
     /// An option value that is not understood.
     OptionValue, Warning, "SubmitLine", "option values that are not understood: ignored", "";
+    /// Node counts between the least and the most that are not meant.
+    SomeNodes, NotModelled, "SubmitLine", "--nodes with a list or a step (1-15:4): any number from the least to the most may be given", "";
     /// A GRES count that cannot be expressed.
     GresIgnored, NotModelled, "ReqTRES", "GRES requests that are not understood: ignored", "";
+    /// SWF: a number in the header that cannot be read.
+    SwfHeaderNumber, Warning, "MaxNodes, MaxProcs, UnixStartTime", "numbers in the header that are not understood: left out", "write for example ; MaxProcs: 2048";
     /// SWF: allocated processors stand for requested ones.
     SwfAllocated, Assumed, "requested processors", "no requested processors: the allocated ones taken", "";
     /// SWF: no processors at all.

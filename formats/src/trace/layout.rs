@@ -91,6 +91,47 @@ impl Delimited {
         self.contents.iter().any(|content| matches!(content, Content::Free(_)))
     }
 
+    /// Whether the last field may hold a newline, so that a row may go on where it seems complete.
+    pub(crate) fn ends_in_free_text(&self) -> bool {
+        matches!(self.contents.last(), Some(Content::Free(_) | Content::Path))
+    }
+
+    /// Whether a line, the last one of the file if `is_last`, begins no row, not even a torn one: it has too few fields, and no job id
+    /// where rows have theirs. Of lines that begin one only the first fields are looked at.
+    pub(crate) fn begins_no_row(&self, line: &[u8], is_last: impl FnOnce() -> bool) -> bool {
+        let Some(field) = self.field(Column::JobId).or(self.field(Column::JobIdRaw)) else { return false };
+        let line = self.without_trailing(line);
+        // Nearly all lines; the rest costs more.
+        if field == 0
+            && let [delimiter] = *self.delimiter
+            && memchr::memchr(delimiter, line)
+                .is_some_and(|at| line.get(..at).is_some_and(|id| JobId::parse(id).is_some()))
+        {
+            return false;
+        }
+        let mut from = 0;
+        let mut pieces = memchr::memmem::find_iter(line, &*self.delimiter).chain([line.len()]).map(|end| {
+            let piece = line.get(from..end).unwrap_or_default();
+            from = end + self.delimiter.len();
+            piece
+        });
+        let id = pieces.nth(field);
+        let more = pieces.next().is_some();
+        match id {
+            Some(id) if JobId::parse(id).is_none() => {
+                field + 1 + usize::from(more) + pieces.count() < self.contents.len()
+            }
+            Some(_) if more || field > 0 => false,
+            // Too little to tell: a file that is torn ends so.
+            _ => !is_last(),
+        }
+    }
+
+    /// A row without the delimiter behind its last field (`--parsable`).
+    pub(crate) fn without_trailing<'l>(&self, line: &'l [u8]) -> &'l [u8] {
+        if self.trailing { line.strip_suffix(&*self.delimiter).unwrap_or(line) } else { line }
+    }
+
     fn new(delimiter: &[u8], trailing: bool) -> Self {
         Self { delimiter: delimiter.to_vec(), trailing, contents: Vec::new(), fields: [None; Column::COUNT] }
     }

@@ -21,6 +21,11 @@ impl<R: BufRead> Lines<R> {
         self.number
     }
 
+    /// Whether no line follows; false where that cannot be read.
+    pub(crate) fn at_end(&mut self) -> bool {
+        self.source.fill_buf().is_ok_and(<[u8]>::is_empty)
+    }
+
     /// Appends the next line without its end (`\n` or `\r\n`); false at the end of the stream.
     pub(crate) fn append(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
         let start = line.len();

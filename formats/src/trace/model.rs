@@ -209,10 +209,10 @@ pub struct TraceRequest {
 /// A count of a generic resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TraceGres {
-    /// `gpu` or `gpu:a100`.
+    /// `gpu` or `gpu:a100`, in small letters.
     pub label: Symbol,
-    /// How many.
-    pub count: u32,
+    /// How many; also bytes.
+    pub count: u64,
     /// Per what.
     #[serde(with = "engine_types::GresScopeForm")]
     pub scope: GresScope,

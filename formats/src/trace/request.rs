@@ -9,7 +9,7 @@ use super::model::{TraceGres, TraceRequest};
 use super::row::Row;
 use super::strings::{Strings, Symbol};
 use super::submit_line::Options;
-use super::tres::{GresCount, RecordedMemory, TresCounts, count, gres_list, recorded_memory, tres};
+use super::tres::{GresCount, RecordedMemory, TresCounts, count, gres_count, gres_list, recorded_memory, tres};
 
 /// The recorded totals of a job.
 struct Recorded<'a> {
@@ -267,9 +267,10 @@ impl RequestBuilder<'_> {
                 None => (&b""[..], item),
             };
             let label = if kind.is_empty() { b"gpu".to_vec() } else { [b"gpu:", kind].concat() };
-            match count(amount) {
+            let label = gres_label(self.strings, &label);
+            match gres_count(amount) {
                 Some(0) => {}
-                Some(count) => found.push(TraceGres { label: self.strings.intern(&label), count, scope }),
+                Some(count) => found.push(TraceGres { label, count, scope }),
                 None => self.log.caveat(CaveatKind::GresIgnored, self.line),
             }
         }
@@ -279,7 +280,7 @@ impl RequestBuilder<'_> {
         let strings = &mut *self.strings;
         let good = gres_list(list, |named, gres| {
             let scope = named.unwrap_or(GresScope::PerNode);
-            found.push(TraceGres { label: strings.intern(gres.label), count: gres.count, scope });
+            found.push(TraceGres { label: gres_label(strings, gres.label), count: gres.count, scope });
         });
         if !good {
             self.log.caveat(CaveatKind::GresIgnored, self.line);
@@ -288,15 +289,21 @@ impl RequestBuilder<'_> {
 
     /// Totals over the job: per node where the nodes share them evenly.
     fn gres_of_totals(&mut self, totals: &[GresCount<'_>], nodes: u32, found: &mut Vec<TraceGres>) {
+        let nodes = u64::from(nodes.max(1));
         for gres in totals {
-            let label = self.strings.intern(gres.label);
-            found.push(if gres.count.is_multiple_of(nodes.max(1)) {
-                TraceGres { label, count: gres.count / nodes.max(1), scope: GresScope::PerNode }
+            let label = gres_label(self.strings, gres.label);
+            found.push(if gres.count.is_multiple_of(nodes) {
+                TraceGres { label, count: gres.count / nodes, scope: GresScope::PerNode }
             } else {
                 TraceGres { label, count: gres.count, scope: GresScope::PerJob }
             });
         }
     }
+}
+
+/// Names and types of GRES in small letters: Slurm compares them without case.
+fn gres_label(strings: &mut Strings, label: &[u8]) -> Symbol {
+    strings.intern(&label.to_ascii_lowercase())
 }
 
 /// Whether GRES were asked for, but no tasks.

@@ -59,6 +59,16 @@ impl RowCutter {
         Row { line, at: &self.at }
     }
 
+    /// Takes what was joined to the row cut last into its last field.
+    pub(crate) fn lengthen_last(&mut self, layout: &Delimited, line: &[u8]) {
+        let end = layout.without_trailing(line).len();
+        for (at, field) in self.at.iter_mut().zip(&layout.fields) {
+            if field.is_some_and(|field| field + 1 == layout.contents.len()) {
+                at.1 = end;
+            }
+        }
+    }
+
     fn cut_pairs(&mut self, line: &[u8]) -> Cut {
         let mut pairs = 0;
         let mut quoted = false;
@@ -88,7 +98,7 @@ impl RowCutter {
     }
 
     fn cut_delimited(&mut self, layout: &Delimited, line: &[u8]) -> Cut {
-        let line = if layout.trailing { line.strip_suffix(&*layout.delimiter).unwrap_or(line) } else { line };
+        let line = layout.without_trailing(line);
         self.pieces.clear();
         let mut from = 0;
         let width = layout.delimiter.len();

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use super::caveat::CaveatKind;
 use super::column::Column;
 use super::job_id::{JobId, MOST_TASKS, PendingTasks, array_tasks};
-use super::layout::Layout;
+use super::layout::{Delimited, Layout};
 use super::lines::Lines;
 use super::log::Log;
 use super::maps::Map;
@@ -236,6 +236,10 @@ impl<'l, R: BufRead> Rows<'l, R> {
             cut = cutter.cut(layout, text);
         }
         if !matches!(cut, Cut::Broken(_)) {
+            if delimited.ends_in_free_text() && self.join_rest(delimited, text)? {
+                cutter.lengthen_last(delimited, text);
+                joined += 1;
+            }
             if joined > 0 {
                 log.caveat(CaveatKind::JoinedLines, line);
             }
@@ -244,6 +248,28 @@ impl<'l, R: BufRead> Rows<'l, R> {
             }
         }
         Ok(Some((line, cut)))
+    }
+
+    /// Joins lines to a row whose last field holds newlines: a field before it shows by the missing ones, this one does not. Blank
+    /// lines are left out. Whether there were any; else the line read stays ahead.
+    fn join_rest(&mut self, layout: &Delimited, text: &mut Vec<u8>) -> std::io::Result<bool> {
+        let mut joined = 0;
+        while joined < MOST_JOINED && text.len() <= LONGEST_JOINED {
+            while self.ahead.trim_ascii().is_empty() {
+                self.ahead.clear();
+                if !self.lines.append(&mut self.ahead)? {
+                    return Ok(joined > 0);
+                }
+                self.ahead_line = self.lines.number();
+            }
+            if !layout.begins_no_row(&self.ahead, || self.lines.at_end()) {
+                break;
+            }
+            text.push(b'\n');
+            text.append(&mut self.ahead);
+            joined += 1;
+        }
+        Ok(joined > 0)
     }
 }
 

@@ -73,6 +73,7 @@ impl RowReader<'_> {
         let options = parse(row.get(Column::SubmitLine), component, |word, remark| match remark {
             OptionRemark::NoEffect => log.option(word, line),
             OptionRemark::BadValue => log.caveat(CaveatKind::OptionValue, line),
+            OptionRemark::SomeNodes => log.caveat(CaveatKind::SomeNodes, line),
         });
         let time_limit = match recorded_limit {
             Some(limit) => limit.minutes(),
@@ -178,7 +179,8 @@ impl RowReader<'_> {
         let text = row.get(column);
         let moment = self.clock.parse(text);
         if moment.is_none() {
-            self.log.error(self.line, field, "no time", ROW_CURE, || {
+            let cure = "export with SLURM_TIME_FORMAT=standard or %s, or, if it is this one alone, correct it";
+            self.log.error(self.line, field, "no time", cure, || {
                 format!("'{}' is no time such as 2024-01-31T12:34:56 or Unknown", shown(text))
             });
         }
@@ -248,8 +250,11 @@ impl RowReader<'_> {
             (None, Some(end)) if !self.present.elapsed => {
                 let start = self.time(row, Column::Start, "Start")?;
                 let waits = start.is_none() && state == TraceState::Cancelled && !self.was_allocated(row);
-                let ran = end.saturating_sub(start.unwrap_or(submit)).max(0);
-                if waits { None } else { u64::try_from(ran).ok() }
+                let ran = end.saturating_sub(start.unwrap_or(submit));
+                if ran < 0 {
+                    self.log.caveat(CaveatKind::EndBeforeStart, self.line);
+                }
+                if waits { None } else { Some(u64::try_from(ran).unwrap_or(0)) }
             }
             _ => None,
         };

@@ -66,6 +66,8 @@ pub(crate) enum OptionRemark {
     NoEffect,
     /// Its value is not understood.
     BadValue,
+    /// Only some of the node counts between its least and most are meant.
+    SomeNodes,
 }
 
 /// Reads what a command line says about a job, or about the `component` of a heterogeneous one (0 of others); `None` if it is none of
@@ -97,6 +99,8 @@ pub(crate) fn parse<'a>(
             opt => {
                 if options.set(opt, value).is_none() {
                     remark(word, OptionRemark::BadValue);
+                } else if opt == Opt::Nodes && leaves_out_some(value) {
+                    remark(word, OptionRemark::SomeNodes);
                 }
             }
         },
@@ -408,12 +412,27 @@ fn zero_is_none(value: &[u8]) -> Option<Option<u32>> {
     Some(Some(number32(value)?).filter(|&value| value > 0))
 }
 
-/// `4`, `2-8`, `2k`, `1,4-8`: least and most.
+/// `4`, `2-8`, `2k`, `1,4-8`, `1-15:4` (1, 5, 9, 13): least and most. Source: sbatch(1) of 23.11, `--nodes`; before, no lists or steps.
 fn node_range(value: &[u8]) -> Option<(u32, u32)> {
-    let first = value.split(|&byte| byte == b'-' || byte == b',').next()?;
-    let last = value.rsplit(|&byte| byte == b'-' || byte == b',' || byte == b':').next()?;
-    let (first, last) = (positive(first)?, positive(last)?);
-    (first <= last).then_some((first, last))
+    let mut range: Option<(u32, u32)> = None;
+    for item in value.split(|&byte| byte == b',') {
+        let (counts, step) = match memchr::memchr(b':', item) {
+            Some(at) => (item.get(..at)?, positive(item.get(at + 1..)?)?),
+            None => (item, 1),
+        };
+        let (least, most) = match memchr::memchr(b'-', counts) {
+            Some(at) => (positive(counts.get(..at)?)?, positive(counts.get(at + 1..)?)?),
+            None => (positive(counts)?, positive(counts)?),
+        };
+        let most = most - most.checked_sub(least)? % step;
+        range = Some(range.map_or((least, most), |(low, high)| (low.min(least), high.max(most))));
+    }
+    range
+}
+
+/// Whether a node range is a list or has a step, and so leaves out counts between its least and most.
+fn leaves_out_some(value: &[u8]) -> bool {
+    value.iter().any(|byte| matches!(byte, b',' | b':'))
 }
 
 /// `--nice` alone is 100.

@@ -90,7 +90,9 @@ impl Reader<'_> {
             return;
         }
         if line.first() == Some(&b';') {
-            self.header.take(line);
+            if !self.header.take(line) {
+                self.log.caveat(CaveatKind::SwfHeaderNumber, self.line);
+            }
             return;
         }
         let mut fields = [&b""[..]; FIELDS];

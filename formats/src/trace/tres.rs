@@ -8,7 +8,7 @@ use super::job_id::{number, number32};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GresCount<'a> {
     pub(crate) label: &'a [u8],
-    pub(crate) count: u32,
+    pub(crate) count: u64,
 }
 
 /// What a TRES string names.
@@ -37,7 +37,7 @@ pub(crate) fn tres(text: &[u8]) -> Option<TresCounts<'_>> {
             b"billing" => counts.billing = true,
             _ => {
                 if let Some(label) = name.strip_prefix(b"gres/") {
-                    counts.gres.push(GresCount { label, count: count(value)? });
+                    counts.gres.push(GresCount { label, count: gres_count(value)? });
                 }
             }
         }
@@ -55,11 +55,27 @@ fn without_repeated_totals<'a>(gres: &[GresCount<'a>]) -> Vec<GresCount<'a>> {
                     && other.label.starts_with(total.label)
                     && other.label.get(total.label.len()) == Some(&b':')
             };
-            let sum = gres.iter().filter(typed).fold(0u32, |sum, other| sum.saturating_add(other.count));
+            let sum = gres.iter().filter(typed).fold(0u64, |sum, other| sum.saturating_add(other.count));
             GresCount { label: total.label, count: total.count.saturating_sub(sum) }
         })
         .filter(|gres| gres.count > 0)
         .collect()
+}
+
+/// A count of GRES, which may stand for bytes, with an optional unit: `60g` and `60GiB` are 64424509440, `60GB` are 60000000000.
+/// Source: slurm_protocol_defs.c of 22.05.8, `suffix_mult`.
+pub(crate) fn gres_count(text: &[u8]) -> Option<u64> {
+    let (number, unit) = text.split_at(text.iter().take_while(|byte| !byte.is_ascii_alphabetic()).count());
+    let base: u64 = match unit.get(1..).unwrap_or_default().to_ascii_lowercase().as_slice() {
+        b"" | b"ib" => 1024,
+        b"b" => 1000,
+        _ => return None,
+    };
+    let power = match unit.first().map(u8::to_ascii_lowercase) {
+        None => 0,
+        Some(letter) => u32::try_from(b"kmgtp".iter().position(|&known| known == letter)?).ok()? + 1,
+    };
+    scaled(number, base.pow(power))
 }
 
 /// A count with an optional unit (`2K` is 2048, `20480`, `4.00K`).
@@ -140,12 +156,12 @@ pub(crate) fn gres_list<'a>(text: &'a [u8], mut each: impl FnMut(Option<GresScop
         let (scope, item) = strip_scope(item);
         let item = item.strip_prefix(b"gres:").or_else(|| item.strip_prefix(b"gres/")).unwrap_or(item);
         let split = item.iter().rposition(|&byte| byte == b':' || byte == b'=');
-        let counted = split.and_then(|at| Some((item.get(..at)?, count(item.get(at + 1..)?)?)));
+        let counted = split.and_then(|at| Some((item.get(..at)?, gres_count(item.get(at + 1..)?)?)));
         match counted {
             Some((_, 0)) => {}
             Some((label, count)) if !label.is_empty() => each(scope, GresCount { label, count }),
             Some(_) => good = false,
-            // An amount beyond all counts, such as the bytes of `bandwidth:4G`.
+            // An amount beyond all counts, or in no unit.
             None if split.and_then(|at| item.get(at + 1)).is_some_and(u8::is_ascii_digit) => good = false,
             None if item.first().is_some_and(u8::is_ascii_alphabetic) => {
                 each(scope, GresCount { label: item, count: 1 })
@@ -194,6 +210,7 @@ mod tests {
         assert_eq!((counts.cpus, counts.nodes, counts.memory_mb), (Some(64), Some(8), Some(64_000)));
         let gres: Vec<_> = counts.gres.iter().map(|gres| (gres.label, gres.count)).collect();
         assert_eq!(gres, [(&b"gpu"[..], 1), (b"gpu:a100", 2), (b"gpu:v100", 2)]);
+        assert_eq!(tres(b"gres/tmpspace=64424509440").unwrap().gres[0].count, 60 << 30);
         assert_eq!(tres(b"mem=0").unwrap().memory_mb, Some(0));
         assert_eq!(tres(b"cpu=x"), None);
         assert_eq!(tres(b"what"), None);
@@ -238,7 +255,8 @@ mod tests {
         assert_eq!(read("gpu:a100:2,fs"), (true, "gpu:a100=2 fs=1".into()));
         assert_eq!(read("PER_NODE:gpu:8"), (true, "gpu=8!".into()));
         assert_eq!(read("gpu:P100:2(IDX:1,3),hbm:0"), (true, "gpu:P100=2".into()));
-        assert_eq!(read("bandwidth:4G"), (false, String::new()));
+        assert_eq!(read("bandwidth:4G,tmp:60gib,a:2kB"), (true, "bandwidth=4294967296 tmp=64424509440 a=2000".into()));
+        assert_eq!(read("bandwidth:4X"), (false, String::new()));
         assert_eq!(read("gpu:0(IDX:N/A)"), (true, String::new()));
         assert!(!read(":2").0);
     }

@@ -26,6 +26,8 @@ pub(super) enum About {
     Constraint,
     /// A generic resource no node has.
     Gres,
+    /// A generic resource of which nodes have more than the engine counts.
+    GresUncounted,
     /// A node the site does not have.
     Node,
     /// A node the site does not have, on which jobs ran when the simulation begins.
@@ -173,6 +175,13 @@ impl About {
                 Severity::Warning,
                 "ReqTRES",
                 format!("no node has the GRES '{name}' that {jobs} jobs ask for: they never start"),
+            ),
+            Self::GresUncounted => (
+                Severity::NotModelled,
+                "ReqTRES",
+                format!(
+                    "nodes have 4294967295 or more of the GRES '{name}', which is not counted: what {jobs} jobs ask of it is left out"
+                ),
             ),
             Self::Node => (
                 Severity::Warning,

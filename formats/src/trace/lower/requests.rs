@@ -20,6 +20,8 @@ pub(super) struct RequestLowering<'s> {
     texts: &'s Strings,
     site: &'s mut Site,
     nodes: HashMap<String, NodeId>,
+    /// Of each GRES: whether nodes have more of it than the engine counts.
+    uncounted: Vec<bool>,
     node_lists: HashMap<Symbol, Vec<NodeId>>,
 }
 
@@ -32,7 +34,9 @@ impl<'s> RequestLowering<'s> {
             .enumerate()
             .map(|(index, node)| (node.name.clone(), NodeId::new(index)))
             .collect();
-        Self { texts, site, nodes, node_lists: HashMap::new() }
+        let beyond = |gres: usize| site.cluster.nodes.iter().any(|node| node.gres.get(gres) == Some(&u32::MAX));
+        let uncounted = (0..site.cluster.gres.len()).map(beyond).collect();
+        Self { texts, site, nodes, uncounted, node_lists: HashMap::new() }
     }
 
     /// The engine's request.
@@ -137,13 +141,18 @@ impl<'s> RequestLowering<'s> {
         let mut found = Vec::with_capacity(asked.gres.len());
         for gres in &asked.gres {
             let label = self.texts.text(gres.label);
-            let known = self.site.cluster.gres.iter().position(|known| known.label() == label);
+            let known = self.site.cluster.gres.iter().position(|known| known.label().eq_ignore_ascii_case(label));
             let index = known.unwrap_or_else(|| self.add_gres(label));
+            if self.uncounted.get(index) == Some(&true) {
+                about.say(About::GresUncounted, label);
+                continue;
+            }
             if self.site.cluster.nodes.iter().all(|node| node.gres.get(index).is_none_or(|&count| count == 0)) {
                 about.say(About::Gres, label);
             }
+            let count = u32::try_from(gres.count).unwrap_or(u32::MAX);
             let mut counts = self.site.cluster.nodes.iter().filter_map(|node| node.gres.get(index));
-            let count = if counts.any(|&count| count == NOT_CONSUMED) { gres.count.min(1) } else { gres.count };
+            let count = if counts.any(|&count| count == NOT_CONSUMED) { count.min(1) } else { count };
             found.push(GresRequest { gres: GresId::new(index), count, scope: gres.scope });
         }
         found

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 use foresite_engine::association::{Association, AssociationTree, Qos};
-use foresite_engine::cluster::{MemoryDefault, Partition};
+use foresite_engine::cluster::{GresType, MemoryDefault, Partition};
 use foresite_engine::ids::{AssociationId, NodeId};
 use foresite_engine::job::{Before, FeatureExpr, Memory};
 use foresite_engine::node_set::NodeSet;
@@ -141,6 +141,31 @@ fn names_in_requests_are_resolved_or_remarked_on() {
     for text in ["the feature 'slow'", "the node 'n9'", "the GRES 'gpu'", "the licence 'matlab:1'"] {
         assert!(said.contains(text), "{text}: {said}");
     }
+}
+
+#[test]
+fn a_gres_of_which_nodes_have_more_than_is_counted_is_left_out_and_named() {
+    let mut site = site();
+    site.cluster.gres = ["gpu", "tmp"].map(|name| GresType { name: name.into(), kind: None }).to_vec();
+    for node in &mut site.cluster.nodes {
+        node.gres = vec![4, u32::MAX];
+    }
+    let rows = [
+        row("1", "", "01:00:00", "sbatch -n 4 --gres=gpu:2,tmp:60G j.sh"),
+        row("2", "", "01:00:00", "sbatch -n 4 --gres=gpu:5G j.sh"),
+    ];
+    let (workload, diagnostics) = lower(&trace(&rows.each_ref().map(String::as_str)), &mut site);
+    let workload = workload.unwrap();
+    let asked = |job: usize| {
+        let gres = &workload.requests[workload.jobs[job].request.index()].gres;
+        gres.iter().map(|gres| (gres.gres.index(), gres.count)).collect::<Vec<_>>()
+    };
+    assert_eq!((asked(0), asked(1)), (vec![(0, 2)], vec![(0, u32::MAX)]));
+    let said: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+    assert!(
+        said.len() == 1 && said[0].contains("of the GRES 'tmp', which is not counted: what 1 jobs ask"),
+        "{said:?}"
+    );
 }
 
 #[test]

@@ -33,6 +33,22 @@ fn every_spelling_of_an_option_is_read() {
 }
 
 #[test]
+fn lists_and_steps_of_nodes_give_the_least_and_the_most_and_are_named() {
+    let some = |value: &str| vec![(format!("--nodes={value}"), OptionRemark::SomeNodes)];
+    for (value, range) in
+        [("1-15:4", (1, 13)), ("8-16:4", (8, 16)), ("1,5,9", (1, 9)), ("9,2-8:3,4", (2, 9)), ("3-3:2", (3, 3))]
+    {
+        let line = format!("sbatch --nodes={value} job.sh");
+        assert_eq!((options(&line).nodes, remarks(&line)), (Some(range), some(value)), "{value}");
+    }
+    for value in ["8-4", "1-15:0", "1-15:", "1,,3", "1-2-3", "4,8-6:1"] {
+        let line = format!("sbatch --nodes={value} job.sh");
+        assert_eq!(options(&line).nodes, None, "{value}");
+        assert_eq!(remarks(&line), [(format!("--nodes={value}"), OptionRemark::BadValue)]);
+    }
+}
+
+#[test]
 fn reading_stops_at_the_script_and_at_wrap() {
     assert_eq!(options("sbatch -n 2 job.sh -n 9").tasks, Some(2));
     assert_eq!(options("sbatch -n 2 --wrap=srun -n 9 | x").tasks, Some(2));

@@ -54,6 +54,18 @@ fn without_an_elapsed_column_the_run_time_is_end_less_start() {
 }
 
 #[test]
+fn an_end_before_the_start_is_named_where_no_elapsed_time_is_recorded() {
+    let text = "JobID|Submit|Start|End|State|ReqCPUS\n\
+                1|2024-01-01T00:08:00|2024-01-01T00:10:00|2024-01-01T00:11:00|COMPLETED|1\n\
+                2|2024-01-01T00:08:00|2024-01-01T01:00:00|2024-01-01T00:30:00|FAILED|1\n\
+                3|2024-01-01T00:08:00||2024-01-01T00:07:00|COMPLETED|1\n";
+    let trace = trace(text);
+    let found = trace.caveats.iter().find(|it| it.kind == CaveatKind::EndBeforeStart);
+    assert_eq!(found.map(|it| (it.count, it.line)), Some((2, 3)));
+    assert_eq!(trace.jobs.iter().map(|job| job.run_time).collect::<Vec<_>>(), [60, 0, 0]);
+}
+
+#[test]
 fn steps_are_left_out_and_arrays_are_one_job_a_task() {
     let rows = [
         row(&[("JobID", "38_5")]),
@@ -248,6 +260,22 @@ fn without_a_command_line_the_recorded_totals_count() {
     assert_eq!(caveats(&trace), [(CaveatKind::LayoutUnknown, 1)]);
 }
 
+/// Slurm compares names and types of GRES without case.
+#[test]
+fn gres_are_called_in_small_letters() {
+    let labels = |line: &str| {
+        let total = "cpu=48,gres/gpu=4,gres/gpu:A100=4,gres/Tmp=8,mem=96000M,node=4";
+        let trace = trace(&with(&[("SubmitLine", line), ("ReqTRES", total)]));
+        let gres = &request(&trace, 0).gres;
+        gres.iter().map(|gres| trace.strings.text(gres.label)).collect::<Vec<_>>().join(" ")
+    };
+    let mut recorded: Vec<String> = labels("").split(' ').map(str::to_owned).collect();
+    recorded.sort();
+    assert_eq!(recorded, ["gpu:a100", "tmp"]);
+    assert_eq!(labels("sbatch -N 4 -n 48 --gres=GPU:A100:2 j.sh"), "gpu:a100");
+    assert_eq!(labels("sbatch -N 4 -n 48 --gpus-per-node=A100:2 j.sh"), "gpu:a100");
+}
+
 #[test]
 fn memory_that_grew_with_the_allocation_was_meant_per_cpu_or_per_node() {
     let memory = |alloc: &str| {
@@ -358,6 +386,14 @@ fn broken_fields_are_named() {
 }
 
 #[test]
+fn times_in_a_format_of_the_users_own_are_cured_by_another_export() {
+    for time in ["Ystday 00:08", "31.01.2024 12:34:56", "00:18:00"] {
+        let error = the_error(&with(&[("Submit", time)]));
+        assert!(error.contains("; export with SLURM_TIME_FORMAT=standard or %s"), "{error}");
+    }
+}
+
+#[test]
 fn faults_of_one_kind_are_kept_a_hundred_times_and_then_counted() {
     let rows: Vec<String> = (0..250).map(|_| row(&[("Submit", "never")])).collect();
     let (_, diagnostics) = read(&format!("{HEADER}\n{}\n", rows.join("\n")));
@@ -395,4 +431,42 @@ fn the_xdmod_form_other_delimiters_and_pairs_are_read() {
         let lost = trace.caveats.iter().find(|it| it.kind == CaveatKind::ConstraintsUnknown).map(|it| it.count);
         assert_eq!(lost, (text != pairs).then_some(1), "what the columns cannot tell is counted: {text}");
     }
+}
+
+/// Slurm joins the words of a command line as they are: `--wrap` over several lines is recorded over several lines.
+#[test]
+fn newlines_in_the_last_field_join_the_lines_behind_a_row_that_seems_complete() {
+    let header = "JobID|User|Submit|ElapsedRaw|State|ReqCPUS|TimelimitRaw|SubmitLine";
+    let start = |id: u32| format!("{id}|u|2024-01-01T00:08:00|10|COMPLETED|4|10|sbatch -N 1 -n 4 --wrap=a");
+    let read = |text: &str| {
+        let trace = trace(text);
+        let said = trace.caveats.iter().find(|it| it.kind == CaveatKind::JoinedLines).map(|it| (it.count, it.line));
+        (trace.jobs.iter().map(|job| (job.name.id, job.line)).collect::<Vec<_>>(), said)
+    };
+    let (one, two) = (start(1), start(2));
+    let joined = (vec![(1, 2), (2, 6)], Some((2, 2)));
+    assert_eq!(read(&format!("{header}\n{one} | b\n\n7\nc | d | e\n{two}\necho 3|4\nfi")), joined);
+    assert_eq!(read(&format!("{header}|\n{one} | b\n\n7|\nc|d\n{two}|\necho 3|4\nfi|\n")), joined);
+    let other = header.replace("SubmitLine", "Comment");
+    assert_eq!(read(&format!("{other}\n{one} | b\n\n7\nc | d | e\n{two}\nx\n")), joined);
+    let user = header.replace("JobID|User", "User|JobID");
+    let swapped = |row: &str| row.replacen("1|u", "u|1", 1).replacen("2|u", "u|2", 1);
+    assert_eq!(read(&format!("{user}\n{}\nb\nc | d | e\n\n{}\nc | x\n", swapped(&one), swapped(&two))), joined);
+    assert_eq!(read(&format!("{header}\n{one}\n\n{header}\n\n{two}\n\n")), (vec![(1, 2), (2, 6)], None));
+}
+
+#[test]
+fn a_torn_row_is_no_rest_of_the_field_before_it() {
+    let header = "JobID|User|Submit|ElapsedRaw|State|ReqCPUS|TimelimitRaw|SubmitLine";
+    let row = "1|u|2024-01-01T00:08:00|10|COMPLETED|4|10|sbatch -n 4 x";
+    for torn in ["2", "2|", "2|u|2024-01-0"] {
+        let error = the_error(&format!("{header}\n{row}\n{torn}"));
+        assert!(error.starts_with("t:3: error: the row has"), "{torn}: {error}");
+    }
+    let error = the_error(&format!("{header}\n{row}\none|u|2024-01-01T00:08:00|10|COMPLETED|4|10|sbatch\n"));
+    assert!(error.starts_with("t:3: error: JobID: 'one' is no job id"), "{error}");
+    let error = the_error(
+        "JobID|Submit|SubmitLine|ElapsedRaw|State|ReqCPUS\n1|2024-01-01T00:08:00|sbatch|1|FAILED|1\necho b\n",
+    );
+    assert!(error.starts_with("t:3: error: the row has 1 fields where 6 are expected"), "{error}");
 }

@@ -78,6 +78,16 @@ fn a_job_larger_than_the_machine_is_named() {
 }
 
 #[test]
+fn a_number_in_the_header_that_cannot_be_read_is_named_with_its_line() {
+    let (trace, diagnostics) =
+        read(&format!("; MaxNodes: 1,024\n; MaxProcs: 2.048\n; UnixStartTime: 5\n{}", line(&[])));
+    let header = trace.unwrap().header;
+    assert_eq!((header.max_nodes, header.max_procs), (Some(1024), None));
+    let words = "t:2: warning: MaxNodes, MaxProcs, UnixStartTime: numbers in the header that are not understood: left out: 1; write";
+    assert!(said(&diagnostics).contains(words), "{}", said(&diagnostics));
+}
+
+#[test]
 fn torn_and_broken_lines_are_errors() {
     let torn = the_error(&format!("{}\n2 20 5 100\n", line(&[])));
     assert!(torn.starts_with("t:2: error: the line has 4 fields where 18 are expected"), "{torn}");
