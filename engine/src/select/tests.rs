@@ -212,7 +212,8 @@ fn predicted(linear: bool, version: SlurmVersion) -> (i64, String) {
     let mut future = free.clone();
     let usable = NodeSet::full(5);
     assert!(!selector.fits(&free, &four, 0, &usable));
-    let start = earliest_start(&mut selector, policy, &mut future, (&four, 0), &usable, &running, held, None).unwrap();
+    let start =
+        earliest_start(&mut selector, policy, &mut future, (&four, 0), &usable, (&running, None), held).unwrap();
     let nodes: Vec<String> = selector.chosen.iter().map(|offer| (offer.node.0 + 1).to_string()).collect();
     (start / 60, nodes.join(" "))
 }

@@ -107,9 +107,8 @@ pub(crate) fn earliest_start<'a>(
     future: &mut Free,
     (shape, user): (&Shape, u32),
     usable: &NodeSet,
-    running: &[Running],
+    (running, until): (&[Running], Option<i64>),
     allocation: impl Fn(JobId) -> Option<&'a Allocation> + Copy,
-    until: Option<i64>,
 ) -> Option<i64> {
     let mut gathered = selector.gather(future, shape, user, usable);
     let mut groups = Groups::new(running, policy).until(until);

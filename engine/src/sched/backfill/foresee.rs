@@ -122,7 +122,7 @@ pub(super) fn will_run(
         }
         _ => {
             controller.free.restore(&selector.geometry, future);
-            earliest_start(selector, policy, future, request, &backfill.usable, &running.jobs, allocation, None)
+            earliest_start(selector, policy, future, request, &backfill.usable, (&running.jobs, None), allocation)
         }
     };
     controller.selector.prefer_nodes_in_use(&controller.free, false);
@@ -167,7 +167,7 @@ fn at_try(
     }
     selector.prefer_nodes_in_use(&controller.free, controller.scenario.policy.backfill.busy_nodes);
     let request = (shape, user);
-    let found = earliest_start(selector, policy, future, request, usable, others, allocation, later);
+    let found = earliest_start(selector, policy, future, request, usable, (others, later), allocation);
     controller.selector.prefer_nodes_in_use(&controller.free, false);
     found.map(|end| expected(controller, end))
 }
@@ -203,7 +203,7 @@ fn with_preemption(
         }
         selector.prefer_nodes_in_use(&controller.free, controller.scenario.policy.backfill.busy_nodes);
         let request = (shape, user);
-        found = earliest_start(selector, policy, future, request, &backfill.usable, &running, allocation, None);
+        found = earliest_start(selector, policy, future, request, &backfill.usable, (&running, None), allocation);
         selector.prefer_nodes_in_use(&controller.free, false);
         found = found.map(|end| expected(controller, end));
     }
