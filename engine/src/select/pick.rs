@@ -458,7 +458,7 @@ fn fill_from_run(
 /// `LLN`: weight by weight the node with the largest part of its CPUs free, the first of equals, again and again. The search for
 /// the next one ends at the first that beats those before it and has as many CPUs free as the last one taken, though one after it
 /// may have a larger part of its own free (`_eval_nodes_lln` of 22.05.8; rec p-arr); which plays no part where all have as many CPUs.
-/// O(nodes log nodes) there, else O(nodes × taken).
+/// O(nodes log nodes) there, else O(nodes of a weight × those taken).
 fn least_loaded(
     shape: &Shape,
     offers: &[Offer],
@@ -470,18 +470,15 @@ fn least_loaded(
     if offers.iter().all(|offer| offer.idle.1 == all) {
         return ordered(shape, offers, rest, scratch, chosen, |offer| -i64::from(offer.idle.0), false);
     }
-    let mut weights: Vec<u64> = offers.iter().map(|offer| offer.weight).collect();
-    weights.sort_unstable();
-    weights.dedup();
-    for weight in weights {
+    let mut order: Vec<usize> = (0..offers.len()).collect();
+    order.sort_by_key(|&position| (offers[position].weight, position));
+    for alike in order.chunk_by(|&one, &other| offers[one].weight == offers[other].weight) {
         let mut last = None;
         while rest.max_nodes > 0 && !rest.satisfied() {
             let mut best: Option<usize> = None;
-            for (position, offer) in offers.iter().enumerate() {
-                if offer.weight != weight || scratch.taken[position] {
-                    continue;
-                }
-                let part = |one: &Offer, other: &Offer| u32::from(one.idle.0) * u32::from(other.idle.1);
+            for &position in alike.iter().filter(|&&position| !scratch.taken[position]) {
+                let (offer, part) =
+                    (&offers[position], |one: &Offer, of: &Offer| u32::from(one.idle.0) * u32::from(of.idle.1));
                 if best.is_none_or(|best| part(&offers[best], offer) < part(offer, &offers[best])) {
                     best = Some(position);
                     if last == Some(offer.idle.0) {

@@ -96,7 +96,7 @@ impl<'r> Groups<'r> {
 }
 
 /// The end of the last limit [s] that a request waits for on `usable` nodes; nodes are left in `selector.chosen`.
-/// To be called after [`Selector::fits`] has said no to the same request on what is free; `future` is equal to that,
+/// To be called after [`Selector::fits`] has said no to the same request on `future`, which is equal to what is free or has lost who ended,
 /// and differs on its `changed` nodes afterwards. `running` is in order of expected end.
 /// Nobody is released who ends after `until` [s]. This is the definition; [`crate::select::predict`] answers alike without releasing what cannot matter.
 /// O(nodes of the jobs released + groups that might suffice × candidates): a group is tested only if enough nodes and

@@ -62,7 +62,10 @@ impl Sacctmgr {
             }
             diagnostics.extend(put(&mut fields, keys, &key, &value, change, place));
         }
-        match kind.to_ascii_lowercase().as_str() {
+        let kind = kind.to_ascii_lowercase();
+        // Users' names are the system's; those of accounts and QOS sacctmgr lowers.
+        let name = if ["user", "cluster"].contains(&kind.as_str()) { name } else { name.to_ascii_lowercase() };
+        match kind.as_str() {
             "cluster" => match &self.cluster {
                 Some(first) if *first != name => {
                     let message = format!("there is a second cluster '{name}' after '{first}'");
@@ -88,7 +91,7 @@ impl Sacctmgr {
             }
             "qos" => self.qos.push(QosRow { name, fields }),
             _ => {
-                let cure = did_you_mean(kind, RECORDS, "known are Cluster, Parent, Account, User and QOS");
+                let cure = did_you_mean(&kind, RECORDS, "known are Cluster, Parent, Account, User and QOS");
                 diagnostics.push(place.error(kind.chars().take(60).collect::<String>(), "no such record").cure(cure));
             }
         }

@@ -53,7 +53,10 @@ impl Sacctmgr {
         } else {
             let name_of =
                 |cells: &[String]| cells.get(key_column).map_or_else(String::new, |name| name.trim().to_owned());
-            self.qos = rows.into_iter().map(|(cells, fields, _)| QosRow { name: name_of(&cells), fields }).collect();
+            self.qos = rows
+                .into_iter()
+                .map(|(cells, fields, _)| QosRow { name: name_of(&cells).to_ascii_lowercase(), fields })
+                .collect();
         }
         diagnostics
     }
@@ -70,7 +73,8 @@ impl Sacctmgr {
         let mut is_guessed = false;
         for (cells, fields, place) in rows {
             let cell = |column: Option<usize>| column.and_then(|at| cells.get(at)).map_or("", |cell| cell.trim());
-            let name = cell(account).to_owned();
+            // sacctmgr lowers the names that it makes.
+            let name = cell(account).to_ascii_lowercase();
             if let Some(cluster) = Some(cell(cluster)).filter(|cluster| !cluster.is_empty()) {
                 let first = self.cluster.get_or_insert_with(|| cluster.to_owned());
                 if first != cluster {
@@ -91,7 +95,7 @@ impl Sacctmgr {
                     above.last().map_or_else(|| "root".to_owned(), |(_, name)| name.clone())
                 }
                 "" => name.clone(),
-                parent => parent.to_owned(),
+                parent => parent.to_ascii_lowercase(),
             };
             if user.is_none() {
                 above.push((indent, name.clone()));

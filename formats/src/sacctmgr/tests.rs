@@ -112,7 +112,7 @@ fn old_limits_by_resource_become_lists() {
 #[test]
 fn a_default_qos_is_inherited() {
     let dump = "Cluster - 'c':DefaultQOS='low'\nParent - 'root'\nAccount - 'a':Description='bob's lab':DefaultQOS='High'\nAccount - 'b'\n\
-                Parent - 'a'\nUser - 'ann'\nUser - 'ben':DefaultQOS='low'\nParent - 'b'\nUser - 'ann':Fairshare=3\nQOS - 'low'\nQOS - 'high'\n";
+                Parent - 'a'\nUser - 'ann'\nUser - 'ben':DefaultQOS='low'\nParent - 'b'\nUser - 'ann':Fairshare=3\nQOS - 'low'\nQOS - 'High'\n";
     let (tree, qos, said) = read_and_lower(dump);
     let named =
         |row: &foresite_engine::association::Association| row.default_qos.map(|id| qos[id.index()].name.as_str());

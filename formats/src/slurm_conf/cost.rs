@@ -3,6 +3,7 @@
 use foresite_engine::policy::CostModel;
 
 use super::settings::{Place, Setting};
+use super::value::whole;
 use super::{Parameter, Scope, SlurmConf, find_parameter};
 
 /// The figures by name.
@@ -52,7 +53,7 @@ impl SlurmConf {
     pub(super) fn cost(&self) -> CostModel {
         let figure = |name, default: u64| {
             let setting = self.simulator.get(name);
-            setting.and_then(|setting| setting.value.parse().ok()).unwrap_or(default)
+            setting.and_then(|setting| u64::try_from(whole(&setting.value)?).ok()).unwrap_or(default)
         };
         let default = CostModel::RECORDED;
         CostModel {

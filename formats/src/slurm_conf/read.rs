@@ -61,6 +61,7 @@ impl SlurmConf {
             open: Vec::new(),
             partition_at: BTreeMap::new(),
             n_includes: 0,
+            n_bytes: 0,
             n_nodes: 0,
         };
         match files.get(name) {
@@ -106,6 +107,8 @@ struct Reader<'a> {
     /// Files being read, outermost first.
     open: Vec<String>,
     n_includes: usize,
+    /// Bytes of included files, a file as often as it is included.
+    n_bytes: usize,
     /// Nodes named so far.
     n_nodes: usize,
 }

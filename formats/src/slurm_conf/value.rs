@@ -93,12 +93,17 @@ pub(crate) fn whole(text: &str) -> Option<i64> {
     number?.checked_mul(if thousands.is_some() { 1024 } else { 1 })
 }
 
-/// The number that a text begins with, as C's `atoi` reads an option of `SchedulerParameters`: whatever follows is not looked at.
-pub(crate) fn leading(text: &str) -> i64 {
+/// The number that a text begins with, as C's `atoi` reads an option of `SchedulerParameters`: whatever follows is not looked at, and
+/// without digits it is 0. `None` beyond 64 bits, and for the name of another option (`=bf_interval`).
+pub(crate) fn leading(text: &str) -> Option<i64> {
     let text = text.trim();
-    let digits = text.trim_start_matches(['-', '+']).bytes().take_while(u8::is_ascii_digit).count();
     let sign = usize::from(text.starts_with(['-', '+']));
-    text.get(..sign + digits).and_then(|number| number.parse().ok()).unwrap_or(0)
+    let digits = text.get(sign..)?.bytes().take_while(u8::is_ascii_digit).count();
+    match digits {
+        0 if text.starts_with('=') => None,
+        0 => Some(0),
+        _ => text.get(..sign + digits)?.parse().ok(),
+    }
 }
 
 /// Reads a memory size of slurm.conf [MB]; a `k` makes it GB. Larger units, which slurmctld would refuse, mean what they say.

@@ -53,6 +53,15 @@ pub(super) fn is_by_definition(controller: &Controller<'_>, shape: &Shape) -> bo
     controller.by_definition() || shape.strays || (controller.selector.gpus_stay && controller.selector.favours(shape))
 }
 
+/// What a test found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Foreseen {
+    /// When the job could start [s].
+    pub(super) start: i64,
+    /// The nodes are chosen out of what will be free then, not of what is free now.
+    pub(super) is_future: bool,
+}
+
 /// Whether tests depend on when the try begins, and on when the next one does: with 24.11 and later they look at what will be free at
 /// the try's time before anything else, and release nobody who ends after the next one (`will_run_data` of 24.11.0). Bounds under
 /// them that are of nodes alone hold all the same. With select/linear, and where jobs may preempt, not reproduced.
@@ -72,12 +81,26 @@ pub(super) fn will_run(
     (bound, useless_after): (i64, Option<i64>),
     tried: (i64, Option<i64>),
     test_only: bool,
-) -> Option<i64> {
+) -> Option<Foreseen> {
     let now = seconds(controller.now);
-    let user = controller.scenario.workload.jobs[record.job.index()].user.0;
     if looks_at_tries(controller) {
         return at_try(controller, backfill, record, shape, bound, tried, test_only);
     }
+    let start = without_try(controller, backfill, record, shape, (bound, useless_after), test_only)?;
+    Some(Foreseen { start, is_future: start > now })
+}
+
+/// The same up to 24.05: whenever the try is. O(as [`crate::select::predict`]).
+fn without_try(
+    controller: &mut Controller<'_>,
+    backfill: &mut Backfill,
+    record: Record,
+    shape: &Shape,
+    (bound, useless_after): (i64, Option<i64>),
+    test_only: bool,
+) -> Option<i64> {
+    let now = seconds(controller.now);
+    let user = controller.scenario.workload.jobs[record.job.index()].user.0;
     if let Some(preemption) = &mut controller.preempt {
         preemption.in_plan = false;
     }
@@ -139,7 +162,7 @@ fn at_try(
     bound: i64,
     (start, later): (i64, Option<i64>),
     test_only: bool,
-) -> Option<i64> {
+) -> Option<Foreseen> {
     let now = seconds(controller.now);
     let user = controller.scenario.workload.jobs[record.job.index()].user.0;
     let usable = &backfill.usable;
@@ -148,7 +171,7 @@ fn at_try(
         if unshared.is_some_and(|shape| controller.selector.fits_in_plan(&controller.free, shape, user, usable))
             || (bound <= now && controller.selector.fits_in_plan(&controller.free, shape, user, usable))
         {
-            return Some(now);
+            return Some(Foreseen { start: now, is_future: false });
         }
     }
     if test_only || bound == i64::MAX {
@@ -163,13 +186,13 @@ fn at_try(
     let others = release_ended(selector, policy, future, usable, running, allocation, start);
     if bound <= start && selector.fits_in_plan(future, shape, user, usable) {
         // As slurmctld says of who could preempt: backfill makes the try's time of it.
-        return Some(now);
+        return Some(Foreseen { start: now, is_future: true });
     }
     selector.prefer_nodes_in_use(&controller.free, controller.scenario.policy.backfill.busy_nodes);
     let request = (shape, user);
     let found = earliest_start(selector, policy, future, request, usable, (others, later), allocation);
     controller.selector.prefer_nodes_in_use(&controller.free, false);
-    found.map(|end| expected(controller, end))
+    found.map(|end| Foreseen { start: expected(controller, end), is_future: true })
 }
 
 /// The same where the job may preempt others: now if that makes room, else as if its victims were gone.

@@ -8,7 +8,7 @@ use crate::select::shape::Shape;
 use crate::simulation::{Controller, seconds};
 
 use super::bounds::Demand;
-use super::foresee::{bound, is_by_definition, looks_at_tries, outlook, will_run};
+use super::foresee::{Foreseen, bound, is_by_definition, looks_at_tries, outlook, will_run};
 use super::grid::Grid;
 use super::reserved::{Window, keep_reservations};
 use super::running::reserve;
@@ -48,7 +48,7 @@ pub(super) fn place(
         backfill.usable.intersect(&shape.tested);
         let bound = bound(controller, backfill, record, shape);
         if let Some(found) = will_run(controller, backfill, record, shape, (bound, None), (try_from, None), test_only) {
-            let charged = controller.selector.charged_cpus(controller.state_of_plan(found > now), shape);
+            let charged = controller.selector.charged_cpus(controller.state_of_plan(found.is_future), shape);
             controller.size_becomes(record.job, charged);
             break;
         }
@@ -133,7 +133,7 @@ fn find_place(
             let bound = if asks { outlook(controller, backfill, record, shape, (known, later)) } else { known };
             if bound > later {
                 // As below, without a look at the nodes.
-                if shape.size_varies {
+                if shape.size_varies && !looks_at_tries {
                     backfill.unasked.push(try_from);
                 }
                 backfill.valid_until = backfill.valid_until.min(bound);
@@ -208,7 +208,8 @@ fn find_place(
             continue;
         }
         let tried = (try_from, later);
-        let Some(found) = will_run(controller, backfill, record, shape, (bound, useless_after), tried, test_only)
+        let Some(Foreseen { start: found, is_future }) =
+            will_run(controller, backfill, record, shape, (bound, useless_after), tried, test_only)
         else {
             match again {
                 Some(later) => {
@@ -225,7 +226,7 @@ fn find_place(
             backfill.unasked.push(try_from);
         } else if shape.size_varies {
             backfill.unasked.clear();
-            let charged = controller.selector.charged_cpus(controller.state_of_plan(found > now), shape);
+            let charged = controller.selector.charged_cpus(controller.state_of_plan(is_future), shape);
             controller.size_becomes(id, charged);
         }
         if found < try_from {
@@ -330,7 +331,7 @@ fn find_place(
             && !controller.limits_allow_counts(
                 id,
                 record.partition,
-                &controller.planned_counts(id, record.partition, shape, found > now),
+                &controller.planned_counts(id, record.partition, shape, is_future),
             )
         {
             return Next::Record;

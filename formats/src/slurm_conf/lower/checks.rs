@@ -18,7 +18,7 @@ impl Lowering<'_> {
         let mut all: Vec<Diagnostic> = Vec::new();
         let mut check = |settings: &Settings| {
             for setting in settings.iter() {
-                all.extend(fault(setting, &mut seen));
+                all.extend(fault(setting, settings, &mut seen));
                 if preempts || !is_about_preemption(setting.parameter) {
                     all.extend(left_out(setting, settings, conf.takes_time(setting.parameter), &mut seen));
                 }
@@ -48,24 +48,22 @@ impl Lowering<'_> {
 /// What is reported once: an error per place, a remark per parameter.
 type Seen = BTreeSet<(Scope, &'static str, Option<(Arc<str>, Option<u64>)>)>;
 
-fn fault(setting: &Setting, seen: &mut Seen) -> Option<Diagnostic> {
+fn fault(setting: &Setting, settings: &Settings, seen: &mut Seen) -> Option<Diagnostic> {
     let parameter = setting.parameter;
-    let fault = parameter.kind.check(&setting.value).err()?;
+    let judged = parameter.canonical();
+    let fault = judged.kind.check(&setting.value).err()?;
     let place = (setting.place.file.clone(), setting.place.line);
     let is_new = seen.insert((parameter.scope, parameter.name, Some(place)));
     is_new.then(|| {
-        if let (Scope::SchedulerParameters, Kind::Integer { min, max }, Some(_)) =
-            (parameter.scope, parameter.kind, setting.place.line)
-        {
+        if let (Kind::Option { min, max }, Some(_)) = (judged.kind, setting.place.line) {
             // slurmctld reads what there is of a number, logs an error where it is out of range, and goes on.
-            let number = leading(&setting.value);
-            let taken = match (min..=max).contains(&number) {
-                true => number.to_string(),
-                false => parameter.default.trim_start_matches('=').to_owned(),
+            let taken = match leading(&setting.value).filter(|number| (min..=max).contains(number)) {
+                Some(number) => number.to_string(),
+                None => settings.default_of(judged),
             };
             let message = format!("{fault}; slurmctld takes {taken}, and so does this");
             let remark = setting.place.remark(Severity::Warning, parameter.key(), message);
-            return remark.cure(format!("write {}={taken}", parameter.name));
+            return remark.cure(format!("write {}={taken}", judged.name));
         }
         let unit = if parameter.unit.is_empty() { String::new() } else { format!(" [{}]", parameter.unit) };
         let default =

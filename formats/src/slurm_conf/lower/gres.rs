@@ -15,8 +15,8 @@ use crate::slurm_conf::value;
 const FIELD: &str = "node.HOSTLIST.Gres";
 
 /// A node's units of a GRES with `no_consume`: who asks for any needs a node that has it, no more, and counts as asking for one
-/// ([`crate::trace::lower`]); so many jobs no node holds.
-pub(crate) const NOT_CONSUMED: u32 = 1_000_000;
+/// ([`crate::trace::lower`]); so many jobs no node holds, and nobody configures that number.
+pub(crate) const NOT_CONSUMED: u32 = 1_000_003;
 
 /// One entry of a `Gres` list.
 struct Entry<'a> {
@@ -61,7 +61,7 @@ impl Lowering<'_> {
                     counts.resize(id.index() + 1, 0);
                 }
                 if let Some(slot) = counts.get_mut(id.index()) {
-                    *slot = slot.saturating_add(count);
+                    *slot = if entry.is_consumed { slot.saturating_add(count) } else { count };
                 }
             }
         }

@@ -19,6 +19,8 @@ use crate::slurm_conf::records::PartitionRecord;
 use crate::slurm_conf::settings::Place;
 use crate::slurm_conf::value::Span;
 
+/// Accounts that partitions name, with those below them, at most.
+const MAX_NAMED: usize = 5_000_000;
 /// Partitions of one cluster at most.
 const MAX_PARTITIONS: usize = 2000;
 
@@ -29,7 +31,7 @@ impl Lowering<'_> {
         // Refused before any partition's nodes are made: 100,000 × 100,000 took longer than 300 s.
         if let Some(record) = conf.partitions.get(MAX_PAIRS / cluster.nodes.len().max(1)) {
             let (nodes, partitions) = (cluster.nodes.len(), conf.partitions.len());
-            let message = format!("{nodes} nodes × {partitions} partitions are more than {MAX_PAIRS} pairs");
+            let message = format!("{nodes} nodes × {partitions} partitions are more than {MAX_NAMED} pairs");
             let error = record.place.error("PartitionName", message);
             self.diagnostics
                 .push(error.cure("hand over the configuration of one cluster, or describe fewer partitions"));
@@ -76,12 +78,13 @@ impl Lowering<'_> {
 
     /// From 23.02 on an account in `AllowAccounts` or `DenyAccounts` stands for those below it, too, and where associations are not
     /// enforced nobody is kept out (partition_mgr.c of 23.02.0, `part_policy_valid_acct`). O(partitions × associations).
-    pub(super) fn inherit_accounts(&self, partitions: &mut [Partition], associations: &AssociationTree) {
+    pub(super) fn inherit_accounts(&mut self, partitions: &mut [Partition], associations: &AssociationTree) {
         if self.version < SlurmVersion::V23_02 {
             return;
         }
         let enforces = !self.globals().words("AccountingStorageEnforce").is_empty()
             && !self.globals().has_word("AccountingStorageEnforce", "none");
+        let mut n_named = 0;
         for list in partitions.iter_mut().flat_map(|it| [&mut it.allow_accounts, &mut it.deny_accounts]) {
             if !enforces {
                 list.clear();
@@ -99,6 +102,14 @@ impl Lowering<'_> {
                 if is_meant {
                     named.insert(row.account.clone());
                 }
+            }
+            n_named += named.len();
+            if n_named > MAX_NAMED {
+                let message =
+                    format!("partitions and the accounts below those that they name are more than {MAX_NAMED} pairs");
+                let error = self.whole_file().error("AllowAccounts", message);
+                self.diagnostics.push(error.cure("name accounts with fewer below them, or ALL"));
+                return;
             }
             list.extend(named);
         }

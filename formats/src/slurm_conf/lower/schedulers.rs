@@ -41,8 +41,9 @@ impl<'a> Lowering<'a> {
         if interval == Some(0) {
             let place =
                 values.setting("bf_interval").map_or_else(|| self.whole_file(), |setting| setting.place.clone());
+            let severity = if place.line.is_some() { Severity::Warning } else { Severity::Error };
             let message = "0 is not between 1 and 10800, nor -1; slurmctld takes 30, and so does this";
-            let remark = place.remark(Severity::Warning, "SchedulerParameters.bf_interval", message);
+            let remark = place.remark(severity, "SchedulerParameters.bf_interval", message);
             self.diagnostics.push(remark.cure("write -1 for no backfill"));
             interval = Some(30);
         }

@@ -42,9 +42,7 @@ impl<'a> Values<'a> {
     /// A whole number; `None` where neither file nor table gives one, or where it is negative or unlimited.
     pub(super) fn integer(&self, name: &str) -> Option<u32> {
         let read = |text: &str| match find_parameter(self.scope, name)?.kind {
-            Kind::Integer { min, max } if self.scope == Scope::SchedulerParameters && !text.starts_with('=') => {
-                Some(value::leading(text)).filter(|number| (min..=max).contains(number))
-            }
+            Kind::Option { min, max } => value::leading(text).filter(|number| (min..=max).contains(number)),
             _ => value::whole(text),
         };
         self.parse(name, read).and_then(|number| u32::try_from(number).ok())

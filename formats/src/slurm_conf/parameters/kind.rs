@@ -13,6 +13,13 @@ pub enum Kind {
         /// The greatest value.
         max: i64,
     },
+    /// The same inside an option list, where C's `atoi` reads it: decimal digits and nothing else.
+    Option {
+        /// The least value.
+        min: i64,
+        /// The greatest value.
+        max: i64,
+    },
     /// A whole number from 0, or `UNLIMITED`.
     Count,
     /// Slurm's time: minutes, or `[days-]hours:minutes:seconds` and its short forms, or `UNLIMITED`.
@@ -49,6 +56,11 @@ impl Kind {
                 Some(_) => Err(format!("{} is not between {min} and {max}", brief(value))),
                 None => wrong(&format!("a whole number between {min} and {max}")),
             },
+            Self::Option { min, max } => match value.parse::<i64>() {
+                Ok(number) if (min..=max).contains(&number) => Ok(()),
+                Ok(_) => Err(format!("{} is not between {min} and {max}", brief(value))),
+                Err(_) => wrong(&format!("a whole number between {min} and {max}")),
+            },
             Self::Count if is_unlimited(value) || whole(value).is_some_and(|number| u32::try_from(number).is_ok()) => {
                 Ok(())
             }
@@ -78,6 +90,7 @@ impl Kind {
         one.eq_ignore_ascii_case(other)
             || match self {
                 Self::Integer { .. } | Self::Count => equal(whole, one, other),
+                Self::Option { .. } => equal(|text| text.parse::<i64>().ok(), one, other),
                 Self::Time => equal(span, one, other),
                 Self::Megabytes => equal(configured_megabytes, one, other),
                 Self::Flag | Self::YesNo => equal(yes_no, one, other),
@@ -99,6 +112,13 @@ impl Kind {
             Self::Integer { .. } | Self::Count | Self::Megabytes if is_unlimited(value) => {
                 return unchanged("is unlimited");
             }
+            // What is out of range is not in force.
+            Self::Option { .. } => match value.parse::<i64>() {
+                Ok(0) => return unchanged("is zero"),
+                Ok(number) if number < 0 => return unchanged("means 'off'"),
+                Ok(number) if self.check(value).is_ok() => format!("{}", (number as f64 * factor).round()),
+                _ => return unchanged("is not one that slurmctld takes"),
+            },
             Self::Integer { .. } | Self::Count => match whole(value) {
                 Some(0) => return unchanged("is zero"),
                 Some(number) if number < 0 => return unchanged("means 'off'"),

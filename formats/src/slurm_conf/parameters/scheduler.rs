@@ -11,7 +11,7 @@ const fn range(
     default: &'static str,
     meaning: &'static str,
 ) -> Parameter {
-    Parameter::modelled(SchedulerParameters, name, Kind::Integer { min, max }, unit, default, meaning)
+    Parameter::modelled(SchedulerParameters, name, Kind::Option { min, max }, unit, default, meaning)
 }
 
 const fn flag(name: &'static str, meaning: &'static str) -> Parameter {
@@ -19,7 +19,7 @@ const fn flag(name: &'static str, meaning: &'static str) -> Parameter {
 }
 
 const fn alias(name: &'static str, of: &'static str) -> Parameter {
-    Parameter::alias(SchedulerParameters, name, of, Kind::NATURAL)
+    Parameter::alias(SchedulerParameters, name, of, Kind::Option { min: 0, max: U32 })
 }
 
 const fn harmless(name: &'static str) -> Parameter {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Reader;
+use super::{BYTES_MAX, Reader};
 use crate::diagnostic::Severity;
 use crate::file_set::beside;
 use crate::slurm_conf::settings::Place;
@@ -34,7 +34,16 @@ impl<'a> Reader<'a> {
         let including = self.open.last().map_or("", String::as_str);
         let places = places(&path, including, &self.conf.name);
         let files = self.files;
-        let Some((name, bytes)) = places.iter().find_map(|name| Some((name.clone(), files.get(name)?))) else {
+        // A file that is open is meant only where it is named; another of its name in a folder that is not here is not.
+        let is_open = |name: &String| self.open.contains(name) && *name != path && *name != beside(including, &path);
+        let found = places.iter().filter(|name| !is_open(name)).find_map(|name| Some((name.clone(), files.get(name)?)));
+        // Where it should rather be is looked into as well.
+        let better: Vec<String> =
+            places.iter().take_while(|place| found.as_ref().is_none_or(|(name, _)| name != *place)).cloned().collect();
+        if found.is_some() && !better.is_empty() {
+            self.sources.wanted.push(better);
+        }
+        let Some((name, bytes)) = found else {
             let message = format!("the included file '{path}' is not there");
             let cure = match path.rsplit_once('/') {
                 Some((_, bare)) if path.starts_with('/') => format!("put it beside slurm.conf, as {bare}"),
@@ -44,6 +53,12 @@ impl<'a> Reader<'a> {
             self.sources.wanted.push(places);
             return None;
         };
+        self.n_bytes = self.n_bytes.saturating_add(bytes.len());
+        if self.n_bytes > 4 * BYTES_MAX {
+            let message = format!("the included files have more than {} bytes", 4 * BYTES_MAX);
+            self.diagnostics.push(place.error("Include", message).cure("include fewer files, and each once"));
+            return None;
+        }
         if self.open.contains(&name) {
             let message = format!("'{name}' includes itself");
             self.diagnostics.push(place.error("Include", message).cure("remove the include"));
@@ -59,7 +74,7 @@ impl<'a> Reader<'a> {
 
     /// The path with the cluster's name, in lower case, for `%c`. Source: parse_config.c; gres.conf and topology.conf do not know it.
     fn spelt_out(&mut self, path: &str, place: &Place) -> Option<String> {
-        if !path.contains("%c") {
+        if !path.contains("%c") || path.len() > LONGEST {
             return Some(path.to_owned());
         }
         let cluster = self.conf.globals.get("ClusterName").filter(|_| self.open.first() == Some(&self.conf.name));
@@ -67,7 +82,8 @@ impl<'a> Reader<'a> {
             let message = format!("'{path}': %c stands for ClusterName, which slurmctld does not know here");
             self.diagnostics.push(place.error("Include", message).cure("write the file's name without %c"));
         }
-        cluster.map(|setting| path.replace("%c", &setting.value.to_lowercase()))
+        let name = cluster?.value.chars().take(LONGEST / 16).collect::<String>();
+        Some(path.replace("%c", &name.to_lowercase()))
     }
 }
 

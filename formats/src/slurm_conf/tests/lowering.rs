@@ -298,6 +298,30 @@ fn options_are_read_as_slurmctld_reads_them() {
     );
 }
 
+/// Old names are judged as the new ones; what-ifs stay errors.
+#[test]
+fn options_that_slurmctld_corrects_are_said_and_what_ifs_refused() {
+    assert_eq!(
+        remarks("SchedulerParameters=max_job_bf=2000000,bf_window=2k,bf_max_time=0,bf_interval=45"),
+        "slurm.conf:3: warning: SchedulerParameters.bf_max_time: 0 is not between 1 and 3600; slurmctld takes 45, and so does this; write bf_max_time=45\n\
+         slurm.conf:3: warning: SchedulerParameters.bf_window: '2k' is not a whole number between 1 and 43200; slurmctld takes 2, and so does this; write bf_window=2\n\
+         slurm.conf:3: warning: SchedulerParameters.max_job_bf: 2000000 is not between 1 and 1000000; slurmctld takes 500, and so does this; write bf_max_job_test=500"
+    );
+    let refused = |key: &str, value: &str| {
+        let mut conf = read(&small(""));
+        conf.set(key, value).is_err() || conf.lower(None).0.is_none()
+    };
+    for (key, value) in [
+        ("SchedulerParameters.bf_window", "2k"),
+        ("SchedulerParameters.bf_interval", "0"),
+        ("SchedulerParameters.bf_max_job_test", "0x7"),
+        ("SchedulerParameters", "max_job_bf=2000000"),
+        ("SchedulerParameters", "bf_window=2k"),
+    ] {
+        assert!(refused(key, value), "{key}={value}");
+    }
+}
+
 /// parse_value.c of 22.05.8: hexadecimal, and `k` is 1024 of whatever the unit is.
 #[test]
 fn whole_numbers_take_a_k() {

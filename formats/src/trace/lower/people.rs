@@ -95,8 +95,7 @@ impl People {
         if self.in_partition.is_empty() {
             return None;
         }
-        let account = if account.is_empty() { ROOT } else { texts.text(account) };
-        let key = (account.to_owned(), name_of(user, texts).to_owned(), partition?.to_owned());
+        let key = (account_of(account, texts), name_of(user, texts).to_owned(), partition?.to_owned());
         self.in_partition.get(&key).copied()
     }
 
@@ -133,7 +132,7 @@ impl People {
         {
             return Found { id, missing_account: false, missing_user: false };
         }
-        let account = if account.is_empty() { ROOT } else { texts.text(account) }.to_owned();
+        let account = account_of(account, texts);
         if let Some(&id) = self.rows.get(&(account.clone(), Some(user.clone()))) {
             return Found { id, missing_account: false, missing_user: false };
         }
@@ -167,7 +166,7 @@ impl People {
             let default = site.associations.rows.get(association.index()).and_then(|row| row.default_qos);
             return default.or_else(|| self.qos_by_name.get("normal").copied()).unwrap_or(QosId(0));
         }
-        let name = texts.text(qos);
+        let name = &texts.text(qos).to_ascii_lowercase();
         let made = self.qos_by_name.get(name).copied();
         let id = made.unwrap_or_else(|| {
             let id = QosId::new(site.qos.len());
@@ -180,6 +179,11 @@ impl People {
         }
         id
     }
+}
+
+/// The account's name, in lower case as sacctmgr keeps it.
+fn account_of(account: Symbol, texts: &Strings) -> String {
+    if account.is_empty() { ROOT.to_owned() } else { texts.text(account).to_ascii_lowercase() }
 }
 
 fn name_of(user: Symbol, texts: &Strings) -> &str {
