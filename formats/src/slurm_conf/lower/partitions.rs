@@ -31,7 +31,7 @@ impl Lowering<'_> {
         // Refused before any partition's nodes are made: 100,000 × 100,000 took longer than 300 s.
         if let Some(record) = conf.partitions.get(MAX_PAIRS / cluster.nodes.len().max(1)) {
             let (nodes, partitions) = (cluster.nodes.len(), conf.partitions.len());
-            let message = format!("{nodes} nodes × {partitions} partitions are more than {MAX_NAMED} pairs");
+            let message = format!("{nodes} nodes × {partitions} partitions are more than {MAX_PAIRS} pairs");
             let error = record.place.error("PartitionName", message);
             self.diagnostics
                 .push(error.cure("hand over the configuration of one cluster, or describe fewer partitions"));
