@@ -15,6 +15,7 @@ pub(crate) mod gathered;
 pub(crate) mod geometry;
 pub(crate) mod group_ends;
 pub(crate) mod layout;
+mod least_loaded;
 pub(crate) mod near;
 mod one_node;
 pub(crate) mod outlook;
