@@ -58,13 +58,18 @@ impl<'r> GroupEnds<'r> {
         Self { jobs, ends, policy, next: 0, window: FIRST_WINDOW, anchor: None }
     }
 
+    /// The same, but the first `gone` jobs are released already.
+    pub(super) fn without(self, gone: usize) -> Self {
+        Self { next: gone, ..self }
+    }
+
     /// Passes over the groups that end before `bound` [s], or says that the others end after `later` [s].
     ///
     /// Where a window ends before it, only one thing matters of the groups up to there: whether the last of them ends with the
     /// window's last job or reaches beyond, to the next one on usable nodes. That could be otherwise only after a group that is
     /// not tested. O(log jobs), and a look at each job of a window where there are more than 200.
     pub(super) fn skip_to(&mut self, bound: i64, later: Option<i64>, holding: &mut Overlap<'_>) -> Passed {
-        let first = if self.policy.linear { None } else { holding.first(0) };
+        let first = if self.policy.linear { None } else { holding.first(self.next) };
         let Some(first) = first else { return Passed::All };
         let anchor = first_anchor(self.ends[first]);
         self.anchor = Some(anchor);

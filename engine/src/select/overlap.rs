@@ -100,6 +100,8 @@ impl Blocks {
 #[derive(Debug)]
 pub(super) struct Overlap<'t> {
     running: &'t InOrder,
+    /// So many of the running jobs are there for the test: the first to end.
+    n_jobs: usize,
     usable: &'t NodeSet,
     /// The words of the usable nodes.
     within: Range<usize>,
@@ -118,12 +120,20 @@ impl<'t> Overlap<'t> {
         ranges: &'t [(u32, u32)],
         blocks: &'t mut Blocks,
     ) -> Self {
-        Self { running, usable, within: usable.extent(), ranges, blocks, begun: false }
+        let n_jobs = running.jobs.len();
+        Self { running, n_jobs, usable, within: usable.extent(), ranges, blocks, begun: false }
+    }
+
+    /// The same without jobs that end after a time [s]. O(log jobs).
+    pub(super) fn until(self, until: Option<i64>) -> Self {
+        let n_jobs = until.map_or(self.n_jobs, |until| self.running.ends.partition_point(|&end| end <= until));
+        Self { n_jobs, ..self }
     }
 
     /// The jobs, and beside them their ends.
     pub(super) fn jobs(&self) -> (&'t [Running], &'t [i64]) {
-        self.running.with_ends()
+        let (jobs, ends) = self.running.with_ends();
+        (&jobs[..self.n_jobs], &ends[..self.n_jobs])
     }
 
     /// The jobs `64 × index` and on that hold usable nodes. O(words) if none does; else O(64), unless few nodes have changed since it was asked
@@ -176,17 +186,17 @@ impl<'t> Overlap<'t> {
 
     /// The first such job at `from` or after.
     pub(super) fn first(&mut self, from: usize) -> Option<usize> {
-        let near = (from + NEAR).min(self.running.jobs.len());
+        let near = (from + NEAR).min(self.n_jobs);
         if let Some(found) = (from..near).find(|&at| self.holds(at)) {
             return Some(found);
         }
         let from = near;
-        let words = self.running.jobs.len().div_ceil(64);
+        let words = self.n_jobs.div_ceil(64);
         let mut below = u64::MAX << (from % 64);
         for index in from / 64..words {
             let mask = self.mask(index) & below;
             if mask != 0 {
-                return Some(index * 64 + mask.trailing_zeros() as usize);
+                return Some(index * 64 + mask.trailing_zeros() as usize).filter(|&found| found < self.n_jobs);
             }
             below = u64::MAX;
         }

@@ -25,6 +25,10 @@ pub(crate) struct Asked {
     pub(crate) later: Option<i64>,
     /// The chosen nodes are read as they will be.
     pub(crate) lays_out: bool,
+    /// The jobs that end first, so many of them, are released before the test begins.
+    pub(crate) gone: usize,
+    /// Nobody is released who ends after this [s].
+    pub(crate) until: Option<i64>,
 }
 
 impl Selector {
@@ -42,19 +46,15 @@ impl Selector {
         allocation: impl Fn(JobId) -> Option<&'a Allocation> + Copy,
         asked: Asked,
     ) -> Option<i64> {
-        self.by_weight = false;
-        let alike = shape
-            .alike
-            .filter(|_| jobs.none_refuses() && self.scratch.idle_last.is_empty() && self.most_leaves.is_none());
         let few = !usable.has(running.jobs.len().div_ceil(FEW_NODES));
         let mut held = std::mem::take(&mut self.held);
         if few {
-            jobs.on_nodes(usable, running.jobs.first().map_or(i64::MAX, |job| job.end), &mut held);
+            jobs.on_nodes(usable, running.jobs.get(asked.gone).map_or(i64::MAX, |job| job.end), &mut held);
+            held.truncate(held.partition_point(|&(end, _)| asked.until.is_none_or(|until| end <= until)));
         }
         let mut blocks = std::mem::take(&mut self.blocks);
-        let mut holding = Overlap::new(running, usable, ranges, &mut blocks);
-        let mut groups = GroupEnds::new(holding.jobs(), policy);
-        let mut ripe = std::mem::take(&mut self.ripe);
+        let mut holding = Overlap::new(running, usable, ranges, &mut blocks).until(asked.until);
+        let mut groups = GroupEnds::new(holding.jobs(), policy).without(asked.gone);
         let mut found = None;
         let useless_after = asked.later.filter(|_| policy.version < SlurmVersion::V25_05);
         let mut passed = None;
@@ -86,29 +86,52 @@ impl Selector {
                 found = Some(last.0);
                 break;
             }
-            ready.narrow_to(last, usable, &mut ripe);
-            self.chosen_near = false;
-            // A node that is ready offers what it will ever offer.
-            let by_runs = alike.and_then(|alike| self.choose_alike(shape, &ripe, alike));
-            let by_one = || self.look_for_one((free, future), (jobs, ready), (shape, &ripe), last, allocation);
-            let told = by_runs.or_else(by_one);
-            let fits = told.unwrap_or_else(|| {
-                self.look_at(&ripe, (free, future), (jobs, ready), (shape, user), last, allocation);
-                self.fits_offers(shape)
-            });
-            if fits {
-                for offer in self.chosen.iter().filter(|_| asked.lays_out) {
-                    free.restore_node(&self.geometry, future, offer.node);
-                    jobs.release(&self.geometry, future, offer.node, last, allocation);
-                }
-                found = Some(start_of(self, policy, running.jobs.iter().copied(), allocation, last.0));
+            let states = (free, &mut *future);
+            if self.fits_after(states, (jobs, &mut *ready), (shape, user), usable, last, allocation, asked.lays_out) {
+                let others = running.jobs[asked.gone..].iter().copied();
+                found = Some(start_of(self, policy, others, allocation, last.0));
                 break;
             }
         }
-        self.ripe = ripe;
         self.held = held;
         self.blocks = blocks;
         found
+    }
+
+    /// Whether the request fits when jobs up to `last` have been released; nodes are left in `self.chosen`, and in `future` as they will be if they are
+    /// to be laid out. O(words + nodes ready by then); nodes that offer alike are not looked at one by one.
+    #[expect(clippy::too_many_arguments, reason = "the test reads the controller's state and owns none of it")]
+    pub(crate) fn fits_after<'a>(
+        &mut self,
+        (free, future): (&Free, &mut Free),
+        (jobs, ready): (&NodeJobs, &mut ReadyTimes),
+        (shape, user): (&Shape, u32),
+        usable: &NodeSet,
+        last: Moment,
+        allocation: impl Fn(JobId) -> Option<&'a Allocation> + Copy,
+        lays_out: bool,
+    ) -> bool {
+        self.by_weight = false;
+        self.chosen_near = false;
+        let alike = shape
+            .alike
+            .filter(|_| jobs.none_refuses() && self.scratch.idle_last.is_empty() && self.most_leaves.is_none());
+        let mut ripe = std::mem::take(&mut self.ripe);
+        ready.narrow_to(last, usable, &mut ripe);
+        // A node that is ready offers what it will ever offer.
+        let by_runs = alike.and_then(|alike| self.choose_alike(shape, &ripe, alike));
+        let by_one = || self.look_for_one((free, future), (jobs, ready), (shape, &ripe), last, allocation);
+        let told = by_runs.or_else(by_one);
+        let fits = told.unwrap_or_else(|| {
+            self.look_at(&ripe, (free, future), (jobs, ready), (shape, user), last, allocation);
+            self.fits_offers(shape)
+        });
+        self.ripe = ripe;
+        for offer in self.chosen.iter().filter(|_| fits && lays_out) {
+            free.restore_node(&self.geometry, future, offer.node);
+            jobs.release(&self.geometry, future, offer.node, last, allocation);
+        }
+        fits
     }
 
     /// Whether a job of one node fits on a ready node when jobs up to `last` have been released; `None` if that takes a look at all

@@ -143,14 +143,18 @@ pub(crate) fn release_ended<'a, 'r>(
     allocation: impl Fn(JobId) -> Option<&'a Allocation>,
     start: i64,
 ) -> &'r [Running] {
-    let has_ended = |job: &Running| job.end < start || (job.end == start && policy.version >= SlurmVersion::V25_05);
-    let (ended, others) = running.split_at(running.partition_point(has_ended));
+    let (ended, others) = running.split_at(n_ended(policy, running, start));
     for held in ended.iter().filter_map(|job| allocation(job.job)) {
         if held.shares.iter().any(|share| usable.contains(share.node)) {
             future.give_back(&selector.geometry, held);
         }
     }
     others
+}
+
+/// How many of the jobs, in order of expected end, have ended when a try begins [s]. O(log jobs).
+pub(crate) fn n_ended(policy: WillRunPolicy, running: &[Running], start: i64) -> usize {
+    running.partition_point(|job| job.end < start || (job.end == start && policy.version >= SlurmVersion::V25_05))
 }
 
 /// The start that the test reports, when jobs up to `last_end` were released.

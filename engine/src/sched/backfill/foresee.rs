@@ -3,7 +3,7 @@
 use crate::policy::SlurmVersion;
 use crate::select::predict::Asked;
 use crate::select::shape::Shape;
-use crate::select::will_run::{WillRunPolicy, earliest_start, release_ended};
+use crate::select::will_run::{WillRunPolicy, earliest_start, n_ended, release_ended};
 use crate::simulation::{Controller, seconds};
 
 use super::Backfill;
@@ -135,7 +135,7 @@ fn without_try(
             let states = (&controller.free, future);
             // Limits and sizes read what the job would hold.
             let lays_out = controller.limits.active || shape.size_varies;
-            let asked = Asked { later: useless_after, lays_out };
+            let asked = Asked { later: useless_after, lays_out, gone: 0, until: None };
             let running = (running, controller.node_ranges.as_slice());
             selector.predict(policy, states, ready, request, &backfill.usable, running, allocation, asked)
         }
@@ -153,7 +153,7 @@ fn without_try(
 }
 
 /// The same with 24.11 and later: now if that is tried and it fits, or if it fits once those have ended who end before the try; else
-/// after those who end before the next. O(running jobs × nodes + groups × candidates).
+/// after those who end before the next. O(as [`crate::select::predict`]).
 fn at_try(
     controller: &mut Controller<'_>,
     backfill: &mut Backfill,
@@ -177,20 +177,52 @@ fn at_try(
     if test_only || bound == i64::MAX {
         return None;
     }
+    let by_definition = is_by_definition(controller, shape);
     let live = &controller.live;
-    let running = &backfill.ends.in_order(&controller.running).jobs;
+    let running = backfill.ends.in_order(&controller.running);
     let allocation = |job| live.get(job).map(|live| &live.allocation);
     let policy = policy(controller);
-    let (selector, future) = (&mut controller.selector, &mut controller.future);
-    controller.free.restore(&selector.geometry, future);
-    let others = release_ended(selector, policy, future, usable, running, allocation, start);
-    if bound <= start && selector.fits_in_plan(future, shape, user, usable) {
-        // As slurmctld says of who could preempt: backfill makes the try's time of it.
-        return Some(Foreseen { start: now, is_future: true });
-    }
-    selector.prefer_nodes_in_use(&controller.free, controller.scenario.policy.backfill.busy_nodes);
     let request = (shape, user);
-    let found = earliest_start(selector, policy, future, request, usable, (others, later), allocation);
+    let busy_nodes = controller.scenario.policy.backfill.busy_nodes;
+    let (selector, future) = (&mut controller.selector, &mut controller.future);
+    let times = controller.ready.times(record.request, record.place as usize).filter(|_| !by_definition);
+    // As slurmctld says of who could preempt: backfill makes the try's time of it.
+    let at_once = Some(Foreseen { start: now, is_future: true });
+    let found = if let Some(times) = times {
+        let gone = n_ended(policy, &running.jobs, start);
+        let lays_out = controller.limits.active || shape.size_varies;
+        let last = gone.checked_sub(1).map(|last| running.jobs[last].moment());
+        let fits = bound <= start
+            && match last {
+                Some(last) => {
+                    let (states, ready) = ((&controller.free, &mut *future), (&controller.node_jobs, &mut *times));
+                    selector.fits_after(states, ready, request, usable, last, allocation, lays_out)
+                }
+                None => {
+                    controller.free.restore(&selector.geometry, future);
+                    selector.fits_in_plan(future, shape, user, usable)
+                }
+            };
+        if fits {
+            return at_once;
+        }
+        if later.is_some_and(|later| bound > later) {
+            return None;
+        }
+        selector.prefer_nodes_in_use(&controller.free, busy_nodes);
+        let ready = (&controller.node_jobs, times, bound);
+        let asked = Asked { later: None, lays_out, gone, until: later };
+        let running = (running, controller.node_ranges.as_slice());
+        selector.predict(policy, (&controller.free, future), ready, request, usable, running, allocation, asked)
+    } else {
+        controller.free.restore(&selector.geometry, future);
+        let others = release_ended(selector, policy, future, usable, &running.jobs, allocation, start);
+        if bound <= start && selector.fits_in_plan(future, shape, user, usable) {
+            return at_once;
+        }
+        selector.prefer_nodes_in_use(&controller.free, busy_nodes);
+        earliest_start(selector, policy, future, request, usable, (others, later), allocation)
+    };
     controller.selector.prefer_nodes_in_use(&controller.free, false);
     found.map(|end| Foreseen { start: expected(controller, end), is_future: true })
 }
