@@ -21,6 +21,10 @@ pub(crate) enum Room {
     Limited,
     /// Its victims are ending.
     Made,
+    /// It would fit without anybody being struck, but for the memory of all CPUs charged: slurmctld goes on as if it started, finds that it got
+    /// nothing, and leaves it with a start at second 0 and, if it is a task, a record of its own (node_scheduler.c of 22.05.8, `select_nodes`:
+    /// "Select plugin failed to set job resources"; rec q-sock).
+    Unneeded,
 }
 
 impl Controller<'_> {
@@ -84,6 +88,16 @@ impl Controller<'_> {
         let Some(victims) = chosen else { return Room::None };
         if !allowed {
             return Room::Limited;
+        }
+        if victims.is_empty() {
+            // The task's own record is the one that knows of earlier victims.
+            let since = self.room_made(id);
+            self.age_at_start(id);
+            if let Some(live) = self.live.get_mut(id) {
+                live.preempting_since = since;
+            }
+            self.timers.changed(self.now);
+            return Room::Unneeded;
         }
         let now = seconds(self.now);
         let policy = &self.scenario.policy;
@@ -206,7 +220,7 @@ impl Controller<'_> {
                 free.give_back(&self.selector.geometry, &live.allocation);
                 matters |= live.allocation.shares.iter().any(|share| usable.contains(share.node));
             }
-            if matters && self.selector.fits(free, shape, user, usable) {
+            if matters && self.selector.would_fit(free, shape, user, usable) {
                 return Some(position);
             }
         }

@@ -350,7 +350,7 @@ fn consider(
     if is_component(controller, id) {
         return Tried::Blocks;
     }
-    if !controller.partition_allows(id, record.partition) {
+    if !controller.partition_is_open(id, record.partition) {
         return Tried::Passes;
     }
     let partition = &controller.scenario.cluster.partitions[record.partition.index()];
@@ -387,6 +387,13 @@ fn consider(
             true => fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes)),
             false => Tried::Passes,
         }
+    } else if controller.partition_denies(id, record.partition) {
+        // Found last of all, noted as a change each time, and no reason to block.
+        stamp(controller, scratch);
+        if shape.required.len() >= shape.min_nodes as usize {
+            shape.required.iter().for_each(|&node| scratch.available.remove(node));
+        }
+        Tried::Passes
     } else if shape.over_limit {
         // Nodes are not looked at, nor weighed.
         match controller.scenario.policy.main.assoc_limit_stop {
@@ -461,7 +468,8 @@ fn consider(
                 Room::None => busy(controller, scratch, record, reservation, shape),
                 Room::Limited if !controller.scenario.policy.main.assoc_limit_stop => Tried::Passes,
                 // Room that is being made is not there yet: the job is treated as any other that does not fit.
-                Room::Limited | Room::Made => {
+                Room::Limited | Room::Made | Room::Unneeded => {
+                    scratch.stamped |= room == Room::Unneeded;
                     fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes))
                 }
             }

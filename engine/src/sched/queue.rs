@@ -44,6 +44,8 @@ pub(crate) struct Kind {
     pub(crate) stays: bool,
     /// The partition's limits keep the job out: slurmctld builds its queues without the record.
     pub(crate) out: bool,
+    /// The partition's lists refuse the job, though queues are built with its record.
+    pub(crate) denied: bool,
     /// Every cycle is gone through while it waits ([`crate::simulation::Controller::every_cycle`]).
     pub(crate) peculiar: bool,
 }
@@ -113,6 +115,8 @@ pub(crate) struct Queue {
     mixed: usize,
     /// Records that their partitions keep out.
     out: usize,
+    /// Records that their partitions' lists refuse.
+    denied: usize,
     /// Records for which every cycle is gone through.
     peculiar: usize,
     /// Records that wait, by partition.
@@ -158,6 +162,7 @@ impl Queue {
         self.tasks += usize::from(record.kind.task);
         self.mixed += usize::from(record.kind.mixed);
         self.out += usize::from(record.kind.out);
+        self.denied += usize::from(record.kind.denied);
         self.peculiar += usize::from(record.kind.peculiar);
         self.epoch += 1;
         let partition = record.partition.index();
@@ -177,16 +182,18 @@ impl Queue {
         self.by_request[request] += 1;
     }
 
-    /// The records of a job in these partitions have left (started, cancelled); so many of these partitions kept it out.
+    /// The records of a job in these partitions have left (started, cancelled); so many of these partitions kept it out, and so many
+    /// refused it by their lists.
     pub(crate) fn left(
         &mut self,
         request: RequestId,
         holder: Holder,
         kind: Kind,
         partitions: &[PartitionId],
-        out: usize,
+        (out, denied): (usize, usize),
     ) {
         self.out = self.out.saturating_sub(out);
+        self.denied = self.denied.saturating_sub(denied);
         self.waiting -= partitions.len();
         self.hold(holder, 0, partitions.len() as u32);
         self.tasks -= if kind.task { partitions.len() } else { 0 };
@@ -233,6 +240,11 @@ impl Queue {
     /// Whether partitions keep records out.
     pub(crate) fn any_out(&self) -> bool {
         self.out > 0
+    }
+
+    /// Whether partitions' lists refuse records: each refusal is noted as a change.
+    pub(crate) fn any_denied(&self) -> bool {
+        self.denied > 0
     }
 
     /// Whether records wait for which every cycle is gone through.

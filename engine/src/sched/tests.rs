@@ -129,7 +129,8 @@ fn queue(records: &[(u32, u32, u32)]) -> Queue {
     queue
 }
 
-const ALONE: Kind = Kind { task: false, alone: true, mixed: false, stays: true, out: false, peculiar: false };
+const ALONE: Kind =
+    Kind { task: false, alone: true, mixed: false, stays: true, out: false, denied: false, peculiar: false };
 
 fn record(job: u32, tier: u32, priority: u32) -> Record {
     Record::new((JobId(job), JobId(job), RequestId(0), Holder(0), ALONE), (0, PartitionId(0)), (tier, priority))
@@ -153,7 +154,7 @@ fn new_priorities_reorder_the_queue_within_tiers() {
 #[test]
 fn records_that_no_longer_wait_leave_the_queue() {
     let mut queue = queue(&[(0, 1, 1), (1, 1, 2)]);
-    queue.left(RequestId(0), Holder(0), ALONE, &[PartitionId(0)], 0);
+    queue.left(RequestId(0), Holder(0), ALONE, &[PartitionId(0)], (0, 0));
     assert_eq!(queue.len(), 1);
     queue.purge(|record| record.job.0 != 1);
     assert_eq!(ordered(&mut queue), [0]);
@@ -175,7 +176,7 @@ fn a_walk_goes_on_where_it_was_when_the_queue_changes() {
 fn requests_are_known_as_long_as_a_record_of_theirs_waits() {
     let mut queue = queue(&[(0, 1, 1), (1, 1, 2)]);
     assert_eq!(queue.waiting_requests(), [RequestId(0)]);
-    queue.left(RequestId(0), Holder(0), ALONE, &[PartitionId(0); 2], 0);
+    queue.left(RequestId(0), Holder(0), ALONE, &[PartitionId(0); 2], (0, 0));
     assert!(queue.waiting_requests().is_empty());
     queue.push(record(2, 1, 1));
     assert_eq!(queue.waiting_requests(), [RequestId(0)]);
@@ -188,7 +189,7 @@ fn records_within_caps_are_counted_as_they_come_and_go() {
         queue.push(record(job, 1, 1));
     }
     assert_eq!((queue.within_caps(0), queue.within_caps(1)), (2, 1));
-    queue.left(RequestId(0), Holder(0), ALONE, &[PartitionId(0); 4], 0);
+    queue.left(RequestId(0), Holder(0), ALONE, &[PartitionId(0); 4], (0, 0));
     assert_eq!(queue.within_caps(0), 1);
     assert_eq!(Queue::capped(0).within_caps(0), 0);
 }

@@ -61,6 +61,8 @@ pub(crate) struct Selector {
     linear: bool,
     /// Whether this test adds weight classes one after the other.
     by_weight: bool,
+    /// It is asked when and where, not whether now.
+    in_plan: bool,
     /// Whether a job may be charged more CPUs than it asked for without taking whole nodes.
     rounds_up: bool,
     /// How the request last fitted: where other than on idle cores.
@@ -119,6 +121,7 @@ impl Selector {
             unit: policy.unit,
             linear: policy.linear,
             by_weight: false,
+            in_plan: false,
             way: None,
             view: None,
             sharing: None,
@@ -152,7 +155,24 @@ impl Selector {
     /// Whether the request fits into what is free on `candidates`; the nodes are left in [`Selector::chosen`].
     /// O(candidates × sockets) and the cost of [`pick::choose`].
     pub(crate) fn fits(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
+        let found = self.finds(free, shape, user, candidates);
+        let fits = found && self.has_memory(free, shape);
+        if found && !fits {
+            self.short_of_memory = self.charged_cpus(free, shape);
+            self.chosen.clear();
+        }
+        fits
+    }
+
+    /// As [`Selector::fits`], for a test whether the job would fit if it preempted somebody: it does not ask for the memory of all CPUs
+    /// charged (cons_common/job_test.c of 22.05.8, `_run_now`; rec q-sock). O(as `fits`).
+    pub(crate) fn would_fit(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
+        self.finds(free, shape, user, candidates)
+    }
+
+    fn finds(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.by_weight = self.linear;
+        self.in_plan = false;
         self.short_of_memory = None;
         if shape.counted.is_empty()
             && !self.favours(shape)
@@ -170,14 +190,10 @@ impl Selector {
         sharing.subtract(&free.unshared);
         let found = self.fits_by(free, shape, user, &sharing) && self.chosen.len() <= shape.max_nodes as usize;
         self.sharing = Some(sharing);
-        let fits = found && self.has_memory(free, shape);
-        if found && !fits {
-            self.short_of_memory = self.charged_cpus(free, shape);
-        }
-        if !fits {
+        if !found {
             self.chosen.clear();
         }
-        fits
+        found
     }
 
     /// Whether the chosen nodes have the memory of all CPUs that the job is charged: tests of when and where do not ask. Tasks of one CPU
@@ -205,6 +221,7 @@ impl Selector {
     /// charged (rec h-sock). O(as `fits`).
     pub(crate) fn could_fit(&mut self, empty: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.by_weight = self.linear;
+        self.in_plan = false;
         self.test_only = true;
         let fits = self.fits_by(empty, shape, user, candidates);
         self.test_only = false;
@@ -214,6 +231,7 @@ impl Selector {
     /// As [`Selector::fits`], for a test of when and where: there select/linear does not look at weights. O(as `fits`).
     pub(crate) fn fits_in_plan(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.by_weight = false;
+        self.in_plan = true;
         self.fits_by(free, shape, user, candidates)
     }
 
@@ -352,7 +370,7 @@ impl Selector {
 
     fn fits_somewhere(&mut self, shape: &Shape) -> bool {
         self.chosen_near = false;
-        if !shape.counted.is_empty() {
+        if !shape.counted.is_empty() && !self.in_plan {
             return self.fits_counted(shape);
         }
         if shape.alternatives.is_empty() {
@@ -407,51 +425,37 @@ impl Selector {
         })
     }
 
-    /// `a*2&b*3`: each part in order, then the remaining nodes.
+    /// `a*2&b*3`: nodes of each part in order, whatever else the job wants of them, then of all nodes those with these among them
+    /// (`_get_req_features` of 22.05.8). Tests of when and where count nothing (`valid_feature_counts`; rec r-sock).
     fn fits_counted(&mut self, shape: &Shape) -> bool {
-        let mut all: Vec<Offer> = Vec::new();
-        let mut left = shape.clone();
-        left.counted.clear();
+        let mut whole = shape.clone();
+        whole.counted.clear();
         for (nodes, count) in &shape.counted {
             self.part.clear();
-            let unused =
-                |offer: &&Offer| nodes.contains(offer.node) && all.iter().all(|taken| taken.node != offer.node);
+            let unused = |offer: &&Offer| nodes.contains(offer.node) && !whole.required.contains(&offer.node);
             self.part.extend(self.offers.iter().filter(unused));
-            let mut part = left.clone();
-            (part.min_nodes, part.max_nodes) = (*count, *count);
+            let mut part = shape.clone();
+            part.counted.clear();
+            part.required.clear();
+            (part.min_nodes, part.max_nodes, part.min_cpus) = (*count, *count, *count);
             (part.wanted_nodes, part.spread) = (*count, *count);
-            let share = shape.min_cpus.saturating_mul(*count).div_ceil(shape.min_nodes.max(1));
-            part.min_cpus = share.min(left.min_cpus).max(1);
             if !pick::choose(&part, &self.part, false, &mut self.scratch, &mut self.chosen) {
                 return false;
             }
-            all.extend_from_slice(&self.chosen);
-            left.min_nodes = left.min_nodes.saturating_sub(*count);
-            left.wanted_nodes = left.wanted_nodes.saturating_sub(*count);
-            left.spread = left.min_nodes;
-            let given: u32 = self.chosen.iter().map(|offer| offer.cpus).sum();
-            left.min_cpus = left.min_cpus.saturating_sub(given);
+            whole.required.extend(self.chosen.iter().map(|offer| offer.node));
         }
-        if left.min_nodes > 0 {
-            self.part.clear();
-            let unused = |offer: &&Offer| all.iter().all(|taken| taken.node != offer.node);
-            self.part.extend(self.offers.iter().filter(unused));
-            left.min_cpus = left.min_cpus.max(1);
-            if !pick::choose(&left, &self.part, false, &mut self.scratch, &mut self.chosen) {
-                return false;
-            }
-            all.extend_from_slice(&self.chosen);
-        }
-        all.sort_unstable_by_key(|offer| offer.node);
-        self.chosen = all;
-        true
+        whole.min_nodes = whole.min_nodes.max(whole.required.len() as u32);
+        pick::choose(&whole, &self.offers, false, &mut self.scratch, &mut self.chosen)
     }
 
-    /// Whether tests prefer nodes that are in use now (`bf_busy_nodes`). O(nodes) with the option.
-    pub(crate) fn prefer_nodes_in_use(&mut self, now: &Free, prefer: bool) {
+    /// Whether tests prefer nodes that are in use now (`bf_busy_nodes`), as those are where a job completes (rec q-sock). O(nodes) with the option.
+    pub(crate) fn prefer_nodes_in_use(&mut self, now: &Free, completing: &NodeSet, prefer: bool) {
         self.scratch.idle_last.clear();
         if prefer {
             self.scratch.idle_last.extend(now.jobs.iter().map(|&jobs| jobs == 0));
+            for node in completing.iter() {
+                self.scratch.idle_last[node.index()] = false;
+            }
         }
     }
 

@@ -111,7 +111,7 @@ impl Selector {
         allocation: impl Fn(JobId) -> Option<&'a Allocation> + Copy,
         lays_out: bool,
     ) -> bool {
-        self.by_weight = false;
+        (self.by_weight, self.in_plan) = (false, true);
         self.chosen_near = false;
         let alike = shape
             .alike

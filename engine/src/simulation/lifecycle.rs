@@ -9,6 +9,7 @@ use crate::ids::{JobId, PartitionId};
 use crate::job::{Job, JobPart, TimeLimit};
 use crate::limits::accrue::NO_AGE;
 use crate::outcome::PendingReason;
+use crate::policy::EnforcePartLimits;
 use crate::sched::queue::{Holder, Kind, Record};
 use crate::select::allocation::Allocation;
 use crate::select::shape::Shape;
@@ -100,22 +101,32 @@ impl Controller<'_> {
                 self.selector.fits(&self.empty, shape, user, &shape.eligible);
             }
         }
-        // Nodes that have what it asks for are looked at in those of higher tiers before, though it could not run there (rec j-mix).
-        let (last, least_tier) = tried.map_or((None, 0), |(partition, _)| (Some(partition), tier(partition)));
-        let comes_to = |partition| last == Some(partition) || tier(partition) > least_tier;
-        let all = self.partitions(id).iter().copied().zip(shapes.iter());
-        let looked_at = all.filter(|&(partition, shape)| comes_to(partition) && !shape.tested.is_empty());
-        for (partition, shape) in looked_at.collect::<Vec<_>>() {
+        // Nodes that have what it asks for are looked at in those tried before, too, though it could not run there: those of higher
+        // tiers, then those named before (rec j-mix, q-gpu).
+        let mut in_order: Vec<_> = self.partitions(id).iter().copied().zip(shapes.iter()).collect();
+        in_order.sort_by_key(|&(partition, _)| std::cmp::Reverse(tier(partition)));
+        let last = tried.and_then(|(partition, _)| in_order.iter().position(|&(other, _)| other == partition));
+        in_order.truncate(last.map_or(in_order.len(), |last| last + 1));
+        let all_asked = self.scenario.policy.enforce.partition_limits == EnforcePartLimits::All;
+        for (partition, shape) in in_order {
             if self.limits_allow_test(id, partition) {
-                self.tested_in(id, partition);
-                self.wait_for_a_leaf(id, shape);
+                if !shape.tested.is_empty() && self.admits_to_nodes(id, partition) {
+                    self.tested_in(id, partition);
+                    self.wait_for_a_leaf(id, shape);
+                }
+            } else if !all_asked {
+                // A limit is an answer: the others are not asked.
+                break;
             }
         }
         self.put_shapes(request, shapes);
         self.note_untested(id);
         let in_bounds = self.partitions(id).iter().any(|&partition| self.partition_limits_allow(id, partition));
+        let is_admitted =
+            |&partition| self.partition_limits_allow(id, partition) && !self.partition_denies(id, partition);
+        let admitted = self.partitions(id).iter().any(is_admitted);
         let refused = match (feasible, self.reservation_admits(id)) {
-            (false, _) if in_bounds && self.limits_allow_test(id, first) => Some(PendingReason::BadConstraints),
+            (false, _) if admitted && self.limits_allow_test(id, first) => Some(PendingReason::BadConstraints),
             // Whoever is held back by limits, of partitions too, is not tested, and waits for ever (rec h-gpu, j-pre).
             (false, _) => self.refused_at_submission(id),
             (true, false) => Some(PendingReason::Reservation),
@@ -279,7 +290,7 @@ impl Controller<'_> {
         let last_step = self.timers.last_priority_step;
         let kept =
             self.live.get(id).filter(|live| live.starts > 0 && last_step < live.submit).map(|live| live.priority);
-        let is_task = matches!(self.job(id).name.part, JobPart::Task(_));
+        let is_task = matches!(self.job(id).name.part, JobPart::Task(_)) && !self.has_own_record(id);
         for position in 0..self.partitions(id).len() {
             let partition = self.partitions(id)[position];
             // What has changed its array's size since the last step changes no priority before the next (facts 62).
@@ -296,7 +307,8 @@ impl Controller<'_> {
                 live.priority = priority;
             }
             let (request, holder) = (self.job(id).request, self.holder(id));
-            let kind = Kind { out: !self.partition_limits_allow(id, partition), ..self.kind(id) };
+            let denied = self.partition_denies(id, partition);
+            let kind = Kind { out: !self.partition_limits_allow(id, partition), denied, ..self.kind(id) };
             let first = if kind.task { self.first_task(id) } else { id };
             self.queue.push(Record::new((id, first, request, holder, kind), (position, partition), (tier, priority)));
         }
@@ -328,14 +340,15 @@ impl Controller<'_> {
             mixed: self.live.get(id).is_some_and(|live| live.is_mixed),
             stays: job.extra.is_none() && job.cancelled_at == i64::MAX,
             out: false,
+            denied: false,
             peculiar: self.is_peculiar(id),
         }
     }
 
-    /// How many of its partitions keep a job out by their limits. O(partitions).
-    pub(super) fn kept_out_of(&self, id: JobId) -> usize {
-        let is_kept_out = |&&partition: &&PartitionId| !self.partition_limits_allow(id, partition);
-        self.partitions(id).iter().filter(is_kept_out).count()
+    /// How many of its partitions keep a job out by their limits, and how many refuse it by their lists. O(partitions).
+    pub(super) fn kept_out_of(&self, id: JobId) -> (usize, usize) {
+        let count = |is_so: &dyn Fn(PartitionId) -> bool| self.partitions(id).iter().filter(|&&it| is_so(it)).count();
+        (count(&|it| !self.partition_limits_allow(id, it)), count(&|it| self.partition_denies(id, it)))
     }
 
     /// A test of when and where would have charged the waiting job so many CPUs: its size factor uses them from the next
@@ -368,7 +381,7 @@ impl Controller<'_> {
     /// The array of a task whose size may vary.
     pub(super) fn array_of_varying_size(&self, id: JobId) -> Option<u64> {
         let name = self.job(id).name;
-        (self.sizes_vary && matches!(name.part, JobPart::Task(_))).then_some(name.id)
+        (self.sizes_vary && matches!(name.part, JobPart::Task(_)) && !self.has_own_record(id)).then_some(name.id)
     }
 
     /// Whether tests at submission, and failing ones of the main scheduler, tell how large a job is: with select/linear, where sizes

@@ -39,7 +39,7 @@ impl Controller<'_> {
         }
         let partitions = self.partitions(id);
         let none = |allows: &dyn Fn(PartitionId) -> bool| !partitions.iter().any(|&partition| allows(partition));
-        if none(&|partition| self.partition_limits_allow(id, partition)) {
+        if none(&|partition| self.partition_limits_allow(id, partition) && !self.partition_denies(id, partition)) {
             return PendingReason::PartitionLimit;
         }
         if self.is_held(id) {
@@ -47,7 +47,10 @@ impl Controller<'_> {
         }
         let allows = |partition| {
             let by_counts = !self.limits.active || self.limits_allow_counts(id, partition, &held);
-            by_counts && self.limits_allow_test(id, partition) && self.partition_allows(id, partition)
+            by_counts
+                && self.limits_allow_test(id, partition)
+                && self.partition_is_open(id, partition)
+                && !self.partition_denies(id, partition)
         };
         if none(&|partition| self.partition_is_up(partition)) {
             PendingReason::PartitionDown

@@ -78,6 +78,7 @@ impl Controller<'_> {
         let array = self.job(id).name.id;
         match self.live.get_mut(id) {
             Some(live) => *live.age.get_or_insert_with(|| {
+                live.charged_cpus = self.array_sizes.get(&array).copied().or(live.charged_cpus);
                 // The new record knows of no preemption.
                 if let Some(room) = self.preempt.as_mut().and_then(|preemption| preemption.arrays.get_mut(&array)) {
                     room.since = None;

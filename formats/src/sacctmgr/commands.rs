@@ -1,8 +1,8 @@
 //! Scripts of sacctmgr commands (`add qos long GrpTRES=cpu=40`, `modify user ann set MaxJobs=4`): sites keep them, and QOS, which a dump
 //! leaves out, are often written down nowhere else. Source: sacctmgr(1).
 
-use super::keys::{ASSOCIATION, Key, QOS};
-use super::{Change, Fields, QosRow, Row, Sacctmgr, put};
+use super::keys::{ASSOCIATION, Key, Kind, QOS};
+use super::{Change, Field, Fields, QosRow, Row, Sacctmgr, put};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::slurm_conf::near::did_you_mean;
 use crate::slurm_conf::settings::Place;
@@ -76,7 +76,7 @@ impl Sacctmgr {
             return diagnostics.push(error.cure("hand over sacctmgr dump"));
         }
         match entity.as_str() {
-            "cluster" => self.root.extend(command.fields),
+            "cluster" => take_over(&mut self.root, &command.fields),
             "qos" => self.command_qos(&command),
             "user" | "users" if adds => self.add_users(&command, place, diagnostics),
             _ if adds => self.add_accounts(&command, place),
@@ -87,7 +87,7 @@ impl Sacctmgr {
     fn command_qos(&mut self, command: &Command) {
         for name in &command.names {
             match self.qos.iter_mut().find(|qos| qos.name == *name) {
-                Some(qos) => qos.fields.extend(command.fields.clone()),
+                Some(qos) => take_over(&mut qos.fields, &command.fields),
                 None => self.qos.push(QosRow { name: name.clone(), fields: command.fields.clone() }),
             }
         }
@@ -122,7 +122,7 @@ impl Sacctmgr {
     fn modify(&mut self, command: &Command, users: bool, place: &Place, diagnostics: &mut Vec<Diagnostic>) {
         for name in &command.names {
             if !users && name == "root" {
-                self.root.extend(command.fields.clone());
+                take_over(&mut self.root, &command.fields);
                 continue;
             }
             let is_meant = |row: &&mut Row| match &row.user {
@@ -133,7 +133,7 @@ impl Sacctmgr {
             };
             let mut found = false;
             for row in self.rows.iter_mut().filter(is_meant) {
-                row.fields.extend(command.fields.clone());
+                take_over(&mut row.fields, &command.fields);
                 found = true;
             }
             if !found {
@@ -153,6 +153,29 @@ impl Sacctmgr {
         let root = || "root".to_owned();
         self.add(Row { account: root(), user: Some(root()), partition: None, parent: root(), fields, place });
     }
+}
+
+/// What a command sets, over what was there: of amounts only the resources that it names (-1 takes one out), as slurmdbd does.
+fn take_over(fields: &mut Fields, news: &Fields) {
+    for (name, new) in news {
+        match fields.get_mut(name) {
+            Some(field) if new.key.kind == Kind::Amounts => {
+                let value = std::mem::take(&mut field.value);
+                *field = Field { value: merged(&value, &new.value), ..new.clone() };
+            }
+            _ => {
+                fields.insert(name, new.clone());
+            }
+        }
+    }
+}
+
+/// Amounts of both, of a resource that both name the new one. O(entries²).
+fn merged(old: &str, new: &str) -> String {
+    let name = |entry: &str| entry.split('=').next().unwrap_or("").trim().to_ascii_lowercase();
+    let named: Vec<String> = new.split(',').map(name).collect();
+    let kept = old.split(',').filter(|entry| !named.contains(&name(entry)));
+    kept.chain(new.split(',')).collect::<Vec<_>>().join(",")
 }
 
 fn word(words: &[String], at: usize) -> String {

@@ -65,8 +65,8 @@ impl RequestBuilder<'_> {
             min_cpus: shape.min_cpus,
             // Who says how many CPUs a task has gets no default for his GPUs.
             cpus_per_gpu: options.cpus_per_gpu.or(options.cpus_per_task.map(|_| 0)),
-            ntasks_per_node: options.ntasks_per_node,
-            ntasks_per_socket: options.ntasks_per_socket,
+            ntasks_per_node: options.ntasks_per_node.filter(|_| !options.overcommit),
+            ntasks_per_socket: options.ntasks_per_socket.filter(|_| !options.overcommit),
             ntasks_per_core: options.ntasks_per_core,
             threads_per_core: options.threads_per_core,
             cores_per_socket: options.cores_per_socket,
@@ -181,6 +181,12 @@ impl RequestBuilder<'_> {
             cpus_per_task,
             min_cpus: tasks.saturating_mul(cpus_per_task),
         };
+        if options.overcommit {
+            // A CPU of each node is asked for, however many tasks share it, and a node gives one task its CPUs (slurm_opt.c, dist_tasks.c of 22.05.8;
+            // rec r-qos2, r-core2).
+            shape.tasks = shape.min_nodes.max(spread).max(1);
+            shape.min_cpus = shape.min_nodes.max(1);
+        }
         if recorded.is_request {
             self.add_script_directives(options, recorded, &mut shape);
         }

@@ -128,7 +128,11 @@ fn without_try(
     let selector = &mut controller.selector;
     let future = &mut controller.future;
     let times = controller.ready.times(record.request, record.place as usize).filter(|_| !by_definition);
-    selector.prefer_nodes_in_use(&controller.free, controller.scenario.policy.backfill.busy_nodes);
+    selector.prefer_nodes_in_use(
+        &controller.free,
+        &controller.completing,
+        controller.scenario.policy.backfill.busy_nodes,
+    );
     let found = match times {
         Some(times) => {
             let ready = (&controller.node_jobs, times, bound);
@@ -148,7 +152,7 @@ fn without_try(
             earliest_start(selector, policy, future, request, &backfill.usable, (&running.jobs, None), allocation)
         }
     };
-    controller.selector.prefer_nodes_in_use(&controller.free, false);
+    controller.selector.prefer_nodes_in_use(&controller.free, &controller.completing, false);
     found.map(|end| expected(controller, end))
 }
 
@@ -209,7 +213,7 @@ fn at_try(
         if later.is_some_and(|later| bound > later) {
             return None;
         }
-        selector.prefer_nodes_in_use(&controller.free, busy_nodes);
+        selector.prefer_nodes_in_use(&controller.free, &controller.completing, busy_nodes);
         let ready = (&controller.node_jobs, times, bound);
         let asked = Asked { later: None, lays_out, gone, until: later };
         let running = (running, controller.node_ranges.as_slice());
@@ -220,10 +224,10 @@ fn at_try(
         if bound <= start && selector.fits_in_plan(future, shape, user, usable) {
             return at_once;
         }
-        selector.prefer_nodes_in_use(&controller.free, busy_nodes);
+        selector.prefer_nodes_in_use(&controller.free, &controller.completing, busy_nodes);
         earliest_start(selector, policy, future, request, usable, (others, later), allocation)
     };
-    controller.selector.prefer_nodes_in_use(&controller.free, false);
+    controller.selector.prefer_nodes_in_use(&controller.free, &controller.completing, false);
     found.map(|end| Foreseen { start: expected(controller, end), is_future: true })
 }
 
@@ -256,10 +260,14 @@ fn with_preemption(
             Some(preemption) => future.copy_from(&preemption.free),
             None => controller.free.restore(&selector.geometry, future),
         }
-        selector.prefer_nodes_in_use(&controller.free, controller.scenario.policy.backfill.busy_nodes);
+        selector.prefer_nodes_in_use(
+            &controller.free,
+            &controller.completing,
+            controller.scenario.policy.backfill.busy_nodes,
+        );
         let request = (shape, user);
         found = earliest_start(selector, policy, future, request, &backfill.usable, (&running, None), allocation);
-        selector.prefer_nodes_in_use(&controller.free, false);
+        selector.prefer_nodes_in_use(&controller.free, &controller.completing, false);
         found = found.map(|end| expected(controller, end));
     }
     if let Some(mut preemption) = preemption {

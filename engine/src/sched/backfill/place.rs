@@ -10,6 +10,7 @@ use crate::simulation::{Controller, seconds};
 use super::bounds::Demand;
 use super::foresee::{Foreseen, bound, is_by_definition, looks_at_tries, outlook, will_run};
 use super::grid::Grid;
+use super::record::note_refusal;
 use super::reserved::{Window, keep_reservations};
 use super::running::reserve;
 use super::{Backfill, Cycle, Exit, LastTry, Next, candidates, first_tests, hetjobs, table_size, window_seconds};
@@ -21,6 +22,8 @@ enum Attempt {
     Limited,
     /// Room is made for it, as limits allow.
     MakesRoom,
+    /// As if it had started at second 0 ([`Room::Unneeded`]).
+    AtZero,
     Busy,
 }
 
@@ -244,7 +247,15 @@ fn find_place(
             } else if !is_component {
                 // If it does not start, the nodes found above are planned, not those where room is made.
                 let found = controller.selector.chosen.clone();
-                let attempt = start_now(controller, backfill, record, shape, user);
+                let is_denied = controller.partition_denies_account(id, record.partition)
+                    && controller.limits_allow_test(id, record.partition);
+                let attempt = if is_denied {
+                    note_refusal(controller, backfill, cycle);
+                    backfill.valid_until = now;
+                    Attempt::Busy
+                } else {
+                    start_now(controller, backfill, record, shape, user)
+                };
                 if !matches!(attempt, Attempt::Started) {
                     controller.selector.chosen = found;
                 }
@@ -267,6 +278,12 @@ fn find_place(
                     Attempt::Limited => return Next::Record,
                     // Limits have been asked; what they would say of the plan is the same.
                     Attempt::MakesRoom => within_limits = true,
+                    Attempt::AtZero => {
+                        // Its plan is all over: of it the table keeps the least that it can.
+                        (within_limits, start) = (true, 0);
+                        backfill.stamped = Some(cycle.passed);
+                        backfill.valid_until = now;
+                    }
                     // It fits if it shares with nobody, and does share: its plan goes with the time.
                     Attempt::Busy if shape.unshared.is_some() => backfill.valid_until = now,
                     Attempt::Busy => {}
@@ -413,6 +430,7 @@ fn start_now(
             Room::None => Attempt::Busy,
             Room::Limited => Attempt::Limited,
             Room::Made => Attempt::MakesRoom,
+            Room::Unneeded => Attempt::AtZero,
         };
     }
     if !controller.licenses_free(record.job) {

@@ -103,6 +103,10 @@ fn look_at(
         return Next::Record;
     }
     let before = task_of.and_then(|array| backfill.counts.task_before(array, record.partition));
+    if before.is_none() && controller.partition_denies_qos(id, record.partition) {
+        note_refusal(controller, backfill, cycle);
+        return Next::Record;
+    }
     if !limit_stop && before.is_none() && !controller.limits_allow_test(id, record.partition) {
         return Next::Record;
     }
@@ -115,7 +119,7 @@ fn look_at(
     if let (Some(array), None) = (task_of, before) {
         backfill.counts.begin_array(array, record.partition, test_only);
     }
-    if !controller.partition_allows(id, record.partition)
+    if !controller.partition_is_open(id, record.partition)
         || !backfill.counts.admit(controller, record)
         || !(scenario.policy.backfill.licenses || controller.licenses_free(id))
     {
@@ -151,4 +155,10 @@ pub(super) fn is_test_only(controller: &Controller<'_>, backfill: &Backfill, rec
         || (policy.min_age_reserve > 0 && seconds(controller.now) - eligible < i64::from(policy.min_age_reserve))
         || (quota > 0 && backfill.counts.planned(record.partition) >= quota)
         || backfill.counts.is_planned_elsewhere(policy, record.job)
+}
+
+/// slurmctld notes that a partition's lists refuse the job, which is a change (`part_policy_valid_qos`, `part_policy_valid_acct` of 22.05.8). O(1).
+pub(super) fn note_refusal(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle) {
+    controller.timers.changed(controller.now);
+    backfill.stamped = Some(cycle.passed);
 }

@@ -46,7 +46,7 @@ impl<'s> RequestLowering<'s> {
         Request {
             partitions,
             min_nodes: asked.min_nodes.max(1),
-            max_nodes: asked.max_nodes,
+            max_nodes: asked.max_nodes.or_else(|| self.most_of_spread(asked)),
             tasks: asked.tasks,
             cpus_per_task: asked.cpus_per_task.max(1),
             min_cpus: asked.min_cpus.max(1),
@@ -75,6 +75,13 @@ impl<'s> RequestLowering<'s> {
             licenses: self.licenses(asked.licenses, about),
             reservation: self.reservation(asked.reservation, about),
         }
+    }
+
+    /// `--spread-job` without a number of nodes may have one for each task, of all that the cluster has: also where the partition allows fewer,
+    /// and it then waits for ever (job_mgr.c of 22.05.8, `_copy_job_desc_to_job_record`; rec q-sock).
+    fn most_of_spread(&self, asked: &TraceRequest) -> Option<u32> {
+        let nodes = u32::try_from(self.site.cluster.nodes.len()).unwrap_or(u32::MAX);
+        (asked.spread && asked.tasks > 0).then(|| nodes.min(asked.tasks))
     }
 
     fn reservation(&self, name: Symbol, about: &mut Remarked<'_>) -> Option<String> {
