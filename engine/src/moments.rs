@@ -14,8 +14,8 @@ pub struct Moments {
     pub priority: Vec<i64>,
     /// By job of the workload: when its submission was accepted.
     pub arrivals: Vec<Option<i64>>,
-    /// By job of the workload: its (last) run.
-    pub runs: Vec<Option<RecordedRun>>,
+    /// By job of the workload: its runs, one after the other; `None` for one that others ended, so that the job was queued again.
+    pub runs: Vec<Vec<Option<RecordedRun>>>,
     /// Time-limit scans that found a job's time over; not all there were.
     pub scans: Vec<i64>,
     /// By job of the workload: when it was back in the queue, its nodes having answered.
@@ -35,6 +35,11 @@ pub struct RecordedCycle {
     pub work: i64,
     /// Its end [ms since the Unix epoch].
     pub end: i64,
+}
+
+impl RecordedRun {
+    /// Length of a run without an end of its own [ms].
+    pub const OPEN: i64 = i64::MAX / 4;
 }
 
 /// A recorded run of a job.

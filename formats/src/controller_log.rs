@@ -29,6 +29,8 @@ pub struct ControllerLog {
     /// By the job's id as slurmctld writes it (`12`, `12_3`, `12+1`).
     arrivals: HashMap<String, i64>,
     starts: HashMap<String, i64>,
+    /// The runs before the last one; `None` for one that others ended.
+    earlier: HashMap<String, Vec<Option<RecordedRun>>>,
     /// And whether it was killed.
     ends: HashMap<String, (i64, bool)>,
     scans: Vec<i64>,
@@ -130,12 +132,21 @@ impl ControllerLog {
             Told::Backfill => self.backfill.push(RecordedCycle { begin: next, work: 0, end: next }),
             Told::Arrives(job) => drop(self.arrivals.insert(job.to_owned(), next)),
             Told::Ends { job, killed } => drop(self.ends.entry(job.to_owned()).or_insert((next, killed))),
-            Told::Returns(job) => self.returns.entry(job.to_owned()).or_default().push(next),
+            Told::Returns(job) => {
+                // Others ended that run, whose script may yet be reported dead (rec q-mix).
+                self.ends.remove(job);
+                if self.starts.remove(job).is_some() {
+                    self.earlier.entry(job.to_owned()).or_default().push(None);
+                }
+                self.returns.entry(job.to_owned()).or_default().push(next);
+            }
             Told::Reserves(name) => drop(self.reservations.insert(name.to_owned(), at)),
             Told::Starts(job) => {
-                // A requeued job's last run counts.
-                self.ends.remove(job);
-                self.starts.insert(job.to_owned(), at);
+                let end = self.ends.remove(job);
+                if let Some(start) = self.starts.insert(job.to_owned(), at) {
+                    let run = end.map(|(end, is_killed)| RecordedRun { length: end - start, is_killed });
+                    self.earlier.entry(job.to_owned()).or_default().push(run);
+                }
                 return;
             }
             Told::BackfillDone { us } => {
@@ -165,8 +176,11 @@ impl ControllerLog {
             self.arrivals.get(name).or_else(|| self.arrivals.get(&job.name.id.to_string())).copied()
         });
         let runs = names.iter().map(|name| {
-            let (start, &(end, is_killed)) = (self.starts.get(name)?, self.ends.get(name)?);
-            Some(RecordedRun { length: end - start, is_killed })
+            let mut runs = self.earlier.get(name).cloned().unwrap_or_default();
+            if let (Some(start), Some(&(end, is_killed))) = (self.starts.get(name), self.ends.get(name)) {
+                runs.push(Some(RecordedRun { length: end - start, is_killed }));
+            }
+            runs
         });
         let (mut arrivals, runs): (Vec<_>, Vec<_>) = (arrivals.collect(), runs.collect());
         let returns = names.iter().map(|name| self.returns.get(name).cloned().unwrap_or_default()).collect();

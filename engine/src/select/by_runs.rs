@@ -11,7 +11,7 @@ use crate::select::Selector;
 use crate::select::free::{ANY_USER, Free};
 use crate::select::pick::{Offer, spread_tasks};
 use crate::select::remaining::Remaining;
-use crate::select::shape::{Shape, Strategy};
+use crate::select::shape::{MemoryNeed, Shape, Strategy};
 
 /// A maximal sequence of consecutive usable nodes of one weight.
 #[derive(Clone, Copy, Debug)]
@@ -114,7 +114,8 @@ impl Selector {
         {
             return None;
         }
-        if shape.whole_nodes && (shape.leaves_threads() || shape.tasks_per_socket.is_some()) {
+        let of_whole_tasks = shape.cpus_per_task > 1 && matches!(shape.memory, MemoryNeed::PerCpu(_));
+        if shape.whole_nodes && (shape.leaves_threads() || shape.tasks_per_socket.is_some() || of_whole_tasks) {
             return None;
         }
         if shape.whole_nodes {

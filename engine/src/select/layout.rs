@@ -283,6 +283,7 @@ pub(super) fn units_of_node(
     let units = free.gres[node.index() * geometry.n_gres + wanted.gres.index()];
     match shape.memory {
         MemoryNeed::PerUnit(mb, _) => units.min(u32::try_from(free.memory[node.index()] / mb).unwrap_or(u32::MAX)),
+        _ if geometry.gpus[wanted.gres.index()] => units.min(shape.gpus_within(free.memory[node.index()])),
         _ => units,
     }
 }

@@ -7,6 +7,7 @@ mod busy;
 mod by_leaves;
 pub(crate) mod by_runs;
 mod charge;
+mod counted;
 mod even_runs;
 mod far;
 mod favour;
@@ -235,6 +236,12 @@ impl Selector {
         self.fits_by(free, shape, user, candidates)
     }
 
+    /// As [`Selector::fits_in_plan`], whether it fits if nobody else runs: features are counted as at a start. O(as `fits`).
+    pub(crate) fn fits_alone(&mut self, empty: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
+        (self.by_weight, self.in_plan) = (false, false);
+        self.fits_by(empty, shape, user, candidates)
+    }
+
     fn fits_by(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         if free.shared.any() {
             return self.fits_sharing(free, shape, user, candidates);
@@ -370,7 +377,7 @@ impl Selector {
 
     fn fits_somewhere(&mut self, shape: &Shape) -> bool {
         self.chosen_near = false;
-        if !shape.counted.is_empty() && !self.in_plan {
+        if !shape.counted.is_empty() {
             return self.fits_counted(shape);
         }
         if shape.alternatives.is_empty() {
@@ -423,29 +430,6 @@ impl Selector {
             (self.lighter.len() >= shape.wanted_nodes as usize || Some(last) == heaviest)
                 && pick::choose(shape, &self.lighter, true, &mut self.scratch, &mut self.chosen)
         })
-    }
-
-    /// `a*2&b*3`: nodes of each part in order, whatever else the job wants of them, then of all nodes those with these among them
-    /// (`_get_req_features` of 22.05.8). Tests of when and where count nothing (`valid_feature_counts`; rec r-sock).
-    fn fits_counted(&mut self, shape: &Shape) -> bool {
-        let mut whole = shape.clone();
-        whole.counted.clear();
-        for (nodes, count) in &shape.counted {
-            self.part.clear();
-            let unused = |offer: &&Offer| nodes.contains(offer.node) && !whole.required.contains(&offer.node);
-            self.part.extend(self.offers.iter().filter(unused));
-            let mut part = shape.clone();
-            part.counted.clear();
-            part.required.clear();
-            (part.min_nodes, part.max_nodes, part.min_cpus) = (*count, *count, *count);
-            (part.wanted_nodes, part.spread) = (*count, *count);
-            if !pick::choose(&part, &self.part, false, &mut self.scratch, &mut self.chosen) {
-                return false;
-            }
-            whole.required.extend(self.chosen.iter().map(|offer| offer.node));
-        }
-        whole.min_nodes = whole.min_nodes.max(whole.required.len() as u32);
-        pick::choose(&whole, &self.offers, false, &mut self.scratch, &mut self.chosen)
     }
 
     /// Whether tests prefer nodes that are in use now (`bf_busy_nodes`), as those are where a job completes (rec q-sock). O(nodes) with the option.

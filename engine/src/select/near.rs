@@ -212,7 +212,7 @@ pub(super) fn free_gpus(geometry: &Geometry, free: &Free, shape: &Shape, node: N
             .filter(|gres| geometry.gpus[gres.index()] && geometry.gres_total[gres.index()].is_some() == typed);
         wanted.map(|gres| free.gres[node.index() * geometry.n_gres + gres.index()]).sum()
     };
-    of_kind(false).max(of_kind(true))
+    of_kind(false).max(of_kind(true)).min(shape.gpus_within(free.memory[node.index()]))
 }
 
 /// Free GPUs of the node that lie near sockets with usable cores, up to what the request takes of it.
@@ -241,7 +241,7 @@ pub(crate) fn near_gpus(geometry: &Geometry, unit: ConsumableUnit, free: &Free, 
         units.sum()
     };
     // A request names their total, their types, or both.
-    of_kind(false).max(of_kind(true))
+    of_kind(false).max(of_kind(true)).min(shape.gpus_within(free.memory[node.index()]))
 }
 
 /// Units of a GRES that come with each socket (`--gpus-per-socket`), of the sockets that the job has cores of, and, if those are

@@ -204,7 +204,9 @@ fn attempt(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickScra
             }
             Strategy::Consecutive => consecutive(shape, offers, linear, &mut rest, scratch, chosen),
             // Over as many nodes as there are tasks; where GPUs are counted for the job, until it has them (rec h-mix).
-            Strategy::Spread => ordered(shape, offers, &mut rest, scratch, chosen, |_| 0, shape.gres_of_job.is_empty()),
+            Strategy::Spread => {
+                ordered(shape, offers, &mut rest, scratch, chosen, |_| 0, shape.as_many && shape.gres_of_job.is_empty())
+            }
             Strategy::LeastLoaded => least_loaded(shape, offers, &mut rest, scratch, chosen),
             Strategy::SerialAtEnd => {
                 ordered(shape, offers, &mut rest, scratch, chosen, |offer| -i64::from(offer.node.0), false)

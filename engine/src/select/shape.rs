@@ -36,6 +36,8 @@ pub(crate) struct Shape {
     /// These, and others that only lack its GRES: slurmctld's test of when and where looks at them, too, and waits for what
     /// runs there.
     pub(crate) tested: NodeSet,
+    /// Memory that every GPU must find free on its node [MB], however much the job takes (`DefMemPerGPU` where `--mem` is given, too).
+    pub(crate) unit_memory: u64,
     /// Fewest nodes.
     pub(crate) min_nodes: u32,
     /// Most nodes (at least `min_nodes`, or the request can never be met).
@@ -120,6 +122,8 @@ pub(crate) struct Shape {
     pub(crate) alternatives: Vec<NodeSet>,
     /// Parts of `a*2&b*3`.
     pub(crate) counted: Vec<(NodeSet, u32)>,
+    /// `--spread-job` takes as many nodes as it may; a part of a constraint that counts does not.
+    pub(crate) as_many: bool,
     /// Whether an empty machine could run it; filled in by the controller.
     pub(crate) feasible: bool,
     /// What an empty machine would give it, where it is feasible; filled in by the controller.
@@ -225,6 +229,11 @@ impl Shape {
         let Some(tasks) = self.tasks_per_socket else { return cpus };
         let asked = tasks.saturating_mul(self.cpus_per_task).max(1);
         cpus.min(asked.saturating_add(usable_threads - 1) / usable_threads * usable_threads)
+    }
+
+    /// For how many GPUs so much free memory is enough. O(1).
+    pub(crate) fn gpus_within(&self, memory: u64) -> u32 {
+        memory.checked_div(self.unit_memory).map_or(u32::MAX, |units| u32::try_from(units).unwrap_or(u32::MAX))
     }
 
     /// How many of a GRES come with each socket, where it is counted so. O(such GRES).

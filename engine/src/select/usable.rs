@@ -22,7 +22,9 @@ pub(crate) fn usable_cpus(
         return 0;
     }
     for &(gres, count) in shape.gres.iter().chain(&shape.gres_least) {
-        if free.gres[index * geometry.n_gres + gres.index()] < count {
+        let units = free.gres[index * geometry.n_gres + gres.index()];
+        let short = geometry.gpus[gres.index()] && shape.gpus_within(free.memory[index]) < count;
+        if units < count || short {
             return 0;
         }
     }
@@ -111,7 +113,9 @@ fn whole_node(geometry: &Geometry, free: &Free, shape: &Shape, index: usize) -> 
         }
         MemoryNeed::Whole => free.memory[index] == geometry.memory[index],
     };
-    if enough_memory { cpus } else { 0 }
+    // With memory by the CPU only CPUs of whole tasks count (cons_tres/job_test.c of 22.05.8, `can_job_run_on_node`; rec r-qos1).
+    let beyond = if matches!(shape.memory, MemoryNeed::PerCpu(_)) { cpus % shape.cpus_per_task.max(1) } else { 0 };
+    if enough_memory { cpus - beyond } else { 0 }
 }
 
 /// CPUs left with CR_Socket when each needs `mb` MB: as many as a socket has are dropped at a time until the rest fits, however few of a

@@ -393,6 +393,10 @@ impl Controller<'_> {
     /// The controller's tick runs the main scheduler.
     pub(crate) fn main_timer(&mut self) {
         let full = self.timers.main_ran(self.now);
+        if full && self.any_limited_array() {
+            // It only wakes the scheduler's thread, and looks who is eligible before that builds its queue (controller.c of 22.05.8).
+            self.forget_begin_times(false);
+        }
         self.run_main(full);
         self.vain.main += u32::from(full);
         if full {

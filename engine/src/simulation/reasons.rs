@@ -28,7 +28,7 @@ impl Controller<'_> {
             .find_map(|(place, shape)| {
                 let mut nodes = shape.eligible.clone();
                 nodes.intersect(&self.up);
-                let fits = shape.feasible && self.selector.fits_in_plan(&self.empty, shape, user, &nodes);
+                let fits = shape.feasible && self.selector.fits_alone(&self.empty, shape, user, &nodes);
                 fits.then(|| (place, Some(self.selector.alone())))
             })
             .unwrap_or((0, None));

@@ -5,7 +5,7 @@ use super::events::Event;
 use super::jobs::Phase;
 use super::{Controller, SECOND, seconds};
 use crate::ids::JobId;
-use crate::job::{EarlierRun, RunEnd};
+use crate::job::{EarlierRun, Job, RunEnd};
 use crate::outcome::JobRecord;
 
 /// The lifetime of a job credential and a second: a requeued job is not eligible before it [s].
@@ -41,8 +41,25 @@ impl Controller<'_> {
         let job = &self.scenario.workload.jobs[id.index()];
         match self.earlier_runs(id).nth(usize::from(run)) {
             Some(earlier) => Run { seconds: earlier.run_time, is_bound: false, returns: true },
-            None => Run { seconds: job.run_time, is_bound: job.run_time_is_bound, returns: false },
+            None => match self.longest_struck(job) {
+                // How long it would have run is unknown, as of any that was preempted last.
+                Some(seconds) => Run { seconds, is_bound: true, returns: false },
+                None => Run { seconds: job.run_time, is_bound: job.run_time_is_bound, returns: false },
+            },
         }
+    }
+
+    /// The longest recorded run that is not repeated here, of a job that was cancelled in the queue after it [s]: its last record tells no
+    /// run time (rec q-mix).
+    fn longest_struck(&self, job: &Job) -> Option<u32> {
+        let (preempts, strikes) = (self.preempt.is_some(), self.agenda.strikes);
+        let runs = job.extra.as_ref().filter(|_| job.cancelled_at != i64::MAX).map(|extra| extra.earlier_runs.iter());
+        let is_struck = |run: &&EarlierRun| match run.ended_by {
+            RunEnd::Requeued => false,
+            RunEnd::Preempted => preempts,
+            RunEnd::NodeFail => strikes,
+        };
+        runs?.filter(is_struck).map(|run| run.run_time).max()
     }
 
     /// How long a run takes [ms]. A trace tells seconds, and cuts both ends off to them: what is lost is drawn, unless the

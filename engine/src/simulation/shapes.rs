@@ -36,7 +36,7 @@ impl Controller<'_> {
             let user = 0;
             shape.idle_suffices = self.selector.idle_suffices(&self.empty, shape);
             shape.alike = self.selector.offers_alike(shape);
-            shape.feasible = self.selector.fits_in_plan(&self.empty, shape, user, &shape.eligible);
+            shape.feasible = self.selector.fits_alone(&self.empty, shape, user, &shape.eligible);
             shape.alone = self.selector.alone();
             if shape.feasible && sizes_count {
                 shape.charged_alone = self.selector.charged_cpus(&self.empty, shape);

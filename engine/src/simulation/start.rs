@@ -6,6 +6,7 @@ use super::{Controller, SECOND, seconds};
 use crate::ablation::{Rule, is_off};
 use crate::cluster::Tres;
 use crate::ids::{JobId, NodeId, PartitionId};
+use crate::moments::RecordedRun;
 use crate::outcome::{JobState, StartedBy};
 use crate::sched::queue::Record;
 use crate::select::allocation::Allocation;
@@ -78,7 +79,9 @@ impl Controller<'_> {
             None => self.scenario.policy.over_time_limit,
         };
         let behind = (seconds(self.now) - start) * SECOND;
-        let recorded = self.timers.recorded_run(id.index());
+        let recorded = self.timers.recorded_run(id.index(), starts);
+        // A requeue that the trace tells of comes when it says.
+        let recorded = recorded.filter(|recorded| recorded.length < RecordedRun::OPEN || !run.returns);
         let natural = match is_off(Rule::EarlyEnds) {
             true => limit_end * SECOND,
             false => {
@@ -92,7 +95,7 @@ impl Controller<'_> {
         let unbounded = run.is_bound && !by_itself;
         let kill = over.filter(|_| !is_off(Rule::TimeLimitKills)).map(|over| self.timers.scan_after(over));
         let kill = kill.into_iter().chain(self.reservation_kill(id)).min();
-        let kill = kill.filter(|_| recorded.is_none());
+        let kill = kill.filter(|_| recorded.is_none_or(|recorded| recorded.length == RecordedRun::OPEN));
         let (end, killed) = match kill {
             Some(kill) if unbounded || kill < natural => (kill, true),
             _ => (natural, recorded.is_some_and(|recorded| recorded.is_killed)),

@@ -263,7 +263,7 @@ impl Controller<'_> {
             self.cancel_never_satisfied();
         }
         if self.waiting.any_limited_array {
-            self.forget_begin_times();
+            self.forget_begin_times(true);
         }
         let held: Vec<JobId> = self.waiting.held.iter().copied().collect();
         let ready: Vec<JobId> = held.into_iter().filter(|&id| self.becomes_independent(id)).collect();
@@ -288,8 +288,9 @@ impl Controller<'_> {
     }
 
     /// Whoever is found at its array's limit after its begin time has none any more, and is eligible anew when there is room
-    /// (job_mgr.c of 22.05.8, `job_array_start_test`). O(waiting jobs).
-    fn forget_begin_times(&mut self) {
+    /// (job_mgr.c of 22.05.8, `job_array_start_test`). A queue build lets its age begin with it before (job_scheduler.c,
+    /// `build_job_queue`), a look at who is eligible does not (`set_job_elig_time`). O(waiting jobs).
+    pub(crate) fn forget_begin_times(&mut self, builds: bool) {
         let at_limit = |id: &&JobId| {
             let array = limited_array(self.job(**id));
             array.is_some_and(|(array, limit)| self.waiting.running_tasks.get(&array).is_some_and(|&n| n >= limit))
@@ -297,7 +298,11 @@ impl Controller<'_> {
         let came = |id: &&JobId| self.own_begin(**id).is_some();
         let lost: Vec<JobId> = self.waiting.held.iter().filter(came).filter(at_limit).copied().collect();
         for id in lost {
+            let ages = builds && !self.scenario.policy.priority.accrue_always && !self.awaits_room_to_accrue(id);
             if let Some(live) = self.live.get_mut(id) {
+                if ages && !live.accrues {
+                    (live.accrue, live.accrues) = (live.begin, true);
+                }
                 live.begin = i64::MIN;
             }
         }
@@ -372,7 +377,8 @@ impl Controller<'_> {
         let of = &jobs[id.index()];
         let behind = jobs.iter().enumerate().skip(id.index() + 1);
         let siblings = behind.take_while(|(_, job)| (job.submit, job.name.id) == (of.submit, of.name.id));
-        let pending = siblings.filter(|&(index, _)| self.live.is_pending(JobId::new(index)));
+        let waits = |id: JobId| self.live.is_pending(id) && !self.has_own_record(id);
+        let pending = siblings.filter(|&(index, _)| waits(JobId::new(index)));
         pending.take(needed as usize).count() == needed as usize
     }
 

@@ -194,6 +194,8 @@ pub struct TraceRequest {
     pub spread: bool,
     /// `--use-min-nodes`.
     pub use_min_nodes: bool,
+    /// The command line says no nodes; the record, which may have them of the partition's `MinNodes`, does.
+    pub nodes_are_recorded: bool,
     /// `-m …:block`.
     pub block_cores: Option<bool>,
     /// `-m plane=n`.
@@ -246,6 +248,7 @@ impl TraceRequest {
             contiguous: false,
             spread: false,
             use_min_nodes: false,
+            nodes_are_recorded: false,
             block_cores: None,
             plane: None,
             switches: None,

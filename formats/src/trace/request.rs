@@ -50,6 +50,7 @@ impl RequestBuilder<'_> {
                 shape_of_totals(&recorded)
             }
         };
+        let says_options = options.is_some();
         let none = Options::default();
         let options = options.unwrap_or(&none);
         let (memory, memory_is_recorded) = match options.memory {
@@ -82,6 +83,7 @@ impl RequestBuilder<'_> {
             contiguous: options.contiguous,
             spread: options.spread,
             use_min_nodes: options.use_min_nodes,
+            nodes_are_recorded: says_options && options.nodes.is_none() && shape.max_nodes.is_some(),
             block_cores: options.block_cores,
             plane: options.plane,
             switches: options.switches,

@@ -23,6 +23,8 @@ pub(super) struct Counts {
     /// Arrays with whose record of a partition the cycle is done: Slurm keeps the tasks in one record, and comes to the next one only
     /// when it has found a place for the one before.
     closed_arrays: std::collections::BTreeSet<(u64, PartitionId)>,
+    /// The array of which a record has just been rejected in a partition: others of it are then passed over there, until a plan or a start.
+    pub(super) rejected: Option<(u64, PartitionId)>,
     /// Arrays at whose record of a partition the cycle is, or was, and whether their tasks may only start now.
     begun_arrays: std::collections::BTreeMap<(u64, PartitionId), bool>,
     /// The task of an array that starts next: a plan uses up none.

@@ -41,30 +41,46 @@ pub(super) fn consider(
     if !in_row && controller.made_room_in_cycle(id) {
         return Next::Record;
     }
-    if !record.kind.task {
-        return look_at(controller, backfill, cycle, record, None);
-    }
     let array = scenario.workload.jobs[id.index()].name.id;
+    // A task that has started before has a record of its own: its array's plans do not count against it.
+    let alone = !record.kind.task || controller.has_own_record(id);
+    let of_array = Some((array, record.partition)).filter(|_| record.kind.task);
+    if of_array.is_some() && of_array == backfill.counts.rejected {
+        if !alone {
+            backfill.counts.close_array(array, record.partition);
+        }
+        return Next::Record;
+    }
+    let planned_before = backfill.counts.planned(record.partition);
+    if alone {
+        backfill.counts.rejected = of_array.or(backfill.counts.rejected);
+        let next = look_at(controller, backfill, cycle, record, None);
+        if !controller.live.is_pending(id) || backfill.counts.planned(record.partition) > planned_before {
+            backfill.counts.rejected = None;
+        }
+        return next;
+    }
     if !backfill.counts.comes_to_task(array, record.partition, controller.array_plan_cap(id)) {
         return Next::Record;
     }
-    let planned = backfill.counts.planned(record.partition);
-    let alone = controller.has_own_record(id);
+    let planned = planned_before;
+    backfill.counts.rejected = of_array;
     let behind = id;
-    let id = if alone { id } else { backfill.counts.next_task(controller, array, id) };
+    let id = backfill.counts.next_task(controller, array, id);
     let record = Record { job: id, ..record };
-    let next = look_at(controller, backfill, cycle, record, Some(array).filter(|_| !alone));
+    let next = look_at(controller, backfill, cycle, record, Some(array));
     if !controller.live.is_pending(id) {
         // The records of other partitions are now of the task that started, not of those still waiting.
         for &partition in controller.partitions(id).iter().filter(|&&partition| partition != record.partition) {
             backfill.counts.close_array(array, partition);
         }
-        backfill.row = Some((array, record.partition)).filter(|_| !alone);
+        backfill.counts.rejected = None;
+        backfill.row = Some((array, record.partition));
         return next;
     }
     let was_planned = backfill.counts.planned(record.partition) > planned;
-    if was_planned && alone {
-        return next;
+    if was_planned {
+        backfill.counts.rejected = None;
     }
     let needed = backfill.counts.tasks_behind_needed(scenario.policy.backfill.max_job_array_resv);
     let has_room_enough = limited_array(&scenario.workload.jobs[id.index()])
@@ -83,7 +99,7 @@ pub(super) fn consider(
 /// Whether the record is the next one of an array of which the cycle tests one task after the other.
 pub(super) fn is_in_row(controller: &Controller<'_>, backfill: &Backfill, record: Record) -> bool {
     let array = controller.scenario.workload.jobs[record.job.index()].name.id;
-    backfill.row == Some((array, record.partition))
+    backfill.row == Some((array, record.partition)) && !(record.kind.task && controller.has_own_record(record.job))
 }
 
 /// One record that the cycle comes to, as far as its array goes. Of the tasks of an array only the first is asked whether limits let it

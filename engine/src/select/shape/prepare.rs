@@ -128,7 +128,13 @@ impl Shape {
             gres.iter_mut().filter(|(gres, _)| *gres == of_socket).for_each(|(_, of_node)| *of_node = count);
         }
         let room_for_tasks = room.max(tasks_room).max(least_tasks.saturating_mul(cpus_per_task));
+        let unit_memory = match memory {
+            _ if select.linear || !select.memory || is_off(Rule::Memory) => 0,
+            Memory::PerGpu(mb) => mb,
+            _ => partition.default_memory_per_gpu.or(select.default_memory_per_gpu).unwrap_or(0),
+        };
         let mut shape = Self {
+            unit_memory,
             eligible: NodeSet::empty(n_nodes),
             tested: NodeSet::empty(n_nodes),
             min_nodes,
@@ -182,6 +188,7 @@ impl Shape {
             over_limit: false,
             alternatives: Vec::new(),
             counted: Vec::new(),
+            as_many: true,
             feasible: false,
             alone: Alone::default(),
             charged_alone: None,
@@ -250,7 +257,8 @@ fn could_have(expr: &FeatureExpr, node: &Node) -> bool {
         FeatureExpr::Unknown(_) => false,
         FeatureExpr::And(parts) => parts.iter().all(|part| could_have(part, node)),
         FeatureExpr::Or(parts) | FeatureExpr::MatchingOr(parts) => parts.iter().any(|part| could_have(part, node)),
-        FeatureExpr::Counted(parts) => parts.iter().any(|(part, _)| could_have(part, node)),
+        // Whoever counts nodes of one kind gets any besides those (`_valid_features`; rec r-qos1).
+        FeatureExpr::Counted(parts) => parts.len() <= 1 || parts.iter().any(|(part, _)| could_have(part, node)),
     }
 }
 

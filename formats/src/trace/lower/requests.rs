@@ -43,10 +43,15 @@ impl<'s> RequestLowering<'s> {
     pub(super) fn request(&mut self, asked: &TraceRequest, about: &mut Remarked<'_>) -> Request {
         let partitions = self.partitions(asked.partitions, about);
         let memory = self.memory(asked, partitions.first().copied());
+        // Who names no nodes is recorded with the least `MinNodes` of the partitions, and may have more (job_mgr.c of 22.05.8, `_valid_job_part`;
+        // rec r-core1, r-qos1).
+        let partition = |id: &PartitionId| self.site.cluster.partitions.get(id.index());
+        let least = partitions.iter().filter_map(partition).map(|partition| partition.min_nodes).min();
+        let is_raised = asked.nodes_are_recorded && least == Some(asked.min_nodes);
         Request {
             partitions,
             min_nodes: asked.min_nodes.max(1),
-            max_nodes: asked.max_nodes.or_else(|| self.most_of_spread(asked)),
+            max_nodes: asked.max_nodes.filter(|_| !is_raised).or_else(|| self.most_of_spread(asked)),
             tasks: asked.tasks,
             cpus_per_task: asked.cpus_per_task.max(1),
             min_cpus: asked.min_cpus.max(1),

@@ -1,0 +1,74 @@
+//! Constraints that count nodes (`-C a*2&b*3`).
+
+use super::Selector;
+use super::pick::Offer;
+use super::shape::Shape;
+
+impl Selector {
+    /// `a*2&b*3`: a start looks for nodes of each part as if they were to give a CPU each, and takes these first for the job
+    /// (`_get_req_features` of 22.05.8; rec r-core1); a plan asks each part, and then the remaining nodes, for all of the job's CPUs (`_try_sched`).
+    pub(super) fn fits_counted(&mut self, shape: &Shape) -> bool {
+        let all = std::mem::take(&mut self.offers);
+        let near = std::mem::take(&mut self.near);
+        let found = self.nodes_of_parts(shape, &all);
+        (self.offers, self.near) = (all, near);
+        let Some(found) = found else { return false };
+        if self.in_plan {
+            self.chosen = found;
+            return true;
+        }
+        let mut left = shape.clone();
+        left.counted.clear();
+        left.required.extend(found.iter().map(|offer| offer.node));
+        left.required.sort_unstable();
+        left.required.dedup();
+        let least = left.required.len() as u32;
+        left.min_nodes = left.min_nodes.max(least);
+        left.spread = left.spread.max(least);
+        left.wanted_nodes = left.wanted_nodes.max(least);
+        left.min_cpus = left.min_cpus.max(least);
+        left.as_many = false;
+        left.wanted_nodes <= left.max_nodes && self.choose_from_offers(&left)
+    }
+
+    /// The nodes of all parts, and in a plan those that the job wants besides.
+    fn nodes_of_parts(&mut self, shape: &Shape, all: &[Offer]) -> Option<Vec<Offer>> {
+        let mut found: Vec<Offer> = Vec::new();
+        let mut part = shape.clone();
+        part.counted.clear();
+        if !self.in_plan {
+            part.required.clear();
+        }
+        // Nor as many as with --spread-job (rec r-gpu1).
+        part.as_many = false;
+        for (nodes, count) in &shape.counted {
+            let is_unused = |offer: &&Offer| found.iter().all(|taken| taken.node != offer.node);
+            self.offers.clear();
+            self.offers.extend(all.iter().filter(|offer| nodes.contains(offer.node)).filter(is_unused));
+            (part.min_nodes, part.wanted_nodes, part.spread) = (*count, *count, *count);
+            if !self.in_plan {
+                part.min_cpus = *count;
+            }
+            if !self.choose_from_offers(&part) {
+                return None;
+            }
+            found.extend_from_slice(&self.chosen);
+        }
+        let n_found = found.len() as u32;
+        if self.in_plan && n_found < shape.wanted_nodes {
+            let is_unused = |offer: &&Offer| found.iter().all(|taken| taken.node != offer.node);
+            self.offers.clear();
+            self.offers.extend(all.iter().filter(is_unused));
+            part.min_nodes = shape.min_nodes.saturating_sub(n_found);
+            part.wanted_nodes = shape.wanted_nodes - n_found;
+            part.max_nodes = shape.max_nodes.saturating_sub(n_found);
+            part.spread = part.min_nodes;
+            if !self.choose_from_offers(&part) {
+                return None;
+            }
+            found.extend_from_slice(&self.chosen);
+        }
+        found.sort_unstable_by_key(|offer| offer.node);
+        Some(found)
+    }
+}
