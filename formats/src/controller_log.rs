@@ -133,7 +133,7 @@ impl ControllerLog {
             Told::Arrives(job) => drop(self.arrivals.insert(job.to_owned(), next)),
             Told::Ends { job, killed } => drop(self.ends.entry(job.to_owned()).or_insert((next, killed))),
             Told::Returns(job) => {
-                // Others ended that run, whose script may yet be reported dead (rec q-mix).
+                // Others ended that run, whose script may yet be reported dead (rec aq-mix).
                 self.ends.remove(job);
                 if self.starts.remove(job).is_some() {
                     self.earlier.entry(job.to_owned()).or_default().push(None);

@@ -22,7 +22,7 @@ impl Controller<'_> {
     }
 
     /// Whether the partition would start the job for nobody of its QOS or its account, though queues are built with it: without
-    /// `EnforcePartLimits` slurmctld looks at its lists only in `select_nodes`, and backfill, before a test, at that of QOS (22.05.8; rec r-sock).
+    /// `EnforcePartLimits` slurmctld looks at its lists only in `select_nodes`, and backfill, before a test, at that of QOS (22.05.8; rec ar-sock).
     /// O(lists of the partition).
     pub(crate) fn partition_denies(&self, id: JobId, partition: PartitionId) -> bool {
         self.partition_denies_qos(id, partition) || self.partition_denies_account(id, partition)

@@ -4,7 +4,7 @@
 
 use crate::association::Limits;
 use crate::cluster::Tres;
-use crate::ids::{JobId, PartitionId};
+use crate::ids::{JobId, PartitionId, QosId};
 use crate::simulation::Controller;
 
 use super::usage::{Held, TresIndex, Used};
@@ -160,6 +160,16 @@ impl Controller<'_> {
 
     /// The same beside a part of what the groups use.
     pub(super) fn counts_keep_limits(&self, id: JobId, partition: PartitionId, held: &Held, beside: Beside) -> bool {
+        self.counts_break(id, partition, held, beside).is_none()
+    }
+
+    /// The QOS whose group limit keeps a job from holding so much, if that is what does.
+    pub(crate) fn qos_in_the_way(&self, id: JobId, partition: PartitionId, held: &Held) -> Option<QosId> {
+        self.counts_break(id, partition, held, Beside::Everything).flatten()
+    }
+
+    /// `Some` if a limit is broken, with the QOS whose group limit it is, if it is one.
+    fn counts_break(&self, id: JobId, partition: PartitionId, held: &Held, beside: Beside) -> Option<Option<QosId>> {
         let job = &self.scenario.workload.jobs[id.index()];
         let (user, account) = (job.user.0, self.account_of(id).0);
         let job_qos = &self.scenario.qos[job.qos.index()];
@@ -181,8 +191,11 @@ impl Controller<'_> {
             let of_user = self.limits.qos_users.get(&(qos.0, user));
             let of_account = self.limits.qos_accounts.get(&(qos.0, account));
             job.keeps_spent = self.scenario.qos[qos.index()].no_decay;
-            let keeps = job.group_keeps(limits, &self.limits.qos[qos.index()], true)
-                && job.keeps(PER_USER, &limits.max_tres_per_user, true, |job, at, most| job.fits(of_user, at, most))
+            if !job.group_keeps(limits, &self.limits.qos[qos.index()], true) {
+                return Some(Some(qos));
+            }
+            let keeps = job
+                .keeps(PER_USER, &limits.max_tres_per_user, true, |job, at, most| job.fits(of_user, at, most))
                 && job.keeps(PER_ACCOUNT, &limits.max_tres_per_account, true, |job, at, most| {
                     job.fits(of_account, at, most)
                 })
@@ -195,7 +208,7 @@ impl Controller<'_> {
                 && job.keeps(LEAST, &limits.min_tres_per_job, true, |job, at, least| job.held.counts[at] >= least)
                 && job.job_keeps(limits);
             if !keeps {
-                return false;
+                return Some(None);
             }
         }
         job.factor = self.limit_factor(id, partition);
@@ -204,9 +217,9 @@ impl Controller<'_> {
             let limits = &self.scenario.associations.rows[at.index()].limits;
             // Group limits hold at every ancestor; a job's own maxima are those of the nearest row that sets them.
             if !job.group_keeps(limits, &self.limits.associations[at.index()], false) || !job.job_keeps(limits) {
-                return false;
+                return Some(None);
             }
         }
-        true
+        None
     }
 }

@@ -23,7 +23,7 @@ pub(crate) enum Room {
     Made,
     /// It would fit without anybody being struck, but for the memory of all CPUs charged: slurmctld goes on as if it started, finds that it got
     /// nothing, and leaves it with a start at second 0 and, if it is a task, a record of its own (node_scheduler.c of 22.05.8, `select_nodes`:
-    /// "Select plugin failed to set job resources"; rec q-sock).
+    /// "Select plugin failed to set job resources"; rec aq-sock).
     Unneeded,
 }
 

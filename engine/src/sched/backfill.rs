@@ -31,7 +31,7 @@ mod running;
 use std::collections::BTreeSet;
 
 use crate::ablation::{Rule, is_off};
-use crate::ids::{JobId, NodeId, PartitionId};
+use crate::ids::{JobId, NodeId, PartitionId, QosId};
 use crate::node_set::NodeSet;
 use crate::policy::BackfillPolicy;
 use crate::select::outlook::Outlook;
@@ -76,6 +76,8 @@ pub(crate) struct Backfill {
     row: Option<(u64, PartitionId)>,
     /// Licences in the plan.
     licenses: LicensePlan,
+    /// With `assoc_limit_stop`: until when [s] a QOS holds back all that come after the job that its group limit kept from starting.
+    qos_held: Vec<(QosId, i64)>,
     /// When the plan in the making would first look different if only time went by [s].
     valid_until: i64,
     /// The last record of the cycle that was stamped as changed, as far as is known: how many it had passed before.
@@ -172,6 +174,7 @@ impl Backfill {
             counts: Counts::default(),
             row: None,
             licenses: LicensePlan::default(),
+            qos_held: Vec::new(),
             valid_until: i64::MAX,
             stamped: None,
             candidates: Candidates::default(),
@@ -269,6 +272,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     backfill.counts = Counts::default();
     backfill.row = None;
     backfill.newcomers.clear();
+    backfill.qos_held.clear();
     note_overdue(controller, backfill);
     running::enter(controller, backfill);
     let must_plan = first_tests::note(controller, backfill);

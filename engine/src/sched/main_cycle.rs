@@ -431,8 +431,15 @@ fn consider(
         let is_open = matches!(opening, Opening::Open { .. });
         let fits = is_open && controller.fits_in_reservation(reservation, shape, user, &scratch.candidates);
         if is_open && !fits && controller.linear_sizes_vary() && shape.size_varies {
-            // Its test whether the job could ever run counts, too.
-            controller.size_becomes(id, shape.charged_alone);
+            // Its test whether the job could ever run counts, too: on the nodes left to the cycle where enough of those are idle, else
+            // on all (node_scheduler.c of 22.05.8, `_pick_best_nodes`; rec ar-lin).
+            let enough = scratch.candidates.intersection_len(&controller.free.idle) >= shape.min_nodes as usize;
+            let of_left = enough && controller.selector.could_fit(&controller.empty, shape, user, &scratch.possible);
+            let charged = match of_left {
+                true => controller.selector.charged_cpus(&controller.empty, shape),
+                false => shape.charged_alone,
+            };
+            controller.size_becomes(id, charged);
         }
         if is_open && !fits && (shape.size_varies || shape.size_grows) {
             // Tasks are laid out, and their CPUs counted, before the memory of all CPUs is asked for.

@@ -6,7 +6,7 @@ use super::shape::Shape;
 
 impl Selector {
     /// `a*2&b*3`: a start looks for nodes of each part as if they were to give a CPU each, and takes these first for the job
-    /// (`_get_req_features` of 22.05.8; rec r-core1); a plan asks each part, and then the remaining nodes, for all of the job's CPUs (`_try_sched`).
+    /// (`_get_req_features` of 22.05.8; rec ar-core1); a plan asks each part, and then the remaining nodes, for all of the job's CPUs (`_try_sched`).
     pub(super) fn fits_counted(&mut self, shape: &Shape) -> bool {
         let all = std::mem::take(&mut self.offers);
         let near = std::mem::take(&mut self.near);
@@ -39,7 +39,7 @@ impl Selector {
         if !self.in_plan {
             part.required.clear();
         }
-        // Nor as many as with --spread-job (rec r-gpu1).
+        // Nor as many as with --spread-job (rec ar-gpu1).
         part.as_many = false;
         for (nodes, count) in &shape.counted {
             let is_unused = |offer: &&Offer| found.iter().all(|taken| taken.node != offer.node);

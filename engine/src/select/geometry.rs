@@ -17,8 +17,10 @@ pub(crate) struct Geometry {
     pub(crate) socket_cores: Vec<u32>,
     /// Logical CPUs that a unit counts for.
     pub(crate) cpus_per_core: Vec<u32>,
-    /// All CPUs of the node.
+    /// All CPUs of the node that jobs may have.
     pub(crate) cpus: Vec<u32>,
+    /// All CPUs of the node, those kept for the system included.
+    pub(crate) all_cpus: Vec<u32>,
     /// All units of the node.
     pub(crate) cores: Vec<u32>,
     /// Memory of the node [MB].
@@ -62,6 +64,7 @@ impl Geometry {
             socket_cores: Vec::new(),
             cpus_per_core: Vec::new(),
             cpus: Vec::new(),
+            all_cpus: Vec::new(),
             cores: Vec::new(),
             memory: Vec::new(),
             gres: Vec::new(),
@@ -106,6 +109,7 @@ impl Geometry {
             geometry.socket_begin.push(geometry.socket_cores.len() as u32);
             geometry.cpus_per_core.push(cpus_per_core);
             geometry.cpus.push(if units > 0 { cpus } else { 0 });
+            geometry.all_cpus.push(node.all_cpus());
             geometry.cores.push(units);
             geometry.memory.push(node.memory_mb);
             for gres in 0..geometry.n_gres {

@@ -7,7 +7,9 @@ use crate::select::shape::Shape;
 /// `LLN`: weight by weight the node with the largest part of its CPUs free, the first of equals, again and again. The search for
 /// the next one ends at the first that beats those before it and has as many CPUs free as the last one taken, though one after it
 /// may have a larger part of its own free (`_eval_nodes_lln` of 22.05.8; rec p-arr); which plays no part where all have as many CPUs.
-/// O(nodes log nodes) there, else O(nodes of a weight × those taken).
+/// Who is looked at is left with no more CPUs than the job could take of it then, and is passed over the next time if these are too
+/// few for the tasks that a node must have room for (`_cpus_to_use`, `_select_cores`; rec ar-cpu).
+/// O(nodes log nodes) where neither matters, else O(nodes of a weight × those taken).
 pub(super) fn least_loaded(
     shape: &Shape,
     offers: &[Offer],
@@ -16,29 +18,50 @@ pub(super) fn least_loaded(
     chosen: &mut Vec<Offer>,
 ) -> bool {
     let all = offers.first().map_or(0, |offer| offer.idle.1);
-    if offers.iter().all(|offer| offer.idle.1 == all) {
-        return ordered(shape, offers, rest, scratch, chosen, |offer| -i64::from(offer.idle.0), false);
+    let any_room_will_do = shape.whole_nodes || shape.room_for_tasks <= 1;
+    if any_room_will_do && offers.iter().all(|offer| offer.idle.1 == all) {
+        let (before, taken, n_before) = (rest.clone(), scratch.taken.clone(), chosen.len());
+        let done = ordered(shape, offers, rest, scratch, chosen, |offer| -i64::from(offer.idle.0), false);
+        // What may be taken never grows from one node to the next if each gives what was left for it (rec ar-site).
+        let as_left = |one: &Offer| one.cpus >= shape.cpus_per_task.max(u32::from(one.kept));
+        let single = before.max_nodes <= 1 || offers.len() <= 1;
+        if single || (done && (before.least_nodes <= 1 || chosen[n_before..].iter().all(as_left))) {
+            return done;
+        }
+        *rest = before;
+        scratch.taken = taken;
+        chosen.truncate(n_before);
     }
     let mut order: Vec<usize> = (0..offers.len()).collect();
     order.sort_by_key(|&position| (offers[position].weight, position));
+    let mut left = offers.to_vec();
+    let part = |one: &Offer, of: &Offer| u32::from(one.idle.0) * u32::from(of.idle.1);
     for alike in order.chunk_by(|&one, &other| offers[one].weight == offers[other].weight) {
         let mut last = None;
         while rest.max_nodes > 0 && !rest.satisfied() {
             let mut best: Option<usize> = None;
             for &position in alike.iter().filter(|&&position| !scratch.taken[position]) {
-                let (offer, part) =
-                    (&offers[position], |one: &Offer, of: &Offer| u32::from(one.idle.0) * u32::from(of.idle.1));
-                if best.is_none_or(|best| part(&offers[best], offer) < part(offer, &offers[best])) {
+                let offer = &mut left[position];
+                if !shape.whole_nodes && offer.cpus < shape.room_for_tasks {
+                    continue;
+                }
+                *offer = rest.allowed(shape, *offer);
+                if offer.cpus == 0 {
+                    continue;
+                }
+                let idle = offer.idle.0;
+                if best.is_none_or(|best| part(&left[best], &left[position]) < part(&left[position], &left[best])) {
                     best = Some(position);
-                    if last == Some(offer.idle.0) {
+                    if last == Some(idle) {
                         break;
                     }
                 }
             }
             let Some(position) = best else { break };
             last = Some(offers[position].idle.0);
-            take(shape, offers, position, rest, scratch, chosen);
+            take(shape, &left, position, rest, scratch, chosen);
         }
     }
+    scratch.left = left;
     rest.satisfied()
 }

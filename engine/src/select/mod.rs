@@ -38,6 +38,8 @@ pub(crate) mod will_run;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 use crate::cluster::Cluster;
 use crate::ids::{GresId, NodeId};
 use crate::node_set::NodeSet;
@@ -166,7 +168,7 @@ impl Selector {
     }
 
     /// As [`Selector::fits`], for a test whether the job would fit if it preempted somebody: it does not ask for the memory of all CPUs
-    /// charged (cons_common/job_test.c of 22.05.8, `_run_now`; rec q-sock). O(as `fits`).
+    /// charged (cons_common/job_test.c of 22.05.8, `_run_now`; rec aq-sock). O(as `fits`).
     pub(crate) fn would_fit(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.finds(free, shape, user, candidates)
     }
@@ -221,10 +223,11 @@ impl Selector {
     /// As [`Selector::fits`], for a test whether the job could run there if nobody else did: it does not ask for the memory of all CPUs
     /// charged (rec h-sock). O(as `fits`).
     pub(crate) fn could_fit(&mut self, empty: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
-        self.by_weight = self.linear;
+        self.by_weight = false;
         self.in_plan = false;
         self.test_only = true;
-        let fits = self.fits_by(empty, shape, user, candidates);
+        let asked = self.as_test_only(shape);
+        let fits = self.fits_by(empty, &asked, user, candidates);
         self.test_only = false;
         fits
     }
@@ -239,7 +242,22 @@ impl Selector {
     /// As [`Selector::fits_in_plan`], whether it fits if nobody else runs: features are counted as at a start. O(as `fits`).
     pub(crate) fn fits_alone(&mut self, empty: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         (self.by_weight, self.in_plan) = (false, false);
-        self.fits_by(empty, shape, user, candidates)
+        let asked = self.as_test_only(shape);
+        self.fits_by(empty, &asked, user, candidates)
+    }
+
+    /// What a test whether the job could ever run asks for: with select/linear no memory (select_linear.c of 22.05.8,
+    /// `_job_count_bitmap`; rec ar-lin). O(1); with select/linear O(shape).
+    pub(crate) fn as_test_only<'s>(&self, shape: &'s Shape) -> Cow<'s, Shape> {
+        match shape.memory {
+            MemoryNeed::NotConsumed(_) => Cow::Borrowed(shape),
+            _ if !self.linear => Cow::Borrowed(shape),
+            _ => {
+                let mut asked = shape.clone();
+                (asked.memory, asked.idle_suffices) = (MemoryNeed::NotConsumed(0), false);
+                Cow::Owned(asked)
+            }
+        }
     }
 
     fn fits_by(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
@@ -350,7 +368,8 @@ impl Selector {
         if shape.strategy == Strategy::LeastLoaded {
             let free_cpus = free.node_cores[index] * self.geometry.cpus_per_core[index];
             let narrow = |cpus: u32| u16::try_from(cpus).unwrap_or(u16::MAX);
-            idle = (narrow(free_cpus), narrow(self.geometry.cpus[index].max(1)));
+            // Of all, those kept for the system included, which are never free (`_eval_nodes_lln`: `node_ptr->cpus`; rec ar-cpu).
+            idle = (narrow(free_cpus), narrow(self.geometry.all_cpus[index].max(1)));
         }
         self.offers.push(Offer { node, cpus, weight, idle, kept, gres });
     }
@@ -432,7 +451,7 @@ impl Selector {
         })
     }
 
-    /// Whether tests prefer nodes that are in use now (`bf_busy_nodes`), as those are where a job completes (rec q-sock). O(nodes) with the option.
+    /// Whether tests prefer nodes that are in use now (`bf_busy_nodes`), as those are where a job completes (rec aq-sock). O(nodes) with the option.
     pub(crate) fn prefer_nodes_in_use(&mut self, now: &Free, completing: &NodeSet, prefer: bool) {
         self.scratch.idle_last.clear();
         if prefer {

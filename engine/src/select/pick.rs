@@ -69,6 +69,8 @@ pub(crate) struct PickScratch {
     order: Vec<usize>,
     pub(super) taken: Vec<bool>,
     kept: Vec<Offer>,
+    /// What the last attempt left of the offers; empty where that is what it took.
+    pub(super) left: Vec<Offer>,
     /// The switch tree, empty without topology/tree.
     pub(super) tree: Tree,
     /// Idle nodes, which come last (`bf_busy_nodes`); empty where they do not.
@@ -123,7 +125,7 @@ pub(crate) fn choose(
     let mut kept = std::mem::take(&mut scratch.kept);
     kept.clear();
     kept.extend_from_slice(offers);
-    cut_to_taken(&mut kept, chosen);
+    cut_to_taken(&mut kept, chosen, &scratch.left);
     let most = kept.iter().map(|offer| scratch.size(offer)).max().unwrap_or(0);
     let mut done = false;
     for count in 1..most {
@@ -146,15 +148,15 @@ pub(crate) fn choose(
         if kept.len() <= shape.min_nodes as usize {
             break;
         }
-        cut_to_taken(&mut kept, chosen);
+        cut_to_taken(&mut kept, chosen, &scratch.left);
     }
     scratch.kept = kept;
     done
 }
 
-/// Leaves nodes the CPUs that a failed attempt took of them. O(taken × log offers).
-fn cut_to_taken(offers: &mut [Offer], taken: &[Offer]) {
-    for offer in taken {
+/// Leaves nodes the CPUs that a failed attempt took or left of them. O(taken × log offers).
+fn cut_to_taken(offers: &mut [Offer], taken: &[Offer], left: &[Offer]) {
+    for offer in taken.iter().chain(left) {
         if let Ok(position) = offers.binary_search_by_key(&offer.node, |kept| kept.node) {
             offers[position].cpus = offers[position].cpus.min(offer.cpus);
         }
@@ -176,6 +178,7 @@ pub(crate) fn choose_at_once(
 /// One attempt with the shape's strategy.
 fn attempt(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickScratch, chosen: &mut Vec<Offer>) -> bool {
     chosen.clear();
+    scratch.left.clear();
     scratch.taken.clear();
     scratch.taken.resize(offers.len(), false);
     let mut rest = Remaining::of(shape);

@@ -4,7 +4,7 @@ use crate::select::pick::Offer;
 use crate::select::shape::Shape;
 
 /// What is still needed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Remaining {
     /// Nodes wanted: the most of a range.
     pub(super) nodes: i64,
@@ -59,9 +59,9 @@ impl Remaining {
         self.cpus <= 0 && self.gres <= 0 && self.suffice(shape, 0)
     }
 
-    /// Takes an offer: as many CPUs as it may, leaving a core's or socket's, or a task's, for each node that the job cannot do
-    /// without; but no fewer than come with the GPUs that it brings (facts 42).
-    pub(super) fn take(&mut self, shape: &Shape, mut offer: Offer) -> Offer {
+    /// An offer, cut to as many CPUs as the job may take of it: it leaves a core's or socket's, or a task's, for each node that it
+    /// cannot do without; but no fewer than come with the GPUs that it brings (facts 42).
+    pub(super) fn allowed(&self, shape: &Shape, mut offer: Offer) -> Offer {
         if !shape.whole_nodes {
             let reserved = (self.least_nodes - 1).max(0) * i64::from(shape.cpus_per_task.max(u32::from(offer.kept)));
             let with_units = i64::from(shape.unit_cpus()) * i64::from(offer.gres).min(self.gres.max(1));
@@ -69,9 +69,15 @@ impl Remaining {
             let allowed = self.cpus - reserved;
             if offered > allowed {
                 // The least is given though the partition's cap leaves fewer (facts 50).
-                offer.cpus = allowed.max(least).max(with_units.min(offered)) as u32;
+                offer.cpus = allowed.max(least).max(with_units.min(offered)).max(0) as u32;
             }
         }
+        offer
+    }
+
+    /// Takes an offer, as far as it is [`Remaining::allowed`].
+    pub(super) fn take(&mut self, shape: &Shape, offer: Offer) -> Offer {
+        let offer = self.allowed(shape, offer);
         self.cpus -= i64::from(offer.cpus);
         self.gres -= i64::from(offer.gres);
         self.nodes -= 1;

@@ -71,6 +71,8 @@ pub(crate) fn usable_cpus(
         MemoryNeed::PerUnit(..) => cpus,
         MemoryNeed::Whole if free.memory[index] < geometry.memory[index] => 0,
         MemoryNeed::Whole => cpus,
+        // No node is looked at without memory for the fewest CPUs (`_verify_node_state`; rec ar-cpu).
+        MemoryNeed::PerCpu(mb) if mb.saturating_mul(u64::from(shape.min_cpus_per_node)) > free.memory[index] => 0,
         MemoryNeed::PerCpu(mb) => {
             if unit == ConsumableUnit::Socket {
                 of_sockets_with_memory(geometry, free, shape, node, (cpus, mb))
@@ -113,7 +115,7 @@ fn whole_node(geometry: &Geometry, free: &Free, shape: &Shape, index: usize) -> 
         }
         MemoryNeed::Whole => free.memory[index] == geometry.memory[index],
     };
-    // With memory by the CPU only CPUs of whole tasks count (cons_tres/job_test.c of 22.05.8, `can_job_run_on_node`; rec r-qos1).
+    // With memory by the CPU only CPUs of whole tasks count (cons_tres/job_test.c of 22.05.8, `can_job_run_on_node`; rec ar-qos1).
     let beyond = if matches!(shape.memory, MemoryNeed::PerCpu(_)) { cpus % shape.cpus_per_task.max(1) } else { 0 };
     if enough_memory { cpus - beyond } else { 0 }
 }

@@ -5,6 +5,7 @@ use super::events::Event;
 use super::jobs::Phase;
 use super::{Controller, SECOND, seconds};
 use crate::ids::{JobId, NodeId};
+use crate::job::JobPart;
 use crate::outcome::JobState;
 
 /// From a job's end to its nodes' answer, without an Epilog [ms] (recordings need 20 to 50 ms: docs/FIDELITY.md, facts 52).
@@ -97,7 +98,9 @@ impl Controller<'_> {
         let spread = if n_nodes > 64 { 2 * n_nodes } else { 0 };
         // Whose step still runs when it is signalled answers later, and asks for the main scheduler at once (slurmd's req.c and
         // proc_req.c of 22.05.8), unless `defer`.
-        let is_signalled = how != RunEnded::Itself;
+        // Of a heterogeneous job only the first component runs a script (rec aq-mix).
+        let has_script = !matches!(job.name.part, JobPart::Component(component) if component > 0);
+        let is_signalled = how != RunEnded::Itself && has_script;
         let alone = self.timers.recorded_answer().unwrap_or(COMPLETING_MS);
         let min_interval = (self.scenario.policy.main.sched_min_interval_us / 1000) as i64;
         let mut recorded_struck = || self.timers.recorded_answer_to_signal(self.now, min_interval);

@@ -54,7 +54,8 @@ impl Controller<'_> {
         let user = self.job(id).user.0;
         let mut idle = shape.eligible.clone();
         idle.intersect(&self.up);
-        let fits = self.selector.fits(&self.free, shape, user, &idle);
+        let asked = self.selector.as_test_only(shape);
+        let fits = self.selector.fits(&self.free, &asked, user, &idle);
         if fits { self.selector.charged_cpus(&self.free, shape) } else { None }
     }
 
@@ -102,7 +103,7 @@ impl Controller<'_> {
             }
         }
         // Nodes that have what it asks for are looked at in those tried before, too, though it could not run there: those of higher
-        // tiers, then those named before (rec j-mix, q-gpu).
+        // tiers, then those named before (rec j-mix, aq-gpu).
         let mut in_order: Vec<_> = self.partitions(id).iter().copied().zip(shapes.iter()).collect();
         in_order.sort_by_key(|&(partition, _)| std::cmp::Reverse(tier(partition)));
         let last = tried.and_then(|(partition, _)| in_order.iter().position(|&(other, _)| other == partition));

@@ -50,7 +50,7 @@ impl Controller<'_> {
     }
 
     /// The longest recorded run that is not repeated here, of a job that was cancelled in the queue after it [s]: its last record tells no
-    /// run time (rec q-mix).
+    /// run time (rec aq-mix).
     fn longest_struck(&self, job: &Job) -> Option<u32> {
         let (preempts, strikes) = (self.preempt.is_some(), self.agenda.strikes);
         let runs = job.extra.as_ref().filter(|_| job.cancelled_at != i64::MAX).map(|extra| extra.earlier_runs.iter());

@@ -146,10 +146,10 @@ fn a_preempted_heterogeneous_job_goes_as_a_whole() {
          set preempt=partition preempt_mode=cancel
          job 1+0 p=low n=4 run=1000 t=60
          job 1+1 p=low n=4 run=1000 t=60
-         job 2 at=100 p=high n=4 run=50 t=10",
+         job 2 at=100 p=high N=2 n=8 run=50 t=10",
         "1+0  0    0..32        100..131     PREEMPTED  n1  backfill
          1+1  0    1+0.start+0  1+0.end+0    PREEMPTED  n2  backfill
-         2    100  1+0.end+0..5 +50          COMPLETED  n1  *",
+         2    100  1+0.end+0..5 +50          COMPLETED  n1,n2  *",
     );
 }
 

@@ -185,7 +185,7 @@ impl RequestBuilder<'_> {
         };
         if options.overcommit {
             // A CPU of each node is asked for, however many tasks share it, and a node gives one task its CPUs (slurm_opt.c, dist_tasks.c of 22.05.8;
-            // rec r-qos2, r-core2).
+            // rec ar-qos2, ar-core2).
             shape.tasks = shape.min_nodes.max(spread).max(1);
             shape.min_cpus = shape.min_nodes.max(1);
         }

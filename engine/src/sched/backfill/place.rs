@@ -1,6 +1,7 @@
 //! Where and when one job could run: start it if that is now, else plan it. Source: slurm-semantics 3.4, 3.6 step 9.
 
 use crate::ablation::{Rule, is_off};
+use crate::ids::QosId;
 use crate::outcome::StartedBy;
 use crate::policy::SlurmVersion;
 use crate::preempt::make_room::Room;
@@ -19,7 +20,8 @@ use crate::sched::queue::Record;
 /// What came of starting a job now.
 enum Attempt {
     Started,
-    Limited,
+    /// By the group limit of a QOS, if it is one.
+    Limited(Option<QosId>),
     /// Room is made for it, as limits allow.
     MakesRoom,
     /// As if it had started at second 0 ([`Room::Unneeded`]).
@@ -91,6 +93,10 @@ fn find_place(
     let is_component = controller.hetjobs.is_some() && crate::sched::main_cycle::is_component(controller, id);
     let others = if is_component { hetjobs::earliest(controller, id) } else { None };
     let mut try_from = others.map_or(now, |latest| latest.max(now));
+    // Nobody of a QOS whose group limit kept a job from starting is tried before that job's plan.
+    let qos = [Some(scenario.workload.jobs[id.index()].qos), partition.qos];
+    let held = backfill.qos_held.iter().filter(|(of, _)| qos.contains(&Some(*of))).map(|held| held.1);
+    try_from = held.fold(try_from, i64::max);
     let looks_at_tries = looks_at_tries(controller);
     let is_tried_beyond = scenario.policy.version >= SlurmVersion::V24_11;
     let mut tested = false;
@@ -272,10 +278,11 @@ fn find_place(
                         }
                         return Next::Record;
                     }
-                    Attempt::Limited if scenario.policy.main.assoc_limit_stop => {
+                    Attempt::Limited(by) if scenario.policy.main.assoc_limit_stop => {
                         start = later.unwrap_or(now + LIMITED_RETRY_SECONDS);
+                        backfill.qos_held.extend(by.map(|qos| (qos, start)));
                     }
-                    Attempt::Limited => return Next::Record,
+                    Attempt::Limited(_) => return Next::Record,
                     // Limits have been asked; what they would say of the plan is the same.
                     Attempt::MakesRoom => within_limits = true,
                     Attempt::AtZero => {
@@ -407,7 +414,7 @@ fn start_now(
     let may_be_tested = controller.limits_allow_test(record.job, record.partition);
     if shape.exclusive_partition && !shape.whole_nodes && controller.is_planned_in_parts(record.job) {
         if !may_be_tested {
-            return Attempt::Limited;
+            return Attempt::Limited(None);
         }
         // From now on it is one of whole nodes.
         controller.tested_in(record.job, record.partition);
@@ -424,11 +431,11 @@ fn start_now(
             controller.size_becomes(record.job, controller.selector.short_of_memory);
         }
         if !may_be_tested && controller.preempt.is_some() {
-            return Attempt::Limited;
+            return Attempt::Limited(None);
         }
         return match controller.make_room(record.job, record.partition, shape, &backfill.usable) {
             Room::None => Attempt::Busy,
-            Room::Limited => Attempt::Limited,
+            Room::Limited => Attempt::Limited(None),
             Room::Made => Attempt::MakesRoom,
             Room::Unneeded => Attempt::AtZero,
         };
@@ -441,7 +448,8 @@ fn start_now(
         let billing = controller.billing(record.partition, &allocation);
         let counts = controller.allocated_counts(record.job, &allocation, billing);
         if !may_be_tested || !controller.limits_allow_counts(record.job, record.partition, &counts) {
-            return Attempt::Limited;
+            let by = may_be_tested.then(|| controller.qos_in_the_way(record.job, record.partition, &counts)).flatten();
+            return Attempt::Limited(by);
         }
     }
     controller.start(record, allocation, StartedBy::Backfill);

@@ -80,11 +80,12 @@ impl Shape {
             room = room.max(min_cpus);
         }
         min_cpus = min_cpus.max(min_nodes);
-        let strategy = if request.spread {
+        // select/linear knows nothing of --spread-job, least loaded nodes and serial jobs (src; rec ar-lin).
+        let strategy = if request.spread && !select.linear {
             Strategy::Spread
-        } else if select.least_loaded_nodes || partition.least_loaded_nodes {
+        } else if (select.least_loaded_nodes || partition.least_loaded_nodes) && !select.linear {
             Strategy::LeastLoaded
-        } else if select.pack_serial_at_end && min_cpus == 1 && max_nodes == 1 {
+        } else if select.pack_serial_at_end && min_cpus == 1 && max_nodes == 1 && !select.linear {
             Strategy::SerialAtEnd
         } else if select.topology_tree
             && !cluster.switches.is_empty()
@@ -257,7 +258,7 @@ fn could_have(expr: &FeatureExpr, node: &Node) -> bool {
         FeatureExpr::Unknown(_) => false,
         FeatureExpr::And(parts) => parts.iter().all(|part| could_have(part, node)),
         FeatureExpr::Or(parts) | FeatureExpr::MatchingOr(parts) => parts.iter().any(|part| could_have(part, node)),
-        // Whoever counts nodes of one kind gets any besides those (`_valid_features`; rec r-qos1).
+        // Whoever counts nodes of one kind gets any besides those (`_valid_features`; rec ar-qos1).
         FeatureExpr::Counted(parts) => parts.len() <= 1 || parts.iter().any(|(part, _)| could_have(part, node)),
     }
 }

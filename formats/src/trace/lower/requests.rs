@@ -44,7 +44,7 @@ impl<'s> RequestLowering<'s> {
         let partitions = self.partitions(asked.partitions, about);
         let memory = self.memory(asked, partitions.first().copied());
         // Who names no nodes is recorded with the least `MinNodes` of the partitions, and may have more (job_mgr.c of 22.05.8, `_valid_job_part`;
-        // rec r-core1, r-qos1).
+        // rec ar-core1, ar-qos1).
         let partition = |id: &PartitionId| self.site.cluster.partitions.get(id.index());
         let least = partitions.iter().filter_map(partition).map(|partition| partition.min_nodes).min();
         let is_raised = asked.nodes_are_recorded && least == Some(asked.min_nodes);
@@ -83,7 +83,7 @@ impl<'s> RequestLowering<'s> {
     }
 
     /// `--spread-job` without a number of nodes may have one for each task, of all that the cluster has: also where the partition allows fewer,
-    /// and it then waits for ever (job_mgr.c of 22.05.8, `_copy_job_desc_to_job_record`; rec q-sock).
+    /// and it then waits for ever (job_mgr.c of 22.05.8, `_copy_job_desc_to_job_record`; rec aq-sock).
     fn most_of_spread(&self, asked: &TraceRequest) -> Option<u32> {
         let nodes = u32::try_from(self.site.cluster.nodes.len()).unwrap_or(u32::MAX);
         (asked.spread && asked.tasks > 0).then(|| nodes.min(asked.tasks))
