@@ -200,6 +200,16 @@ fn a_script_of_commands_gives_the_tree_that_it_would_make() {
 }
 
 #[test]
+fn a_command_changes_of_amounts_only_those_that_it_names() {
+    let (_, qos, said) = read_and_lower(
+        "add qos high MaxTRESPerUser=cpu=36,mem=2T\nmodify qos high set MaxTRESPerUser=node=5,mem=-1\nmodify qos high set MaxJobs=3\n",
+    );
+    assert_eq!(said, "");
+    let high = qos.iter().find(|qos| qos.name == "high").unwrap();
+    assert_eq!(high.limits.max_tres_per_user, [(Tres::Cpu, 36), (Tres::Node, 5)]);
+}
+
+#[test]
 fn a_script_after_a_dump_adds_what_the_dump_leaves_out() {
     let (alone, ..) = read_and_lower(DUMP);
     let (tree, qos, _) = read_and_lower(&format!("{DUMP}add qos high priority=7\nadd account acct1 fairshare=2\n"));

@@ -308,7 +308,9 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
             // Jobs that could never start were submitted, and are not in its sacct.
             "s-dep" | "n-smt" => found.cycles / 50,
             // Submissions were refused: dozens, a dozen.
-            "g-mix" | "i-gpu" | "i-topo" | "m-pre" | "m-topo" | "o-pre" | "p-qos" | "p-site" | "aq-site" => found.cycles / 25,
+            "g-mix" | "i-gpu" | "i-topo" | "m-pre" | "m-topo" | "o-pre" | "p-qos" | "p-site" | "aq-site" => {
+                found.cycles / 25
+            }
             // Or one waits beyond its partition's bounds: something stamps it now and then.
             "h-cpu" | "h-mix" | "j-pre" | "m-core" | "m-core-a3" | "ar-sock" => found.cycles / 40,
             // The same, for hours after the last end; not one of these cycles lies before.

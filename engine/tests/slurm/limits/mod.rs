@@ -238,3 +238,26 @@ fn beyond_the_partitions_limit_jobs_are_planned_for_that() {
          3  10  10..24       +900  *  n1  backfill",
     );
 }
+
+/// Without `EnforcePartLimits` queues hold the job all the same: backfill does not ask its account before it plans, and plans it from
+/// now on in every cycle (docs/FIDELITY.md, facts 79).
+#[test]
+fn a_job_whose_account_is_refused_keeps_nodes_for_itself_in_vain() {
+    expect(
+        "node n[1-2] cores=4
+         account x
+         account y
+         user a account=x
+         user b account=y
+         partition p allow_accounts=y
+         set bf_interval=30
+         job 1 user=b n=4 run=1000 t=30
+         job 2 user=b N=2 n=8 run=100 t=30 at=5
+         job 3 user=a n=4 run=100 t=60 at=10 nice=-100
+         job 4 user=b n=4 run=100 t=10 at=100",
+        "1  0    0..4        +1000  COMPLETED  n1     *
+         2  5    1.end+0..5  +100   COMPLETED  n1,n2  *
+         3  10   -           -      PENDING    -      -
+         4  100  2.end+0..5  +100   COMPLETED  *      main",
+    );
+}

@@ -309,6 +309,18 @@ fn directives_in_the_script_show_in_the_recorded_request() {
 }
 
 #[test]
+fn overcommit_asks_for_a_cpu_a_node_and_nodes_that_only_the_record_names_are_known() {
+    let line = "sbatch -N 2 -n 9 --ntasks-per-socket=2 --overcommit job.sh";
+    let shared = trace(&with(&[("SubmitLine", line), ("ReqTRES", "cpu=2,node=2")]));
+    let asked = request(&shared, 0);
+    assert_eq!((asked.min_nodes, asked.tasks, asked.min_cpus, asked.ntasks_per_socket), (2, 2, 2, None));
+    let raised = trace(&with(&[("SubmitLine", "sbatch -n 24 job.sh"), ("ReqTRES", "cpu=24,node=2")]));
+    assert!(request(&raised, 0).nodes_are_recorded);
+    let named = trace(&with(&[("SubmitLine", "sbatch -N 2 -n 24 job.sh"), ("ReqTRES", "cpu=24,node=2")]));
+    assert!(!request(&named, 0).nodes_are_recorded);
+}
+
+#[test]
 fn sbatch_asks_for_no_more_nodes_than_tasks() {
     let nodes = |line: &str, recorded: &str| {
         let trace = trace(&with(&[("SubmitLine", line), ("ReqTRES", recorded)]));
