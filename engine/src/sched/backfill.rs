@@ -472,8 +472,11 @@ fn draw(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut Cy
         let id = record.job;
         for reservation in controller.drawn_by(id) {
             controller.draw(id, reservation);
-            if controller.limits_allow_test(id, record.partition)
-                && controller.partition_allows(id, record.partition)
+            let is_denied = controller.partition_denies_qos(id, record.partition);
+            if is_denied {
+                record::note_refusal(controller, backfill, cycle);
+            } else if controller.limits_allow_test(id, record.partition)
+                && controller.partition_is_open(id, record.partition)
                 && controller.licenses_free(id)
             {
                 let shapes = controller.take_shapes_of_plan(id);

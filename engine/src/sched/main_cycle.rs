@@ -476,7 +476,6 @@ fn consider(
                 Room::Limited if !controller.scenario.policy.main.assoc_limit_stop => Tried::Passes,
                 // Room that is being made is not there yet: the job is treated as any other that does not fit.
                 Room::Limited | Room::Made | Room::Unneeded => {
-                    scratch.stamped |= room == Room::Unneeded;
                     fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes))
                 }
             }

@@ -25,7 +25,14 @@ pub(super) fn least_loaded(
         // What may be taken never grows from one node to the next if each gives what was left for it (rec ar-site).
         let as_left = |one: &Offer| one.cpus >= shape.cpus_per_task.max(u32::from(one.kept));
         let single = before.max_nodes <= 1 || offers.len() <= 1;
-        if single || (done && (before.least_nodes <= 1 || chosen[n_before..].iter().all(as_left))) {
+        let most: u64 = {
+            let mut cpus: Vec<u32> = offers.iter().map(|offer| offer.cpus).collect();
+            cpus.sort_unstable_by(|a, b| b.cmp(a));
+            cpus.iter().take(usize::try_from(before.max_nodes).unwrap_or(0)).map(|&cpus| u64::from(cpus)).sum()
+        };
+        // Nor does another way help where all that could be taken is too little.
+        let too_few = u64::try_from(before.cpus).is_ok_and(|wanted| most < wanted);
+        if single || too_few || (done && (before.least_nodes <= 1 || chosen[n_before..].iter().all(as_left))) {
             return done;
         }
         *rest = before;

@@ -117,7 +117,7 @@ fn whole_node(geometry: &Geometry, free: &Free, shape: &Shape, index: usize) -> 
     };
     // With memory by the CPU only CPUs of whole tasks count (cons_tres/job_test.c of 22.05.8, `can_job_run_on_node`; rec ar-qos1).
     let beyond = if matches!(shape.memory, MemoryNeed::PerCpu(_)) { cpus % shape.cpus_per_task.max(1) } else { 0 };
-    if enough_memory { cpus - beyond } else { 0 }
+    if enough_memory && cpus - beyond >= shape.room_for_tasks { cpus - beyond } else { 0 }
 }
 
 /// CPUs left with CR_Socket when each needs `mb` MB: as many as a socket has are dropped at a time until the rest fits, however few of a

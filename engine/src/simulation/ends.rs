@@ -38,9 +38,12 @@ impl Controller<'_> {
     /// The event of a run's end; void if that run has ended before.
     pub(super) fn run_ends(&mut self, id: JobId, killed: bool, starts: u16) {
         if self.is_running(id, starts) {
-            // The scan looks at preempted jobs first (job_mgr.c of 22.05.8, `job_time_limit`).
-            if killed && self.live.get(id).is_some_and(|live| live.warned) {
-                return self.grace_over(id, starts);
+            // The scan looks at preempted jobs first (job_mgr.c of 22.05.8, `job_time_limit`), who have until their grace is over.
+            if let Some(live) = self.live.get(id).filter(|live| killed && live.warned) {
+                if live.expected_end <= seconds(self.now) {
+                    self.grace_over(id, starts);
+                }
+                return;
             }
             self.end_run(id, if killed { RunEnded::TimeLimit } else { RunEnded::Itself });
         }

@@ -308,8 +308,8 @@ impl Controller<'_> {
                 live.priority = priority;
             }
             let (request, holder) = (self.job(id).request, self.holder(id));
-            let denied = self.partition_denies(id, partition);
-            let kind = Kind { out: !self.partition_limits_allow(id, partition), denied, ..self.kind(id) };
+            let (out, denied) = self.keeps_out(id, partition);
+            let kind = Kind { out, denied, ..self.kind(id) };
             let first = if kind.task { self.first_task(id) } else { id };
             self.queue.push(Record::new((id, first, request, holder, kind), (position, partition), (tier, priority)));
         }
@@ -346,10 +346,18 @@ impl Controller<'_> {
         }
     }
 
-    /// How many of its partitions keep a job out by their limits, and how many refuse it by their lists. O(partitions).
+    /// How many of its partitions keep a job out by their limits, and how many others refuse it by their lists. O(partitions).
     pub(super) fn kept_out_of(&self, id: JobId) -> (usize, usize) {
-        let count = |is_so: &dyn Fn(PartitionId) -> bool| self.partitions(id).iter().filter(|&&it| is_so(it)).count();
-        (count(&|it| !self.partition_limits_allow(id, it)), count(&|it| self.partition_denies(id, it)))
+        let kept = self.partitions(id).iter().map(|&partition| self.keeps_out(id, partition));
+        kept.fold((0, 0), |(out, denied), (is_out, is_denied)| {
+            (out + usize::from(is_out), denied + usize::from(is_denied))
+        })
+    }
+
+    /// Whether a partition keeps a job out by its limits, or else refuses it by its lists. O(lists of the partition).
+    fn keeps_out(&self, id: JobId, partition: PartitionId) -> (bool, bool) {
+        let out = !self.partition_limits_allow(id, partition);
+        (out, !out && self.partition_denies(id, partition))
     }
 
     /// A test of when and where would have charged the waiting job so many CPUs: its size factor uses them from the next

@@ -73,29 +73,30 @@ impl Controller<'_> {
         self.running.insert(moment, id, node, ranges);
         let Some(live) = self.live.get(id) else { return };
         self.node_jobs.insert(&self.selector.geometry, moment, id, &live.allocation);
-        let starts = live.starts;
+        let (starts, limit_seconds) = (live.starts, live.limit_seconds);
         let over = match self.scenario.cluster.partitions[partition.index()].over_time_limit {
             Some(minutes) => Some(minutes),
             None => self.scenario.policy.over_time_limit,
         };
         let behind = (seconds(self.now) - start) * SECOND;
+        let over = over.map(|minutes| limit_end + i64::from(minutes) * 60);
+        let kill = over.filter(|_| !is_off(Rule::TimeLimitKills)).map(|over| self.timers.scan_after(over));
+        let kill = kill.into_iter().chain(self.reservation_kill(id)).min();
+        let is_open = |recorded: &RecordedRun| recorded.length == RecordedRun::OPEN;
+        // A requeue that the trace tells of comes when it says; nor does a run go on for ever.
         let recorded = self.timers.recorded_run(id.index(), starts);
-        // A requeue that the trace tells of comes when it says.
-        let recorded = recorded.filter(|recorded| recorded.length < RecordedRun::OPEN || !run.returns);
+        let recorded = recorded.filter(|recorded| !is_open(recorded) || (kill.is_some() && !run.returns));
         let natural = match is_off(Rule::EarlyEnds) {
             true => limit_end * SECOND,
             false => {
-                let drawn = || self.run_ms(id, run, live.limit_seconds, behind);
+                let drawn = || self.run_ms(id, run, limit_seconds, behind);
                 self.now - behind + recorded.map_or_else(drawn, |recorded| recorded.length)
             }
         };
-        let over = over.map(|minutes| limit_end + i64::from(minutes) * 60);
         // Who ends by itself in the second after its limit is TIMEOUT as well (job_mgr.c of 22.05.8, `_job_complete`).
         let by_itself = over.is_some_and(|over| (0..=1).contains(&(start + i64::from(run.seconds) - over)));
         let unbounded = run.is_bound && !by_itself;
-        let kill = over.filter(|_| !is_off(Rule::TimeLimitKills)).map(|over| self.timers.scan_after(over));
-        let kill = kill.into_iter().chain(self.reservation_kill(id)).min();
-        let kill = kill.filter(|_| recorded.is_none_or(|recorded| recorded.length == RecordedRun::OPEN));
+        let kill = kill.filter(|_| recorded.as_ref().is_none_or(is_open));
         let (end, killed) = match kill {
             Some(kill) if unbounded || kill < natural => (kill, true),
             _ => (natural, recorded.is_some_and(|recorded| recorded.is_killed)),

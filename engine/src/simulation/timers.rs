@@ -198,7 +198,7 @@ impl Timers {
     /// The recorded run of a job that starts for the so manieth time; if others ended it, it has no end of its own.
     pub(crate) fn recorded_run(&self, job: usize, starts: u16) -> Option<RecordedRun> {
         let runs = self.moments.runs.get(job)?;
-        let of_start = runs.get(usize::from(starts.max(1)) - 1).or(runs.last())?;
+        let of_start = runs.get(usize::from(starts.max(1)) - 1).or(runs.last().filter(|run| run.is_some()))?;
         Some(of_start.unwrap_or(RecordedRun { length: RecordedRun::OPEN, is_killed: false }))
     }
 

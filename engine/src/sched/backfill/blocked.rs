@@ -58,7 +58,6 @@ impl Blocked {
             && shape.eligible.is_subset(&controller.up)
             && scenario.workload.requests[record.request.index()].licenses.is_empty()
             && controller.partition_allows(record.job, record.partition)
-            && !controller.partition_denies_account(record.job, record.partition)
             && others.map(|(_, other)| &other.nodes).all(|other| !other.intersects(nodes));
         *by = blocks.then_some(record.request);
     }

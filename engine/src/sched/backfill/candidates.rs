@@ -76,8 +76,8 @@ struct Verdict {
 /// Prepares the search; there is none if the cycle `must_plan`. O(waiting requests × nodes freed since the last cycle), more for requests that fit.
 pub(super) fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle, must_plan: bool) {
     let candidates = &mut backfill.candidates;
-    // Preemption makes room where none is free; a plan of a component is read by its siblings, in the next cycle too; and a
-    // plan may say how large the job is.
+    // Preemption makes room where none is free; a plan of a component is read by its siblings, in the next cycle too; a
+    // plan may say how large the job is; and whoever a partition's lists refuse is stamped when the cycle comes to it.
     let plans_are_read = must_plan
         || controller.preempt.is_some()
         || controller.components_wait()

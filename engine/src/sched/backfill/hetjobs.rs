@@ -252,6 +252,10 @@ fn allocate(controller: &mut Controller<'_>, record: Record, taken: &NodeSet) ->
     if !controller.licenses_free(id) || !controller.limits_allow_test(id, partition) {
         return None;
     }
+    if controller.partition_denies(id, partition) {
+        controller.timers.changed(controller.now);
+        return None;
+    }
     let user = controller.scenario.workload.jobs[id.index()].user.0;
     controller.tested_in(id, partition);
     let shapes = controller.take_shapes_of(record.job);

@@ -280,17 +280,17 @@ fn find_place(
                     }
                     Attempt::Limited(by) if scenario.policy.main.assoc_limit_stop => {
                         start = later.unwrap_or(now + LIMITED_RETRY_SECONDS);
+                        if later.is_none() {
+                            // That moves with time, and so does whoever it holds back.
+                            backfill.valid_until = now;
+                        }
                         backfill.qos_held.extend(by.map(|qos| (qos, start)));
                     }
                     Attempt::Limited(_) => return Next::Record,
                     // Limits have been asked; what they would say of the plan is the same.
                     Attempt::MakesRoom => within_limits = true,
-                    Attempt::AtZero => {
-                        // Its plan is all over: of it the table keeps the least that it can.
-                        (within_limits, start) = (true, 0);
-                        backfill.stamped = Some(cycle.passed);
-                        backfill.valid_until = now;
-                    }
+                    // Its plan is all over: of it the table keeps the least that it can.
+                    Attempt::AtZero => (within_limits, start) = (true, 0),
                     // It fits if it shares with nobody, and does share: its plan goes with the time.
                     Attempt::Busy if shape.unshared.is_some() => backfill.valid_until = now,
                     Attempt::Busy => {}

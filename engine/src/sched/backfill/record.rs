@@ -44,7 +44,7 @@ pub(super) fn consider(
     let array = scenario.workload.jobs[id.index()].name.id;
     // A task that has started before has a record of its own: its array's plans do not count against it.
     let alone = !record.kind.task || controller.has_own_record(id);
-    let of_array = Some((array, record.partition)).filter(|_| record.kind.task);
+    let of_array = Some((array, record.partition)).filter(|_| record.kind.task && is_asked(controller, record));
     if of_array.is_some() && of_array == backfill.counts.rejected {
         if !alone {
             backfill.counts.close_array(array, record.partition);
@@ -64,7 +64,7 @@ pub(super) fn consider(
         return Next::Record;
     }
     let planned = planned_before;
-    backfill.counts.rejected = of_array;
+    backfill.counts.rejected = of_array.or(backfill.counts.rejected);
     let behind = id;
     let id = backfill.counts.next_task(controller, array, id);
     let record = Record { job: id, ..record };
@@ -94,6 +94,13 @@ pub(super) fn consider(
         backfill.row = Some((array, record.partition));
     }
     next
+}
+
+/// Whether the cycle comes as far as its array with the record: lists of QOS and limits are asked before. O(depth of the tree).
+fn is_asked(controller: &Controller<'_>, record: Record) -> bool {
+    let (id, partition) = (record.job, record.partition);
+    let limit_stop = controller.scenario.policy.main.assoc_limit_stop;
+    !controller.partition_denies_qos(id, partition) && (limit_stop || controller.limits_allow_test(id, partition))
 }
 
 /// Whether the record is the next one of an array of which the cycle tests one task after the other.

@@ -11,11 +11,15 @@ pub(crate) struct NodeNeed {
     room_per_node: u32,
     most_of_whole: Option<u32>,
     memory: MemoryNeed,
+    unit_memory: u64,
     gres: Vec<(GresId, u32)>,
+    gres_least: Vec<(GresId, u32)>,
     gres_of_socket: Vec<(GresId, u32)>,
     exclusive_user: bool,
     asks_for_user: bool,
     exclusive_partition: bool,
+    /// CPUs of whole tasks only count, though it takes whole nodes.
+    whole_tasks: Option<u32>,
     /// `None` if it takes whole nodes with all of their CPUs.
     tasks: Option<TaskNeed>,
 }
@@ -48,11 +52,15 @@ impl Shape {
             room_per_node: self.room_per_node,
             most_of_whole: self.most_of_whole,
             memory: self.memory,
+            unit_memory: self.unit_memory,
             gres: self.gres.clone(),
+            gres_least: self.gres_least.clone(),
             gres_of_socket: self.gres_of_socket.clone(),
             exclusive_user: self.exclusive_user,
             asks_for_user: self.asks_for_user,
             exclusive_partition: self.exclusive_partition && !self.whole_nodes,
+            whole_tasks: (self.whole_nodes && matches!(self.memory, MemoryNeed::PerCpu(_)))
+                .then_some(self.cpus_per_task),
             tasks: self.counts_tasks().then_some(TaskNeed {
                 cpus_per_task: self.cpus_per_task,
                 per_node: self.tasks_a_node_counts(),
