@@ -313,8 +313,15 @@ impl Selector {
         }
         let cuts = self.geometry.cuts_for(shape);
         let favours = self.favours(shape);
+        let weighed = (favours && self.gpus_stay).then(|| self.as_weighed(shape));
         for node in candidates.iter_common(&free.open) {
             let cpus = usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node);
+            if cpus == 0
+                && let Some(asked) = weighed.as_deref()
+                && usable::usable_cpus(&self.geometry, self.unit, free, asked, user, node) > 0
+            {
+                self.favour(free, shape, node);
+            }
             if cpus > 0 {
                 self.offer(free, shape, node, cpus);
                 if favours {
