@@ -62,6 +62,8 @@ pub struct Node {
     pub spec_cores: Vec<u32>,
     /// `RealMemory` less `MemSpecLimit` [MB].
     pub memory_mb: u64,
+    /// `MemSpecLimit` [MB]: no job's, but counted where priorities weigh memory.
+    pub kept_memory_mb: u64,
     /// `Weight`: lighter nodes are filled first.
     pub weight: u32,
     /// Features, ascending ids.

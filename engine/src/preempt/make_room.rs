@@ -37,8 +37,7 @@ impl Controller<'_> {
         usable: &NodeSet,
     ) -> Option<Vec<JobId>> {
         self.preempt.as_ref()?;
-        let victims = self.victims_of(id, partition);
-        let victims: Vec<JobId> = victims.into_iter().flat_map(|victim| self.components_of(victim)).collect();
+        let victims = self.preemptable(id, partition);
         let mut preemption = self.preempt.take()?;
         preemption.free.copy_from(&self.free);
         let mut touched = false;
@@ -48,6 +47,12 @@ impl Controller<'_> {
         }
         self.preempt = Some(preemption);
         touched.then_some(victims)
+    }
+
+    /// Everybody that the job may preempt in a partition, with all components. O(running × nodes of a job).
+    pub(crate) fn preemptable(&self, id: JobId, partition: PartitionId) -> Vec<JobId> {
+        let victims = self.victims_of(id, partition);
+        victims.into_iter().flat_map(|victim| self.components_of(victim)).collect()
     }
 
     /// A job does not fit on `usable` now: tries to make room for it there. It has not started in any case; if room is
@@ -78,7 +83,10 @@ impl Controller<'_> {
         let allowed = chosen.is_some() && {
             let allocation = self.selector.allocate(&preemption.free, shape);
             let billing = self.billing(partition, &allocation);
-            let counts = self.allocated_counts(id, &allocation, billing);
+            let mut counts = self.allocated_counts(id, &allocation, billing);
+            // Victims are chosen by a test of when and where, which leaves the job no allocation: that its groups use some of the nodes
+            // already counts for those it names only (acct_policy.c of 22.05.8, `_get_unique_job_node_cnt`; rec as-tier).
+            counts.nodes.clone_from(&shape.required);
             self.limits_allow_counts(id, partition, &counts)
         };
         let charged = chosen.as_ref().filter(|_| shape.size_varies || shape.size_grows);

@@ -51,7 +51,8 @@ impl Norms {
             let nodes = partition.nodes.iter().map(|node| &cluster.nodes[node.index()]);
             match tres {
                 Tres::Cpu | Tres::Billing => nodes.map(|node| f64::from(node.cpus)).sum(),
-                Tres::Memory => nodes.map(|node| node.memory_mb as f64).sum(),
+                // All of RealMemory, though of CPUs those that jobs may have (controller.c of 22.05.8, `set_cluster_tres`).
+                Tres::Memory => nodes.map(|node| (node.memory_mb + node.kept_memory_mb) as f64).sum(),
                 Tres::Node => partition.nodes.len() as f64,
                 Tres::Gres(gres) => {
                     nodes.map(|node| f64::from(node.gres.get(gres.index()).copied().unwrap_or(0))).sum()

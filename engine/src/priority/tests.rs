@@ -164,6 +164,7 @@ fn machine() -> Cluster {
         threads_per_core: 1,
         cpus: 12,
         spec_cores: Vec::new(),
+        kept_memory_mb: 0,
         memory_mb: 1000,
         weight: 1,
         features: Vec::new(),

@@ -24,6 +24,7 @@ pub(super) fn cluster(cores: &[u32]) -> Cluster {
             threads_per_core: 1,
             cpus: cores.max(1),
             spec_cores: Vec::new(),
+            kept_memory_mb: 0,
             memory_mb: 1000,
             weight: 1,
             features: Vec::new(),

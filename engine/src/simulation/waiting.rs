@@ -283,7 +283,14 @@ impl Controller<'_> {
 
     /// The begin time that a job was given when it was queued again, if it has come [s]. An array's limit takes it back (rec m-topo). O(1).
     pub(crate) fn own_begin(&self, id: JobId) -> Option<i64> {
-        let begin = self.live.get(id).filter(|live| live.starts > 0).map(|live| live.begin)?;
+        let job = self.job(id);
+        let asked = job.extra.as_ref().and_then(|extra| extra.begin).filter(|&begin| begin > job.submit);
+        let begin = match self.live.get(id)? {
+            live if live.starts > 0 => live.begin,
+            // A `--begin` of a whole array stays its tasks' where no limit takes it back (rec as-tier).
+            _ if limited_array(job).is_none() && matches!(job.name.part, JobPart::Task(_)) => asked?,
+            _ => return None,
+        };
         (i64::MIN < begin && begin <= seconds(self.now)).then_some(begin)
     }
 

@@ -56,6 +56,7 @@ fn node(index: usize, cpus: u32) -> Node {
         threads_per_core: 1,
         cpus,
         spec_cores: Vec::new(),
+        kept_memory_mb: 0,
         memory_mb: 1,
         weight: 1,
         features: Vec::new(),

@@ -147,6 +147,7 @@ fn node(line: &Line<'_>, cluster: &mut Cluster) {
         threads_per_core: 1,
         cpus: 1,
         spec_cores: Vec::new(),
+        kept_memory_mb: 0,
         memory_mb: 16_000,
         weight: 1,
         features: Vec::new(),

@@ -290,6 +290,8 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("ar-sock", 76),
         ("ar-topo", 87),
         ("as-gpu", 142),
+        ("as-tier", 187),
+        ("as-whole", 183),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.

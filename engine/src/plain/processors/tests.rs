@@ -11,6 +11,7 @@ fn cluster(cpus: &[u32], down: &[usize]) -> Cluster {
         threads_per_core: 1,
         cpus,
         spec_cores: Vec::new(),
+        kept_memory_mb: 0,
         memory_mb: 1,
         weight: 1,
         features: Vec::new(),

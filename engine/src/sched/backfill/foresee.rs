@@ -248,9 +248,12 @@ fn with_preemption(
     let makes_room = preemption.is_some() && fits;
     let mut found = makes_room.then_some(now);
     if !makes_room && !test_only {
+        // Who could be preempted anywhere in the partition is none of those whose ends part the timeline, on the job's nodes or not
+        // (cons_common's job_test.c of 22.05.8, `_build_cr_job_list`; rec as-tier).
+        let gone = victims.unwrap_or_else(|| controller.preemptable(record.job, record.partition));
+        let stays = |job| !gone.contains(&job);
         let live = &controller.live;
         let running = backfill.ends.in_order(&controller.running);
-        let stays = |job| victims.as_ref().is_none_or(|victims| !victims.contains(&job));
         let running: Vec<_> = running.jobs.iter().copied().filter(|running| stays(running.job)).collect();
         let allocation = |job| live.get(job).map(|live| &live.allocation);
         let policy = policy(controller);

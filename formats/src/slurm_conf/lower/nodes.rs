@@ -109,6 +109,7 @@ impl Lowering<'_> {
             cpus: geometry.cpus.saturating_sub(kept),
             spec_cores,
             memory_mb: memory.saturating_sub(reserved),
+            kept_memory_mb: reserved.min(memory),
             weight: values.number("Weight"),
             features,
             gres,

@@ -29,6 +29,7 @@ pub fn swf_site(trace: &Trace, nodes: Option<u32>, cpus_per_node: Option<u32>) -
         threads_per_core: 1,
         cpus,
         spec_cores: Vec::new(),
+        kept_memory_mb: 0,
         memory_mb: BOUNDLESS_MB,
         weight: 1,
         features: Vec::new(),
