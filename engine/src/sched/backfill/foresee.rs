@@ -250,8 +250,9 @@ fn with_preemption(
     if !makes_room && !test_only {
         // Who could be preempted anywhere in the partition is none of those whose ends part the timeline, on the job's nodes or not
         // (cons_common's job_test.c of 22.05.8, `_build_cr_job_list`; rec as-tier).
-        let gone = victims.unwrap_or_else(|| controller.preemptable(record.job, record.partition));
-        let stays = |job| !gone.contains(&job);
+        let mut gone = victims.unwrap_or_else(|| controller.preemptable(record.job, record.partition));
+        gone.sort_unstable();
+        let stays = |job| gone.binary_search(&job).is_err();
         let live = &controller.live;
         let running = backfill.ends.in_order(&controller.running);
         let running: Vec<_> = running.jobs.iter().copied().filter(|running| stays(running.job)).collect();
