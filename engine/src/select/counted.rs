@@ -39,12 +39,11 @@ impl Selector {
         if !self.in_plan {
             part.required.clear();
         }
-        // Nor as many as with --spread-job (rec ar-gpu1).
+        // --spread-job does not spread a part (rec ar-gpu1).
         part.as_many = false;
         for (nodes, count) in &shape.counted {
-            let is_unused = |offer: &&Offer| found.iter().all(|taken| taken.node != offer.node);
             self.offers.clear();
-            self.offers.extend(all.iter().filter(|offer| nodes.contains(offer.node)).filter(is_unused));
+            self.offers.extend(unused(all, &found).filter(|offer| nodes.contains(offer.node)));
             (part.min_nodes, part.wanted_nodes, part.spread) = (*count, *count, *count);
             if !self.in_plan {
                 part.min_cpus = *count;
@@ -56,9 +55,8 @@ impl Selector {
         }
         let n_found = found.len() as u32;
         if self.in_plan && n_found < shape.wanted_nodes {
-            let is_unused = |offer: &&Offer| found.iter().all(|taken| taken.node != offer.node);
             self.offers.clear();
-            self.offers.extend(all.iter().filter(is_unused));
+            self.offers.extend(unused(all, &found));
             part.min_nodes = shape.min_nodes.saturating_sub(n_found);
             part.wanted_nodes = shape.wanted_nodes - n_found;
             part.max_nodes = shape.max_nodes.saturating_sub(n_found);
@@ -71,4 +69,9 @@ impl Selector {
         found.sort_unstable_by_key(|offer| offer.node);
         Some(found)
     }
+}
+
+/// The offers of nodes that no part has taken. O(offers × taken).
+fn unused<'o>(all: &'o [Offer], taken: &'o [Offer]) -> impl Iterator<Item = &'o Offer> {
+    all.iter().filter(|offer| taken.iter().all(|taken| taken.node != offer.node))
 }

@@ -469,6 +469,11 @@ impl Selector {
         }
     }
 
+    /// Tests prefer no nodes any more. O(1).
+    pub(crate) fn prefer_no_nodes(&mut self) {
+        self.scratch.idle_last.clear();
+    }
+
     /// The allocation on the nodes last chosen.
     pub(crate) fn allocate(&self, free: &Free, shape: &Shape) -> Allocation {
         if free.shared.any() { self.allocate_shared(free, shape) } else { self.lay_out(free, shape) }

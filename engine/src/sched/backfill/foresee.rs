@@ -152,7 +152,7 @@ fn without_try(
             earliest_start(selector, policy, future, request, &backfill.usable, (&running.jobs, None), allocation)
         }
     };
-    controller.selector.prefer_nodes_in_use(&controller.free, &controller.completing, false);
+    controller.selector.prefer_no_nodes();
     found.map(|end| expected(controller, end))
 }
 
@@ -227,7 +227,7 @@ fn at_try(
         selector.prefer_nodes_in_use(&controller.free, &controller.completing, busy_nodes);
         earliest_start(selector, policy, future, request, usable, (others, later), allocation)
     };
-    controller.selector.prefer_nodes_in_use(&controller.free, &controller.completing, false);
+    controller.selector.prefer_no_nodes();
     found.map(|end| Foreseen { start: expected(controller, end), is_future: true })
 }
 
@@ -271,7 +271,7 @@ fn with_preemption(
         );
         let request = (shape, user);
         found = earliest_start(selector, policy, future, request, &backfill.usable, (&running, None), allocation);
-        selector.prefer_nodes_in_use(&controller.free, &controller.completing, false);
+        selector.prefer_no_nodes();
         found = found.map(|end| expected(controller, end));
     }
     if let Some(mut preemption) = preemption {
