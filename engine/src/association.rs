@@ -112,9 +112,9 @@ pub struct Limits {
     pub max_tres_per_user: Vec<(Tres, u64)>,
     /// `MaxTRESPerAccount` (QOS).
     pub max_tres_per_account: Vec<(Tres, u64)>,
-    /// `MaxTRESRunMinsPerUser` (QOS).
+    /// `MaxTRESRunMinsPerUser` (QOS); enforced from 24.05 on.
     pub max_tres_run_mins_per_user: Vec<(Tres, u64)>,
-    /// `MaxTRESRunMinsPerAccount` (QOS).
+    /// `MaxTRESRunMinsPerAccount` (QOS); enforced from 24.05 on.
     pub max_tres_run_mins_per_account: Vec<(Tres, u64)>,
     /// `MaxJobsPerUser` (QOS).
     pub max_jobs_per_user: Option<u32>,

@@ -2,6 +2,7 @@
 
 use crate::ids::{FeatureId, GresId, NodeId, PartitionId, QosId};
 use crate::node_set::NodeSet;
+use crate::policy::ConsumableUnit;
 
 /// The machine a controller schedules.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -194,6 +195,8 @@ pub struct Partition {
     pub exclusive_user: bool,
     /// `LLN=YES`.
     pub least_loaded_nodes: bool,
+    /// `SelectTypeParameters` of the partition: what is handed out there, and whether memory is; `None` as in the cluster.
+    pub consumes: Option<(ConsumableUnit, bool)>,
     /// `DefMemPerCPU` or `DefMemPerNode` of the partition.
     pub default_memory: Option<MemoryDefault>,
     /// `MaxMemPerCPU` or `MaxMemPerNode` of the partition.
@@ -240,6 +243,7 @@ impl Partition {
             over_subscribe: OverSubscribe::No,
             exclusive_user: false,
             least_loaded_nodes: false,
+            consumes: None,
             default_memory: None,
             max_memory: None,
             default_cpus_per_gpu: None,

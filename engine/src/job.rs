@@ -164,6 +164,10 @@ pub struct Request {
     pub spread: bool,
     /// `--use-min-nodes`.
     pub use_min_nodes: bool,
+    /// `--overcommit`: so many tasks, of which `tasks` and `min_cpus` count one a node; they take CPUs with select/cons_res alone.
+    pub overcommitted: Option<u32>,
+    /// `--overcommit` with `--ntasks-per-node`: so many tasks find CPUs on each node, though they take none.
+    pub overcommitted_per_node: Option<u32>,
     /// Its QOS has `PartitionMinNodes`: it gets no more nodes because the partition has a `MinNodes`.
     pub past_min_nodes: bool,
     /// Its QOS has `PartitionMaxNodes`: it gets the nodes it asks for, whatever the partition's `MaxNodes`.
@@ -207,6 +211,8 @@ impl Request {
             contiguous: false,
             spread: false,
             use_min_nodes: false,
+            overcommitted: None,
+            overcommitted_per_node: None,
             past_min_nodes: false,
             past_max_nodes: false,
             block_cores: None,

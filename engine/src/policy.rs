@@ -1,7 +1,7 @@
 //! How the controller decides: one field per slurm.conf parameter modelled, with its unit, default and range.
 //! Defaults are those of Slurm 22.05 (slurm.conf(5)).
 
-use crate::cluster::MemoryDefault;
+use crate::cluster::{MemoryDefault, Partition};
 use crate::plain::PlainOptions;
 
 pub use backfill::{BackfillPolicy, HetjobPriority};
@@ -128,6 +128,8 @@ pub struct MainPolicy {
 pub struct SelectPolicy {
     /// select/linear: whole nodes always.
     pub linear: bool,
+    /// select/cons_res, where it differs from select/cons_tres.
+    pub cons_res: bool,
     /// The consumable unit.
     pub unit: ConsumableUnit,
     /// `CR_*_Memory`: memory is consumed.
@@ -158,8 +160,21 @@ pub struct SelectPolicy {
     pub max_switch_wait: u32,
 }
 
+impl SelectPolicy {
+    /// What holds in a partition: its own `SelectTypeParameters` take the place of the cluster's unit and memory where that is cores or
+    /// sockets (cons_common/job_test.c of 22.05.8, `_setup_cr_type`; rec at-dep). O(1).
+    pub fn of(&self, partition: &Partition) -> Self {
+        match (partition.consumes, self.unit) {
+            (Some((unit, memory)), ConsumableUnit::Core | ConsumableUnit::Socket) if !self.linear => {
+                Self { unit, memory, ..self.clone() }
+            }
+            _ => self.clone(),
+        }
+    }
+}
+
 /// What select/cons_* hands out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConsumableUnit {
     /// `CR_CPU`: logical CPUs.
     Cpu,
@@ -289,6 +304,7 @@ impl Default for SelectPolicy {
     fn default() -> Self {
         Self {
             linear: true,
+            cons_res: false,
             unit: ConsumableUnit::Cpu,
             memory: false,
             one_task_per_core: false,

@@ -31,8 +31,12 @@ pub struct ControllerLog {
     starts: HashMap<String, i64>,
     /// The runs before the last one; `None` for one that others ended.
     earlier: HashMap<String, Vec<Option<RecordedRun>>>,
+    /// The run before the requeue told last, if it had an end of its own: of a job that was done, or whose script is reported dead.
+    returned: Option<(String, RecordedRun)>,
     /// And whether it was killed.
     ends: HashMap<String, (i64, bool)>,
+    /// The job that scancel asked for last.
+    asked: Option<String>,
     scans: Vec<i64>,
     returns: HashMap<String, Vec<i64>>,
     /// By name.
@@ -41,14 +45,30 @@ pub struct ControllerLog {
 
 /// What a line tells.
 enum Told<'l> {
-    Main { full: bool },
+    Main {
+        full: bool,
+    },
     Backfill,
-    BackfillDone { us: i64 },
+    BackfillDone {
+        us: i64,
+    },
     Decay,
     Arrives(&'l str),
     Starts(&'l str),
-    Ends { job: &'l str, killed: bool },
+    Ends {
+        job: &'l str,
+        killed: bool,
+    },
+    /// scancel asks for this job, which may be an array.
+    Asks(&'l str),
+    /// A running job gets SIGKILL: from scancel, if that asked for it (by its id, or by its record's).
+    Struck {
+        job: &'l str,
+        raw: &'l str,
+    },
     Returns(&'l str),
+    /// That which returned last was done before.
+    WasDone(&'l str),
     Reserves(&'l str),
     Scan,
 }
@@ -58,6 +78,12 @@ fn job_id(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("JobId=")?;
     let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '_' || c == '+')).unwrap_or(rest.len());
     Some(&rest[..end]).filter(|id| !id.is_empty())
+}
+
+/// The raw id in parentheses.
+fn raw_id(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("JobId=")?;
+    rest.split_once('(')?.1.split_once(')').map(|(raw, _)| raw)
 }
 
 fn told(text: &str) -> Option<Told<'_>> {
@@ -81,8 +107,14 @@ fn told(text: &str) -> Option<Told<'_>> {
         || text.contains(" timed out, ")
     {
         job_id(text).map(|job| Told::Ends { job, killed: true })
+    } else if text.contains("_slurm_rpc_kill_job: REQUEST_KILL_JOB JobId=") {
+        job_id(text).map(Told::Asks)
+    } else if text.contains("job_signal: 9 of running JobId=") {
+        job_id(text).map(|job| Told::Struck { job, raw: raw_id(text).unwrap_or(job) })
     } else if text.trim_start().starts_with("Requeuing JobId=") {
         job_id(text).map(Told::Returns)
+    } else if text.contains("_job_requeue_op: JobId=") && text.contains(" state 0x0 ") {
+        job_id(text).map(Told::WasDone)
     } else if let Some((_, rest)) = text.split_once("sched: Created reservation=") {
         rest.split_whitespace().next().map(Told::Reserves)
     } else if text.contains("to reclaim resources for JobId=Invalid") {
@@ -132,13 +164,36 @@ impl ControllerLog {
             Told::Backfill => self.backfill.push(RecordedCycle { begin: next, work: 0, end: next }),
             Told::Arrives(job) => drop(self.arrivals.insert(job.to_owned(), next)),
             Told::Ends { job, killed } => drop(self.ends.entry(job.to_owned()).or_insert((next, killed))),
+            Told::Asks(job) => {
+                self.asked = Some(job.to_owned());
+                return;
+            }
+            Told::Struck { job, raw } => {
+                // Preemption strikes jobs, too, but nobody asked for those.
+                let array = job.split_once('_').map_or(job, |(array, _)| array);
+                if !self.asked.as_ref().is_some_and(|asked| asked == job || asked == raw || asked == array) {
+                    return;
+                }
+                self.ends.entry(job.to_owned()).or_insert((next, true));
+            }
             Told::Returns(job) => {
                 // Others ended that run, whose script may yet be reported dead (rec aq-mix).
-                self.ends.remove(job);
-                if self.starts.remove(job).is_some() {
+                let (start, end) = (self.starts.remove(job), self.ends.remove(job));
+                let run =
+                    start.zip(end).map(|(start, (end, is_killed))| RecordedRun { length: end - start, is_killed });
+                self.returned = run.map(|run| (job.to_owned(), run));
+                if start.is_some() {
                     self.earlier.entry(job.to_owned()).or_default().push(None);
                 }
                 self.returns.entry(job.to_owned()).or_default().push(next);
+            }
+            Told::WasDone(job) => {
+                if let Some((_, run)) = self.returned.take().filter(|(of, _)| of == job)
+                    && let Some(last) = self.earlier.get_mut(job).and_then(|runs| runs.last_mut())
+                {
+                    *last = Some(run);
+                }
+                return;
             }
             Told::Reserves(name) => drop(self.reservations.insert(name.to_owned(), at)),
             Told::Starts(job) => {
@@ -232,10 +287,19 @@ mod tests {
 [2024-01-01T00:08:01.063] sched/backfill: _attempt_backfill: completed testing 4(4) jobs, usec=14421
 [2024-01-01T00:08:17.639] _job_complete: JobId=35_0(36) WEXITSTATUS 0
 [2024-01-01T00:08:17.643] _job_complete: JobId=35_0(36) done
+[2024-01-01T00:08:20.005] sched: Allocate JobId=35_1(37) NodeList=m[1-4] #CPUs=48 Partition=normal
+[2024-01-01T00:08:20.100] sched: Allocate JobId=39 NodeList=m5 #CPUs=12 Partition=normal
+[2024-01-01T00:08:40.010] job_signal: 9 of running JobId=39 successful 0x8008
+[2024-01-01T00:08:50.074] _slurm_rpc_kill_job: REQUEST_KILL_JOB JobId=35 uid 0
+[2024-01-01T00:08:50.078] job_signal: 9 of running JobId=35_1(37) successful 0x8004
 [2024-01-01T00:09:20.184] _slurm_rpc_submit_batch_het_job: JobId=40 usec=9520
 [2024-01-01T00:16:21.507] preempted JobId=1 has been killed to reclaim resources for JobId=Invalid
 [2024-01-01T00:16:51.507] preempted JobId=2 has been requeued to reclaim resources for JobId=Invalid
 [2024-01-01T00:16:51.630] Requeuing JobId=2
+[2024-01-01T00:17:00.000] sched: Allocate JobId=7 NodeList=m1 #CPUs=2 Partition=normal
+[2024-01-01T00:18:00.000] _job_complete: JobId=7 WEXITSTATUS 0
+[2024-01-01T00:18:40.000] Requeuing JobId=7
+[2024-01-01T00:18:40.001] debug:  _job_requeue_op: JobId=7 state 0x0 reason 0 priority 1507
 no time here";
 
     #[test]
@@ -248,9 +312,14 @@ no time here";
         assert_eq!(log.main, [(begin + 153, false)]);
         assert_eq!(log.backfill, [RecordedCycle { begin: begin + 1049, work: 14, end: begin + 1063 }]);
         assert_eq!(log.ends["35_0"].0 - log.starts["35_0"], 17_449);
+        // scancel ends a job's run; a job that is preempted is struck, too.
+        assert_eq!((log.ends["35_1"].0 - log.starts["35_1"], log.ends["35_1"].1), (30_073, true));
+        assert!(!log.ends.contains_key("39"));
         assert_eq!(log.scans, [begin + 501_507, begin + 531_507]);
         assert_eq!(log.returns["2"], [begin + 531_630]);
-        assert!(found[0].message.contains("1 main and 1 backfill cycles, 1 ends"), "{found:?}");
+        // Requeued when it was over: the run has an end of its own.
+        assert_eq!(log.earlier["7"], [Some(RecordedRun { length: 60_000, is_killed: false })]);
+        assert!(found[0].message.contains("1 main and 1 backfill cycles, 2 ends"), "{found:?}");
     }
 
     #[test]

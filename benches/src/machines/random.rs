@@ -25,10 +25,11 @@ pub(crate) fn random(seed: u64) -> Site {
     let both = one(&["all", "all", "large,all"]);
     let large_sharing = one(&["NO", "NO", "EXCLUSIVE"]);
     let topology = one(&["", "", "TopologyPlugin=topology/tree\n"]);
+    let plugin = one(&["cons_tres", "cons_tres", "cons_res"]);
     let slurm_conf = format!(
         "ClusterName=bench\nSchedulerType=sched/backfill\n\
          SchedulerParameters=bf_interval={interval},bf_max_job_test={depth},bf_window={window}{per_user}{queue}\n\
-         SelectType=select/cons_tres\nSelectTypeParameters={unit}\nAccountingStorageType=accounting_storage/slurmdbd\n\
+         SelectType=select/{plugin}\nSelectTypeParameters={unit}\nAccountingStorageType=accounting_storage/slurmdbd\n\
          AccountingStorageEnforce=associations,limits\nPriorityType=priority/multifactor\nPriorityDecayHalfLife=0-2\n{tree}\
          PriorityFavorSmall={small}\nPriorityMaxAge=0-4\nPriorityWeightAge=10000\nPriorityWeightFairshare=20000\nPriorityWeightJobSize=5000\n\
          PriorityWeightPartition=3000\nDefMemPerCPU=1000\n{topology}\

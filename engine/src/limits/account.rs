@@ -42,7 +42,16 @@ impl Controller<'_> {
     /// Counts of the job on the nodes last chosen, free now or (`later`) once the running jobs have ended that the
     /// will-run test released. That its groups use some of them already counts for those it names only. O(nodes of the job).
     pub(crate) fn planned_counts(&self, id: JobId, partition: PartitionId, shape: &Shape, later: bool) -> Held {
-        let allocation = self.selector.allocate(self.state_of_plan(later), shape);
+        let mut allocation = self.selector.allocate(self.state_of_plan(later), shape);
+        if shape.exclusive_partition && !shape.whole_nodes {
+            // Planned with parts of nodes, it counts with all of their CPUs (dist_tasks.c of 22.05.8, `_clear_spec_cores`; rec s-qos).
+            for share in &mut allocation.shares {
+                share.cpus = shape.charged_of_whole(&self.selector.geometry, share.node.index());
+                if let MemoryNeed::PerCpu(mb) = shape.memory {
+                    share.memory = mb.saturating_mul(u64::from(share.cpus));
+                }
+            }
+        }
         let mut held = self.allocated_counts(id, &allocation, self.billing(partition, &allocation));
         let units = self.selector.alone().units;
         self.count_units(&mut held, shape, units, false);
@@ -50,6 +59,14 @@ impl Controller<'_> {
             held.counts[self.limits.index.of(Tres::Memory)] = units.saturating_mul(mb);
         }
         Held { nodes: shape.required.clone(), ..held }
+    }
+
+    /// The same, of a job whose size another test says. O(1).
+    pub(crate) fn with_cpus(&self, mut held: Held, cpus: Option<u32>) -> Held {
+        if let Some(cpus) = cpus {
+            held.counts[self.limits.index.of(Tres::Cpu)] = u64::from(cpus);
+        }
+        held
     }
 
     /// What a waiting job is taken to want while its nodes are busy: the CPUs of its last successful test, before that those it

@@ -1,10 +1,12 @@
 //! Partition limits as they are checked while a job waits, and at its submission. Source: slurm-semantics 5.2.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::cluster::{Partition, PartitionState};
+use crate::ablation::{Rule, is_off};
+use crate::association::Qos;
+use crate::cluster::{MemoryDefault, OverSubscribe, Partition, PartitionState};
 use crate::ids::{JobId, PartitionId, RequestId};
-use crate::job::Request;
+use crate::job::{Memory, Request, Sharing};
 use crate::policy::EnforcePartLimits;
 use crate::scenario::Scenario;
 use crate::simulation::Controller;
@@ -53,16 +55,23 @@ impl Controller<'_> {
     fn below_usage_threshold(&self, id: JobId) -> bool {
         let job = &self.scenario.workload.jobs[id.index()];
         let qos = &self.scenario.qos[job.qos.index()];
-        qos.enforce_usage_threshold
+        has_enforced_threshold(qos)
             && qos.usage_threshold.is_some_and(|least| self.fair_share.factors[job.association.index()] < least)
     }
 
-    /// Whether the job is within the partition's limits: times and node counts, and accounts and QOS where `EnforcePartLimits` is set
+    /// Whether the job is within the partition's limits: times, node counts and memory, and accounts and QOS where `EnforcePartLimits` is set
     /// (`_part_access_check` of 22.05.8). O(lists of the partition).
     /// Every cycle asks it of every record: of the job only that is read which the partition limits.
     pub(crate) fn partition_limits_allow(&self, id: JobId, partition: PartitionId) -> bool {
         let request_id = || self.scenario.workload.jobs[id.index()].request;
         if !self.too_small.is_empty() && self.too_small.contains(&(request_id(), partition)) {
+            return false;
+        }
+        if !self.over_memory.is_empty()
+            && let Some(over) = self.over_memory.get(&(request_id(), partition))
+            && (*over == OverMemory::Always || self.has_become_whole(id))
+            && !has_enforced_threshold(&self.scenario.qos[self.scenario.workload.jobs[id.index()].qos.index()])
+        {
             return false;
         }
         let limits = &self.scenario.cluster.partitions[partition.index()];
@@ -118,6 +127,71 @@ pub(crate) fn too_small(scenario: &Scenario) -> BTreeSet<(RequestId, PartitionId
     each.filter(|&(_, request, id)| is_too_small(request, id))
         .map(|(index, _, id)| (RequestId::new(index), id))
         .collect()
+}
+
+/// Whether a threshold of usage is asked for, and memory then is not (`job_limits_check` of 22.05.8).
+fn has_enforced_threshold(qos: &Qos) -> bool {
+    qos.enforce_usage_threshold && qos.usage_threshold.is_some()
+}
+
+/// When a request asks for more memory than `MaxMemPerNode` leaves it in a partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OverMemory {
+    Always,
+    /// Only as one of whole nodes, which it may become.
+    WhenWhole,
+}
+
+/// Requests in partitions whose `MaxMemPerNode` is below what they ask for: they wait there for ever (`_valid_pn_min_mem` of 22.05.8, in
+/// `job_limits_check`; rec at-site). Memory per CPU is taken times the CPUs of a whole node, the partition's first one, or times those of
+/// the tasks that a node is sure to get. O(requests × their partitions).
+pub(crate) fn over_memory(scenario: &Scenario) -> BTreeMap<(RequestId, PartitionId), OverMemory> {
+    let (cluster, select) = (&scenario.cluster, &scenario.policy.select);
+    let over = |request: &Request, id: PartitionId| {
+        let partition = &cluster.partitions[id.index()];
+        let limit = partition.max_memory.or(select.max_memory).filter(|_| !is_off(Rule::Memory));
+        let Some(MemoryDefault::PerNode(most)) = limit else { return None };
+        let first = partition.nodes.iter().next().map(|node| &cluster.nodes[node.index()]);
+        let (of_node, per_cpu) = match request.memory {
+            Memory::PerNode(mb) => (Some(mb), 0),
+            Memory::PerCpu(mb) => (None, mb),
+            Memory::WholeNode => (None, 0),
+            Memory::Default | Memory::PerGpu(_) => match partition.default_memory.or(select.default_memory) {
+                Some(MemoryDefault::PerNode(mb)) => (Some(mb), 0),
+                Some(MemoryDefault::PerCpu(mb)) => (None, mb),
+                None => (None, 0),
+            },
+        };
+        let needs = |whole: bool| match (of_node.filter(|&mb| mb > 0), per_cpu) {
+            (Some(mb), _) => mb,
+            (None, 0) => first.map_or(0, |node| node.memory_mb),
+            (None, mb) if whole => mb.saturating_mul(first.map_or(0, |node| u64::from(node.all_cpus()))),
+            (None, mb) => mb.saturating_mul(u64::from(sure_cpus_per_node(request, cluster.nodes.len() as u32))),
+        };
+        let is_whole = select.linear
+            || partition.over_subscribe == OverSubscribe::Exclusive
+            || request.sharing == Sharing::Exclusive;
+        match (needs(is_whole) > most, needs(true) > most) {
+            _ if most == 0 => None,
+            (true, _) => Some(OverMemory::Always),
+            (false, true) => Some(OverMemory::WhenWhole),
+            (false, false) => None,
+        }
+    };
+    let requests = scenario.workload.requests.iter().enumerate();
+    let each = requests.flat_map(|(index, request)| request.partitions.iter().map(move |&id| (index, request, id)));
+    each.filter_map(|(index, request, id)| Some(((RequestId::new(index), id), over(request, id)?))).collect()
+}
+
+/// CPUs of the tasks that some node gets, whichever nodes those are. `--spread-job` makes the most nodes those of the cluster, or as many as
+/// tasks.
+fn sure_cpus_per_node(request: &Request, n_nodes: u32) -> u32 {
+    let per_node = request.ntasks_per_node.unwrap_or(1).max(1);
+    let tasks = if request.tasks > 0 { request.tasks } else { request.min_nodes.saturating_mul(per_node) };
+    let of_spread = request.spread.then_some(n_nodes.min(tasks));
+    let spread = request.max_nodes.or(of_spread).filter(|&most| most > 0).map_or(1, |most| tasks.div_ceil(most));
+    let cpus = per_node.max(spread).saturating_mul(request.cpus_per_task.max(1));
+    cpus.max(request.min_cpus_per_node.unwrap_or(1))
 }
 
 /// The most nodes that a request may get, as it says; the fewest where it does not.

@@ -5,6 +5,7 @@
 use crate::association::Limits;
 use crate::cluster::Tres;
 use crate::ids::{JobId, PartitionId, QosId};
+use crate::policy::SlurmVersion;
 use crate::simulation::Controller;
 
 use super::usage::{Held, TresIndex, Used};
@@ -186,6 +187,8 @@ impl Controller<'_> {
             decided: vec![0; index.len()],
             factor: None,
         };
+        // Until 24.05 slurmctld keeps a QOS's MaxTRESRunMins per user and account, but nowhere looks at them.
+        let counts_run = self.scenario.policy.version >= SlurmVersion::V24_05;
         for qos in self.limiting_qos(id, partition) {
             let limits = &self.scenario.qos[qos.index()].limits;
             let of_user = self.limits.qos_users.get(&(qos.0, user));
@@ -200,10 +203,10 @@ impl Controller<'_> {
                     job.fits(of_account, at, most)
                 })
                 && job.keeps(USER_RUN_MINUTES, &limits.max_tres_run_mins_per_user, true, |job, at, most| {
-                    job.runs_within(of_user, at, most)
+                    !counts_run || job.runs_within(of_user, at, most)
                 })
                 && job.keeps(ACCOUNT_RUN_MINUTES, &limits.max_tres_run_mins_per_account, true, |job, at, most| {
-                    job.runs_within(of_account, at, most)
+                    !counts_run || job.runs_within(of_account, at, most)
                 })
                 && job.keeps(LEAST, &limits.min_tres_per_job, true, |job, at, least| job.held.counts[at] >= least)
                 && job.job_keeps(limits);

@@ -9,7 +9,7 @@ use crate::select::free::Free;
 use crate::select::shape::Shape;
 use crate::simulation::ends::RunEnded;
 use crate::simulation::events::Event;
-use crate::simulation::jobs::Phase;
+use crate::simulation::jobs::{LiveJob, Phase};
 use crate::simulation::{Controller, seconds};
 
 /// What came of a try to make room.
@@ -182,6 +182,9 @@ impl Controller<'_> {
         free: &mut Free,
     ) -> Option<Vec<JobId>> {
         let user = self.scenario.workload.jobs[id.index()].user.0;
+        if self.scenario.policy.select.linear {
+            return self.choose_victims_linear(candidates, (shape, user), usable, free);
+        }
         let policy = &self.scenario.policy.preempt;
         let mut reordered = 0;
         loop {
@@ -210,6 +213,47 @@ impl Controller<'_> {
                 candidates = order.into_iter().map(|position| candidates[position]).collect();
             }
         }
+    }
+
+    /// The same with select/linear: once the job fits the candidates are ordered anew, the last one needed first, then those before it by how
+    /// many of their nodes could serve when they were gone; and all are struck, needed or not, that have such nodes and hold chosen ones
+    /// (select_linear.c of 22.05.8, `_run_now`). O(victims × selection).
+    fn choose_victims_linear(
+        &mut self,
+        candidates: Vec<JobId>,
+        (shape, user): (&Shape, u32),
+        usable: &NodeSet,
+        free: &mut Free,
+    ) -> Option<Vec<JobId>> {
+        let mut candidates: Vec<(usize, JobId)> = candidates.into_iter().map(|victim| (0, victim)).collect();
+        for is_last in [candidates.len() == 1, true] {
+            free.copy_from(&self.free);
+            let mut last = None;
+            for (position, (serving, victim)) in candidates.iter_mut().enumerate() {
+                let components = self.components_of(*victim);
+                let live: Vec<_> = components.into_iter().filter_map(|component| self.live.get(component)).collect();
+                for live in &live {
+                    free.give_back(&self.selector.geometry, &live.allocation);
+                }
+                let of =
+                    |live: &&LiveJob| self.selector.serving_nodes_of(free, (shape, user), usable, &live.allocation);
+                *serving = live.iter().map(of).sum();
+                let matters = |live: &&LiveJob| live.allocation.shares.iter().any(|share| usable.contains(share.node));
+                if live.iter().any(matters) && self.selector.would_fit(free, shape, user, usable) {
+                    last = Some(position);
+                    break;
+                }
+            }
+            let last = last?;
+            if is_last {
+                break;
+            }
+            candidates[last].0 = usize::MAX;
+            candidates[last + 1..].iter_mut().for_each(|behind| behind.0 = 0);
+            candidates.sort_by_key(|&(serving, _)| std::cmp::Reverse(serving));
+        }
+        let is_struck = |&(serving, victim): &(usize, JobId)| serving > 0 && self.nodes_chosen_of(victim) > 0;
+        Some(candidates.into_iter().filter(is_struck).map(|(_, victim)| victim).collect())
     }
 
     /// Takes candidates away one by one; the position of the one after which the job fits.

@@ -1,16 +1,26 @@
-//! The queue's order under preempt/qos: a job stands before those it may preempt, whatever their priorities. That is no
+//! The queue's order where there is preemption: a job stands before those it may preempt, whatever their priorities. That is no
 //! total order, so the result depends on the algorithm; slurmctld's is a merge sort. Source: slurm-semantics 2.2.
-//! Under preempt/partition_prio the same rule follows from the order by tiers.
+//! Under preempt/partition_prio the same rule follows from the order by tiers, but for jobs that name a reservation: these stand before
+//! others, and behind those of partitions of a higher tier with nodes of theirs (`sort_job_queue2` of 22.05.8; rec av-qos).
 
 use crate::policy::PreemptKind;
 use crate::sched::queue::Record;
 use crate::simulation::Controller;
+use crate::simulation::reservations::RESERVED_TIER;
 
 impl Controller<'_> {
     /// Puts records that are in order of tier, priority and submit time into the order of preemption too.
     /// O(records × log records); nothing where preemption does not change the order.
     pub(crate) fn order_by_preemption(&self, records: &mut Vec<Record>) {
-        if self.preempt.is_none() || self.scenario.policy.preempt.kind != PreemptKind::Qos || records.len() < 2 {
+        if self.preempt.is_none() || records.len() < 2 {
+            return;
+        }
+        let follows = match self.scenario.policy.preempt.kind {
+            PreemptKind::None => true,
+            PreemptKind::PartitionPrio => records.iter().all(|record| record.tier() & RESERVED_TIER == 0),
+            PreemptKind::Qos => false,
+        };
+        if follows {
             return;
         }
         // slurmctld gathers records by job; its other criteria are the position in the given order.

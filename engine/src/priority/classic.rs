@@ -37,13 +37,18 @@ impl Classic {
 }
 
 impl FairShare {
-    /// A step begins: accounts are worked out, parents first, users forgotten. O(rows).
+    /// A step begins: accounts are worked out, parents first and siblings latest first, users forgotten. With `DEPTH_OBLIVIOUS` an account
+    /// sees its siblings' usage as they were last worked out (`_set_children_usage_efctv` of 22.05.8; rec at-cpu). O(rows).
     pub(crate) fn accounts_anew(&mut self, tree: &AssociationTree, policy: &PriorityPolicy, raw: &[f64]) {
-        for (index, row) in tree.rows.iter().enumerate().skip(1) {
-            if row.user.is_some() {
+        let latest_last = |children: &[AssociationId]| children.iter().rev().copied().collect::<Vec<_>>();
+        let mut left = latest_last(&self.children[AssociationTree::ROOT.index()]);
+        while let Some(id) = left.pop() {
+            let index = id.index();
+            if tree.rows[index].user.is_some() {
                 self.classic.settled[index] = false;
             } else {
                 self.work_out(index, policy, raw);
+                left.extend(latest_last(&self.children[index]));
             }
         }
     }

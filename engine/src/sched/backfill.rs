@@ -78,6 +78,9 @@ pub(crate) struct Backfill {
     licenses: LicensePlan,
     /// With `assoc_limit_stop`: until when [s] a QOS holds back all that come after the job that its group limit kept from starting.
     qos_held: Vec<(QosId, i64)>,
+    /// How many of these the record that the cycle is at knows of: it reads them once, before the first of several tasks of an array
+    /// (backfill.c of 22.05.8, `_attempt_backfill`, before `next_task`; rec av-pre).
+    qos_held_known: usize,
     /// When the plan in the making would first look different if only time went by [s].
     valid_until: i64,
     /// The last record of the cycle that was stamped as changed, as far as is known: how many it had passed before.
@@ -175,6 +178,7 @@ impl Backfill {
             row: None,
             licenses: LicensePlan::default(),
             qos_held: Vec::new(),
+            qos_held_known: 0,
             valid_until: i64::MAX,
             stamped: None,
             candidates: Candidates::default(),
@@ -273,6 +277,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     backfill.row = None;
     backfill.newcomers.clear();
     backfill.qos_held.clear();
+    backfill.qos_held_known = 0;
     note_overdue(controller, backfill);
     running::enter(controller, backfill);
     let must_plan = first_tests::note(controller, backfill);
@@ -472,6 +477,7 @@ fn draw(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut Cy
         let id = record.job;
         for reservation in controller.drawn_by(id) {
             controller.draw(id, reservation);
+            backfill.qos_held_known = backfill.qos_held.len();
             let is_denied = controller.partition_denies_qos(id, record.partition);
             if is_denied {
                 record::note_refusal(controller, backfill, cycle);

@@ -372,7 +372,8 @@ fn consider(
     let too_small = controller
         .bound_nodes(reservation)
         .is_some_and(|nodes| nodes.intersection_len(&partition.nodes) < shape.min_nodes as usize);
-    let tried = if too_small || (prefers && !shape.feasible) {
+    let several = controller.partitions(id).len() > 1;
+    let tried = if (too_small && several) || (prefers && !shape.feasible) {
         Tried::Passes
     } else if scratch.available.intersection_len(&partition.nodes) < shape.min_nodes as usize {
         stamp(controller, scratch);
@@ -404,7 +405,9 @@ fn consider(
         // It can never run here; one of several partitions is passed over (rec h-share).
         // Nodes that have what it asks for are looked at before that is found (rec m-pre/a2).
         looked_at = !shape.tested.is_empty();
-        if controller.partitions(id).len() == 1 {
+        // While a reservation takes nodes from it, it waits for the reservation (node_scheduler.c of 22.05.8, `_pick_best_nodes`; rec s-core).
+        if controller.partitions(id).len() == 1 && !controller.any_reservation_takes(id, record.partition, reservation)
+        {
             controller.hold_for_good(id);
         }
         Tried::Passes
@@ -422,6 +425,19 @@ fn consider(
         } else {
             Opening::Open { overlaps: false }
         };
+        if too_small && matches!(opening, Opening::Open { .. }) {
+            // The reservation has too few nodes of the partition: it could never run (node_scheduler.c of 22.05.8, `_build_node_list`,
+            // `_pick_best_nodes`; rec av-gpu).
+            if matches!(opening, Opening::Open { overlaps: false }) {
+                controller.hold_for_good(id);
+            }
+            if prefers {
+                controller.put_preferred(id, shapes);
+            } else {
+                controller.put_shapes_of(id, shapes);
+            }
+            return Tried::Passes;
+        }
         scratch.possible.copy_from(&scratch.left);
         scratch.possible.intersect(&shape.eligible);
         scratch.candidates.copy_from(&scratch.possible);
@@ -429,7 +445,8 @@ fn consider(
         controller.weigh_nodes(id, record.partition, shape, None);
         let user = controller.scenario.workload.jobs[id.index()].user.0;
         let is_open = matches!(opening, Opening::Open { .. });
-        let fits = is_open && controller.fits_in_reservation(reservation, shape, user, &scratch.candidates);
+        let asked = controller.asked_in_test(id, shape);
+        let fits = is_open && controller.fits_in_reservation(reservation, asked, user, &scratch.candidates);
         if is_open && !fits && controller.linear_sizes_vary() && shape.size_varies {
             // Its test whether the job could ever run counts, too: on the nodes left to the cycle where enough of those are idle, else
             // on all (node_scheduler.c of 22.05.8, `_pick_best_nodes`; rec ar-lin).

@@ -24,6 +24,10 @@ pub(super) fn busy_first(
             of_weight.chunk_by(|&one, &other| idle[offers[one].node.index()] == idle[offers[other].node.index()])
         {
             for &position in alike {
+                if shape.cons_res && rest.max_nodes <= 0 {
+                    ends = true;
+                    break;
+                }
                 take(shape, offers, position, rest, scratch, chosen);
                 satisfied |= rest.satisfied();
                 if rest.satisfied() || rest.max_nodes == 0 {

@@ -126,14 +126,17 @@ impl Selector {
         let most = shape.tasks_per_node?.saturating_mul(shape.cpus_per_task);
         let (cpus, per_core) = (&self.geometry.cpus, &self.geometry.cpus_per_core);
         let has_no_more = |node: NodeId| cpus[node.index()] < most.saturating_add(per_core[node.index()]);
-        (most == shape.min_cpus_per_node && shape.eligible.iter().all(has_no_more)).then_some(Alike::Same(most))
+        (most == shape.min_cpus_per_node
+            && (!shape.cons_res || shape.room_for_tasks >= most)
+            && shape.eligible.iter().all(has_no_more))
+        .then_some(Alike::Same(most))
     }
 
     /// Whether a node serves the shape if, and only if, it is eligible and idle, where nobody shares cores: it takes whole nodes,
     /// or could not spare a core, and cores are handed out. `empty` is the machine without jobs. O(eligible nodes × sockets).
     pub(crate) fn idle_suffices(&self, empty: &Free, shape: &Shape) -> bool {
         let geometry = &self.geometry;
-        let takes_cores = self.unit != ConsumableUnit::Memory;
+        let takes_cores = shape.unit != ConsumableUnit::Memory;
         shape.eligible.iter().all(|node| {
             let index = node.index();
             let without_a_core = geometry.cores[index].saturating_sub(1) * geometry.cpus_per_core[index];
@@ -179,7 +182,7 @@ impl Selector {
         find_runs(nodes, &runs.breaks, &mut runs.runs);
         let (mut count, mut total) = (0, 0);
         for run in &mut runs.runs {
-            run.weight = self.weights.of(NodeId(run.begin));
+            run.weight = self.weight_of(NodeId(run.begin));
             run.cpus = if same > 0 { same } else { self.geometry.cpus[run.begin as usize] };
             (count, total) = (count + run.nodes(), total + run.total());
         }
@@ -217,7 +220,7 @@ impl Selector {
         if self.by_runs.breaks_of != version {
             let n_nodes = self.geometry.cpus.len();
             let breaks = (1..n_nodes).map(NodeId::new);
-            let breaks = breaks.filter(|&node| self.weights.of(node) != self.weights.of(NodeId(node.0 - 1)));
+            let breaks = breaks.filter(|&node| self.weight_of(node) != self.weight_of(NodeId(node.0 - 1)));
             self.by_runs.breaks = NodeSet::from_nodes(n_nodes, breaks);
             self.by_runs.weighs_alike = self.by_runs.breaks.is_empty();
             let cpus = &self.geometry.cpus;
@@ -265,8 +268,8 @@ impl Selector {
 
     fn take_alike(&mut self, shape: &Shape, node: u32, cpus: u32, rest: &mut Remaining) {
         let node = NodeId(node);
-        let weight = self.weights.of(node);
-        let kept = self.geometry.kept(self.unit, shape, node);
+        let weight = self.weight_of(node);
+        let kept = self.geometry.kept(shape, node);
         self.chosen.push(rest.take(shape, Offer { node, cpus, weight, idle: (0, 1), kept, gres: 0 }));
     }
 }
@@ -357,7 +360,8 @@ mod tests {
             request.tasks = request.min_nodes * 4 + draw(9) as u32;
             request.min_cpus = request.tasks;
             request.ntasks_per_node = Some(4);
-            let select = SelectPolicy::default();
+            let cons_res = round % 7 == 3;
+            let select = SelectPolicy { linear: !cons_res, cons_res, ..SelectPolicy::default() };
             let mut shape = Shape::of(&cluster, &select, PartitionId(0), &request, true);
             let whole = round % 6 == 5;
             shape.whole_nodes = whole;
@@ -367,9 +371,9 @@ mod tests {
             let offers = nodes.iter().map(|node| Offer {
                 node,
                 cpus: if whole { selector.geometry.cpus[node.index()] } else { 4 },
-                weight: selector.weights.of(node),
+                weight: selector.weight_of(node),
                 idle: (0, 1),
-                kept: selector.geometry.kept(selector.unit, &shape, node),
+                kept: selector.geometry.kept(&shape, node),
                 gres: 0,
             });
             let (offers, mut chosen) = (offers.collect::<Vec<_>>(), Vec::new());

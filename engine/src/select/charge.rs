@@ -13,7 +13,11 @@ impl Selector {
             return Some(self.chosen.iter().map(|offer| self.geometry.cpus[offer.node.index()]).sum());
         }
         let least_of_all = shape.min_cpus_per_node.saturating_mul(self.chosen.len() as u32);
-        (self.rounds_up || shape.gpus_add_cpus || shape.size_varies || least_of_all > shape.min_cpus)
+        (self.rounds_up
+            || shape.overcommitted.is_some()
+            || shape.gpus_add_cpus
+            || shape.size_varies
+            || least_of_all > shape.min_cpus)
             .then(|| self.allocate(free, shape).shares.iter().map(|share| share.cpus).sum())
     }
 
@@ -22,7 +26,8 @@ impl Selector {
     pub(crate) fn charges_by_node(&self, shape: &Shape) -> bool {
         let of_cores = |node: NodeId| {
             let threads = self.geometry.cpus_per_core[node.index()].max(1);
-            if shape.max_nodes == 1 { shape.min_cpus.div_ceil(threads) * threads } else { threads }
+            let usable = shape.usable_threads(threads);
+            if shape.max_nodes == 1 { shape.cores_of(shape.min_cpus, usable) * threads } else { threads }
         };
         let mut charges = shape.eligible.iter().map(of_cores);
         let first = charges.next();

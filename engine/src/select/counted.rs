@@ -2,7 +2,7 @@
 
 use super::Selector;
 use super::pick::Offer;
-use super::shape::Shape;
+use super::shape::{Shape, Strategy};
 
 impl Selector {
     /// `a*2&b*3`: a start looks for nodes of each part as if they were to give a CPU each, and takes these first for the job
@@ -47,6 +47,9 @@ impl Selector {
             (part.min_nodes, part.wanted_nodes, part.spread) = (*count, *count, *count);
             if !self.in_plan {
                 part.min_cpus = *count;
+                if part.packs_parts {
+                    part.strategy = if *count == 1 { Strategy::SerialAtEnd } else { shape.strategy };
+                }
             }
             if !self.choose_from_offers(&part) {
                 return None;

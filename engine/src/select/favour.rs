@@ -13,13 +13,13 @@ fn least_cpus(shape: &Shape) -> u32 {
 impl Selector {
     /// Whether tests of the request prefer nodes by their GPUs.
     pub(crate) fn favours(&self, shape: &Shape) -> bool {
-        !self.linear && self.geometry.asks_for_gpus(shape)
+        !self.linear && !self.cons_res && self.geometry.asks_for_gpus(shape)
     }
 
     /// Of nodes that weigh the same, those are preferred that have more of the GPUs asked for near usable cores: of the node
     /// last offered. The weight stays.
     pub(super) fn favour(&mut self, free: &Free, shape: &Shape, node: NodeId) {
-        let gpus = near::near_gpus(&self.geometry, self.unit, free, shape, node);
+        let gpus = near::near_gpus(&self.geometry, free, shape, node);
         let weight = self.weights.favoured(node, gpus);
         if self.gpus_stay {
             self.weights.set(node, weight);
@@ -71,7 +71,7 @@ impl Selector {
             if shape.whole_nodes && !self.is_busy(free, shape, node) {
                 unused.jobs[node.index()] = 0;
             }
-            if usable::usable_cpus(&self.geometry, self.unit, &unused, asked, user, node) > 0 {
+            if usable::usable_cpus(&self.geometry, &unused, asked, user, node) > 0 {
                 self.favour(&unused, shape, node);
             }
         }

@@ -80,6 +80,11 @@ fn cpus_of_cores(geometry: &Geometry, allocation: &Allocation, share: &Share, fi
     share.cpus.max(cores * geometry.cpus_per_core[share.node.index()])
 }
 
+/// Whether what it counts towards `MaxCPUsPerNode` are the cores that its partition's rows use. O(1).
+fn counts_cores_once(allocation: &Allocation) -> bool {
+    allocation.seat.as_ref().is_some_and(|seat| seat.rows.is_some())
+}
+
 impl Free {
     /// An empty machine.
     pub(crate) fn new(geometry: &Geometry) -> Self {
@@ -224,7 +229,7 @@ impl Free {
             if allocation.whole_nodes && !allocation.shares_cores {
                 self.unshared.insert(share.node);
             }
-            if let Some(cap) = allocation.cap {
+            if let Some(cap) = allocation.cap.filter(|_| !counts_cores_once(allocation)) {
                 let cpus = cpus_of_cores(geometry, allocation, share, first_socket);
                 self.capped_cpus[node * geometry.capped_partitions.len() + cap as usize] += cpus;
             }
@@ -250,7 +255,21 @@ impl Free {
             } else {
                 self.open.remove(share.node);
             }
+            let rows = allocation.seat.as_ref().and_then(|seat| seat.rows);
+            if let (Some(cap), Some(rows)) = (allocation.cap, rows) {
+                let rows: Vec<usize> = rows.range().collect();
+                self.count_capped(geometry, (share.node, cap), &rows);
+            }
         }
+    }
+
+    /// What `MaxCPUsPerNode` counts of a node as used, where cores may be shared: the cores of these rows of the partition, each once,
+    /// however many of its jobs use it (select/cons_common of 22.05.8, `_allocate_sc`; rec aw-share). O(sockets × rows).
+    fn count_capped(&mut self, geometry: &Geometry, (node, cap): (NodeId, u32), rows: &[usize]) {
+        let used: u32 = geometry.sockets(node).map(|socket| self.shared.used_in(socket, rows)).sum();
+        let index = node.index();
+        self.capped_cpus[index * geometry.capped_partitions.len() + cap as usize] =
+            used * geometry.cpus_per_core[index];
     }
 
     /// Gives an allocation back. O(nodes of the job).
@@ -305,7 +324,7 @@ impl Free {
         if allocation.whole_nodes && !allocation.shares_cores {
             self.unshared.remove(share.node);
         }
-        if let Some(cap) = allocation.cap {
+        if let Some(cap) = allocation.cap.filter(|_| !counts_cores_once(allocation)) {
             let cpus = cpus_of_cores(geometry, allocation, share, socket_at);
             self.capped_cpus[node * geometry.capped_partitions.len() + cap as usize] -= cpus;
         }

@@ -52,7 +52,7 @@ impl Selector {
     ) -> bool {
         let mut gathered = Gathered::default();
         let mut suffices = |free: &Free, node: NodeId| {
-            let cpus = usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node);
+            let cpus = usable::usable_cpus(&self.geometry, free, shape, user, node);
             gathered.add(cpus);
             cpus > 0 && gathered.may_suffice(shape)
         };
@@ -63,13 +63,13 @@ impl Selector {
 
     /// CPUs that a request could use on a node. O(sockets + GRES).
     pub(crate) fn usable_cpus(&self, free: &Free, shape: &Shape, user: u32, node: NodeId) -> u32 {
-        usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node)
+        usable::usable_cpus(&self.geometry, free, shape, user, node)
     }
 
     /// Whether a request for one node could be met by this one. O(sockets + GRES).
     pub(crate) fn may_serve(&self, free: &Free, shape: &Shape, user: u32, node: NodeId) -> bool {
         free.open.contains(node)
-            && usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node) >= shape.min_cpus.max(1)
+            && usable::usable_cpus(&self.geometry, free, shape, user, node) >= shape.min_cpus.max(1)
     }
 
     /// Begins to count: what is on offer on `candidates`. O(candidates × (sockets + GRES)).
@@ -86,7 +86,7 @@ impl Selector {
     #[inline]
     pub(crate) fn regather(&mut self, gathered: &mut Gathered, free: &Free, shape: &Shape, user: u32, node: NodeId) {
         let cpus = match free.open.contains(node) {
-            true => usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node),
+            true => usable::usable_cpus(&self.geometry, free, shape, user, node),
             false => 0,
         };
         let (round, before) = std::mem::replace(&mut self.offered[node.index()], (self.round, cpus));

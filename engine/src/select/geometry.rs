@@ -15,6 +15,8 @@ pub(crate) struct Geometry {
     pub(crate) socket_begin: Vec<u32>,
     /// Units (cores, or CPUs under CR_Memory) of each socket.
     pub(crate) socket_cores: Vec<u32>,
+    /// The same with those kept for the system.
+    pub(crate) whole_sockets: Vec<u32>,
     /// Logical CPUs that a unit counts for.
     pub(crate) cpus_per_core: Vec<u32>,
     /// All CPUs of the node that jobs may have.
@@ -62,6 +64,7 @@ impl Geometry {
         let mut geometry = Self {
             socket_begin: vec![0],
             socket_cores: Vec::new(),
+            whole_sockets: Vec::new(),
             cpus_per_core: Vec::new(),
             cpus: Vec::new(),
             all_cpus: Vec::new(),
@@ -101,6 +104,7 @@ impl Geometry {
                 // Units that do not divide evenly go to the first sockets.
                 let units = units / sockets + u32::from(socket < units % sockets);
                 let kept = kept.get(socket as usize).map_or(0, |cores| cores * (node.cpus_per_core() / cpus_per_core));
+                geometry.whole_sockets.push(units);
                 // With CR_Socket a socket serves nobody if a core of it is kept (rec p-specsock).
                 let serves = kept == 0 || select.unit != ConsumableUnit::Socket;
                 geometry.socket_cores.push(if serves { units.saturating_sub(kept) } else { 0 });
@@ -140,8 +144,8 @@ impl Geometry {
     /// CPUs that a node still needed is sure to get, of those that a shape uses: a core's, with CR_Socket a socket's.
     /// Source: slurm-semantics 6.7.
     #[inline]
-    pub(crate) fn kept(&self, unit: ConsumableUnit, shape: &Shape, node: NodeId) -> u16 {
-        let of_core = self.cpus_per_core[node.index()];
+    pub(crate) fn kept(&self, shape: &Shape, node: NodeId) -> u16 {
+        let (of_core, unit) = (self.cpus_per_core[node.index()], shape.unit);
         if unit != ConsumableUnit::Socket && !shape.leaves_threads() {
             return of_core.min(u32::from(u16::MAX)) as u16;
         }

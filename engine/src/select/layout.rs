@@ -4,6 +4,7 @@
 use crate::ids::{GresId, NodeId};
 use crate::policy::ConsumableUnit;
 use crate::select::allocation::{Allocation, Share};
+use crate::select::capped::cores_within_cap;
 use crate::select::free::{ANY_USER, Free};
 use crate::select::geometry::Geometry;
 use crate::select::near::{NearCores, take_near, units_of_sockets, usable_cores};
@@ -12,13 +13,7 @@ use crate::select::shape::{GresOfJob, MemoryNeed, Shape};
 use crate::select::usable::usable_cpus;
 
 /// Lays a job out on its chosen nodes. O(nodes of the job × sockets).
-pub(crate) fn lay_out(
-    geometry: &Geometry,
-    unit: ConsumableUnit,
-    free: &Free,
-    shape: &Shape,
-    (chosen, near): (&[Offer], bool),
-) -> Allocation {
+pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, near): (&[Offer], bool)) -> Allocation {
     let mut allocation = Allocation {
         shares: Vec::with_capacity(chosen.len()),
         socket_cores: Vec::new(),
@@ -51,16 +46,15 @@ pub(crate) fn lay_out(
             geometry.cores[index]
         } else {
             let threads = shape.usable_threads(cpus_per_core);
-            let wanted = task_cpus[position].div_ceil(threads);
-            let cores = (wanted, threads);
+            let cores = (task_cpus[position], threads);
             if cuts {
-                let all = usable_cpus(geometry, unit, free, shape, ANY_USER, offer.node);
-                near_cores.find((geometry, unit, free), shape, (offer.node, all), near);
+                let all = usable_cpus(geometry, free, shape, ANY_USER, offer.node);
+                near_cores.find((geometry, free), shape, (offer.node, all), near);
             }
             let near = cuts.then_some(near_cores.cores.as_slice());
-            cores_over_sockets(geometry, unit, free, shape, (offer, near), cores, &mut allocation.socket_cores)
+            cores_over_sockets(geometry, free, shape, (offer, near), cores, &mut allocation.socket_cores)
         };
-        let cpus = match unit {
+        let cpus = match shape.unit {
             _ if shape.whole_nodes => geometry.cpus[index],
             // CR_CPU hands out cores, too, but charges no more than what is asked for.
             ConsumableUnit::Cpu => task_cpus[position].min(cores * cpus_per_core),
@@ -72,7 +66,7 @@ pub(crate) fn lay_out(
             MemoryNeed::PerCpu(mb) => {
                 // Threads that `--threads-per-core` leaves unused have none.
                 let used = cpus / cpus_per_core.max(1) * shape.used_threads(cpus_per_core);
-                let charged = if unit == ConsumableUnit::Cpu { cpus } else { used };
+                let charged = if shape.unit == ConsumableUnit::Cpu { cpus } else { used };
                 mb.saturating_mul(u64::from(charged)).min(free.memory[index])
             }
             MemoryNeed::PerUnit(mb, _) => {
@@ -99,7 +93,7 @@ pub(crate) fn lay_out(
             let cores = &allocation.socket_cores[first_socket..];
             take_near((geometry, free), shape, &of_node, (offer.node, cores), &mut allocation.near);
         }
-        if unit == ConsumableUnit::Memory && !shape.whole_nodes {
+        if shape.unit == ConsumableUnit::Memory && !shape.whole_nodes {
             // CR_Memory hands out memory alone: the CPUs are charged, and stay free for others. GRES are near them all the same.
             allocation.socket_cores[first_socket..].fill(0);
         }
@@ -120,15 +114,22 @@ fn cpus_wanted(shape: &Shape, nodes: u32) -> u32 {
 /// its cores have threads for. Source: behaviour of dist_tasks of 22.05.8; `docs/FIDELITY.md`, facts 50. O(CPUs of the job).
 fn tasks_over_nodes(geometry: &Geometry, shape: &Shape, chosen: &[Offer]) -> Vec<u32> {
     let offered: u32 = chosen.iter().map(|offer| offer.cpus).sum();
-    let wanted = cpus_wanted(shape, chosen.len() as u32);
+    let wanted = match shape.overcommitted {
+        Some(tasks) => tasks.min(offered).max(1),
+        None => cpus_wanted(shape, chosen.len() as u32),
+    };
     if offered == 0 || offered <= wanted && shape.cpus_per_task <= 1 {
         return chosen.iter().map(|offer| offer.cpus).collect();
     }
     let of_task = shape.cpus_per_task.max(1);
     let mut cpus = vec![0; chosen.len()];
-    let mut left = (wanted / of_task).max(1);
+    let mut left = if shape.overcommitted.is_some() { wanted } else { (wanted / of_task).max(1) };
     if let Some(plane) = shape.plane {
         planes_over_nodes((left, plane), of_task, chosen, &mut cpus);
+        return cpus;
+    }
+    if shape.cons_res {
+        one_by_one(left, of_task, chosen, &mut cpus);
         return cpus;
     }
     // Places up to so many tasks on a node; says whether it placed some.
@@ -164,6 +165,25 @@ fn tasks_over_nodes(geometry: &Geometry, shape: &Shape, chosen: &[Offer]) -> Vec
     }
 }
 
+/// select/cons_res: a task on each node that has all its CPUs, round after round; once a round finds no node with a CPU to spare, whatever is
+/// left (`dist_tasks_compute_c_b` of 22.05.8). O(CPUs of the job).
+fn one_by_one(mut tasks: u32, of_task: u32, chosen: &[Offer], cpus: &mut [u32]) {
+    let mut squeezed = false;
+    let mut wanted = of_task;
+    while tasks > 0 {
+        let mut has_room = false;
+        for (cpus, offer) in cpus.iter_mut().zip(chosen) {
+            if tasks > 0 && (squeezed || wanted <= offer.cpus) {
+                tasks -= 1;
+                *cpus = cpus.saturating_add(of_task).min(offer.cpus);
+                has_room |= wanted < offer.cpus;
+            }
+        }
+        squeezed |= !has_room;
+        wanted = wanted.saturating_add(of_task);
+    }
+}
+
 /// `-m plane`: so many tasks a plane, node after node, round and round; a task has what CPUs are left on its node.
 /// Source: behaviour of dist_tasks of 22.05.8; `docs/FIDELITY.md`, facts 61. O(nodes × rounds).
 fn planes_over_nodes((mut tasks, plane): (u32, u32), of_task: u32, chosen: &[Offer], cpus: &mut [u32]) {
@@ -180,27 +200,34 @@ fn planes_over_nodes((mut tasks, plane): (u32, u32), of_task: u32, chosen: &[Off
     }
 }
 
-/// Takes `wanted` cores of a node, of `threads` CPUs each: cyclically over its sockets, or (with CR_CPU always) socket by socket, the
+/// Takes cores of a node for `cpus` CPUs, `threads` of each: cyclically over its sockets, or (with CR_CPU always) socket by socket, the
 /// tightest first. Pushes a count a socket. Source: behaviour of dist_tasks of 22.05.8; `docs/FIDELITY.md`, facts 11, 38.
 fn cores_over_sockets(
     geometry: &Geometry,
-    unit: ConsumableUnit,
     free: &Free,
     shape: &Shape,
     (offer, near): (&Offer, Option<&[u32]>),
-    (wanted, threads): (u32, u32),
+    (cpus, threads): (u32, u32),
     out: &mut Vec<u32>,
 ) -> u32 {
+    let is_block = shape.block_cores || shape.unit == ConsumableUnit::Cpu;
+    // Tasks of several cores have those to themselves, but where they are counted by socket.
+    let wanted = match shape.tasks_per_socket {
+        Some(_) if !is_block => cpus.div_ceil(threads),
+        _ => shape.cores_of(cpus, threads),
+    };
     let sockets = geometry.sockets(offer.node);
     let begin = out.len();
     out.resize(begin + sockets.len(), 0);
+    let capped = cores_within_cap(geometry, free, shape, offer.node);
     let usable = |socket: usize| {
-        let cores = usable_cores(geometry, unit, free, shape, socket);
+        let cores = usable_cores(geometry, free, shape, socket);
+        let cores = capped.as_ref().map_or(cores, |capped| cores.min(capped[socket - sockets.start]));
         near.map_or(cores, |near| cores.min(near[socket - sockets.start]))
     };
     let mut left = wanted;
     let held = &mut out[begin..];
-    if shape.block_cores || unit == ConsumableUnit::Cpu {
+    if is_block {
         // Cores beyond those of `--ntasks-per-socket` are not on offer.
         let most = shape.tasks_per_socket.map(|tasks| tasks.saturating_mul(shape.cpus_per_task).div_ceil(threads));
         let usable = |socket: usize| usable(socket).min(most.unwrap_or(u32::MAX));
@@ -220,10 +247,27 @@ fn cores_over_sockets(
             avoid_sockets(&mut avoided, sockets.clone().map(|socket| usable(socket) * threads), most, wanted * threads);
         } else if shape.cpus_per_task > 1 {
             // Tasks of several CPUs fill a socket with as many as have all their CPUs there, then the next.
+            let odd = shape.leaves_odd_threads(threads);
+            let (mut cpus, mut of_task) = (cpus, shape.cpus_per_task);
             for (held, socket) in held.iter_mut().zip(sockets.clone()) {
-                let cpus = usable(socket) * threads;
-                *held = (cpus - cpus % shape.cpus_per_task).div_ceil(threads).min(left);
-                left -= *held;
+                let here = usable(socket) * threads;
+                let mut here = here - here % shape.cpus_per_task;
+                if !odd {
+                    *held = here.div_ceil(threads).min(left);
+                    left -= *held;
+                    continue;
+                }
+                // The last core of each task gives it what it lacks.
+                while *held < usable(socket) && here > 0 && cpus > 0 {
+                    let used = of_task.min(threads);
+                    of_task = if of_task <= used { shape.cpus_per_task } else { of_task - used };
+                    here = if here < threads { 0 } else { here - used };
+                    cpus = if cpus < threads { 0 } else { cpus - used };
+                    *held += 1;
+                }
+            }
+            if odd {
+                left = cpus.div_ceil(threads);
             }
         }
         while left > 0 {
@@ -239,10 +283,10 @@ fn cores_over_sockets(
             }
         }
     }
-    if unit == ConsumableUnit::Socket {
+    if shape.unit == ConsumableUnit::Socket {
         // Every socket with a task on it is charged whole, also where its cores beside a GRES would do.
         for (held, socket) in held.iter_mut().zip(sockets.clone()).filter(|(held, _)| **held > 0) {
-            *held = usable_cores(geometry, unit, free, shape, socket);
+            *held = usable_cores(geometry, free, shape, socket);
         }
     }
     out[begin..].iter().copied().sum()
@@ -288,6 +332,20 @@ pub(super) fn units_of_node(
     }
 }
 
+/// For how many units of a GRES that come with tasks a node has tasks: `DefMemPerGPU` bounds only what it counts with, unless CPUs come with
+/// them, too (gres_select_filter.c of 22.05.8, `gres_select_filter_sock_core`; rec at-gpu).
+pub(super) fn units_of_tasks(
+    (geometry, free): (&Geometry, &Free),
+    shape: &Shape,
+    wanted: &GresOfJob,
+    node: NodeId,
+) -> u32 {
+    if shape.cpus_a_gpu > 0 || matches!(shape.memory, MemoryNeed::PerUnit(..)) {
+        return units_of_node((geometry, free), shape, wanted, node);
+    }
+    free.gres[node.index() * geometry.n_gres + wanted.gres.index()]
+}
+
 /// How many units each node gives of a GRES that is counted for the whole job: as many as its tasks need, or its CPUs where they
 /// come with units; else all that it has, but for one for each node after it. What is left then the first nodes give that have it.
 /// Source: rec p-gpus.
@@ -296,15 +354,24 @@ fn units_over_nodes(
     (shape, wanted): (&Shape, &GresOfJob),
     (chosen, task_cpus): (&[Offer], &[u32]),
 ) -> Vec<u32> {
-    let mut left = wanted.count;
-    let mut units = Vec::with_capacity(chosen.len());
-    let has = |offer: &Offer| units_of_node((geometry, free), shape, wanted, offer.node);
-    for (position, offer) in chosen.iter().enumerate() {
-        let by_cpus = task_cpus.get(position).map_or(u32::MAX, |cpus| match (wanted.per_task, wanted.unit_cpus) {
+    let by_cpus = |position: usize| {
+        task_cpus.get(position).map_or(u32::MAX, |cpus| match (wanted.per_task, wanted.unit_cpus) {
             (Some(per_task), _) => (cpus / wanted.task_cpus.max(1)).saturating_mul(per_task),
             (None, 0) => u32::MAX,
             (None, unit_cpus) => cpus / unit_cpus,
-        });
+        })
+    };
+    // A single node has what its CPUs make tasks for, be they more than the job has (`_build_tasks_per_node_sock`; rec at-gpu).
+    let by_core = shape.tasks_per_core.is_some() && wanted.per_task.is_some();
+    let of_cpus = if by_core && chosen.len() == 1 && !task_cpus.is_empty() { by_cpus(0) } else { 0 };
+    let mut left = wanted.count.max(of_cpus);
+    let mut units = Vec::with_capacity(chosen.len());
+    let has = |offer: &Offer| match wanted.per_task {
+        Some(_) => units_of_tasks((geometry, free), shape, wanted, offer.node),
+        None => units_of_node((geometry, free), shape, wanted, offer.node),
+    };
+    for (position, offer) in chosen.iter().enumerate() {
+        let by_cpus = by_cpus(position);
         let others = wanted.least.saturating_mul((chosen.len() - 1 - position) as u32);
         // Tasks have theirs on every node; of units of the job the last nodes have one each, if there are no more.
         let least = wanted.per_task.map_or(0, |_| wanted.least);

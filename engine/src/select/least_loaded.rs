@@ -18,7 +18,7 @@ pub(super) fn least_loaded(
     chosen: &mut Vec<Offer>,
 ) -> bool {
     let all = offers.first().map_or(0, |offer| offer.idle.1);
-    let any_room_will_do = shape.whole_nodes || shape.room_for_tasks <= 1;
+    let any_room_will_do = shape.whole_nodes || shape.room_left <= 1;
     if any_room_will_do && offers.iter().all(|offer| offer.idle.1 == all) {
         let (before, taken, n_before) = (rest.clone(), scratch.taken.clone(), chosen.len());
         let done = ordered(shape, offers, rest, scratch, chosen, |offer| -i64::from(offer.idle.0), false);
@@ -49,7 +49,7 @@ pub(super) fn least_loaded(
             let mut best: Option<usize> = None;
             for &position in alike.iter().filter(|&&position| !scratch.taken[position]) {
                 let offer = &mut left[position];
-                if !shape.whole_nodes && offer.cpus < shape.room_for_tasks {
+                if !shape.whole_nodes && offer.cpus < shape.room_left {
                     continue;
                 }
                 *offer = rest.allowed(shape, *offer);

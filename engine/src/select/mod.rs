@@ -3,9 +3,13 @@
 //! [`pick`] (which nodes), [`layout`] (which cores), [`will_run`] (when).
 
 pub(crate) mod allocation;
+mod both_ways;
 mod busy;
+mod by_class;
 mod by_leaves;
 pub(crate) mod by_runs;
+mod by_switches;
+mod capped;
 mod charge;
 mod counted;
 mod even_runs;
@@ -29,6 +33,7 @@ pub(crate) mod ripening;
 pub(crate) mod rows;
 pub(crate) mod seats;
 pub(crate) mod shape;
+mod small_nodes;
 pub(crate) mod strays;
 pub(crate) mod tree;
 pub(crate) mod usable;
@@ -60,8 +65,15 @@ pub(crate) struct Selector {
     pub(crate) geometry: Geometry,
     /// Scheduling weights as the last look for a start left them.
     pub(crate) weights: Weights,
-    unit: ConsumableUnit,
     linear: bool,
+    /// Whether it adds node sets of one weight together: where jobs may preempt, or there are switches.
+    pub(crate) joins_equals: bool,
+    /// select/cons_res: weights are looked at by starts alone, which add classes one by one.
+    cons_res: bool,
+    /// With it: nodes that could serve are of several classes.
+    many_classes: bool,
+    /// With it: the nodes that a start could look at, which make up its classes; `None` for those on offer.
+    listed: Option<NodeSet>,
     /// Whether this test adds weight classes one after the other.
     by_weight: bool,
     /// It is asked when and where, not whether now.
@@ -117,12 +129,20 @@ impl Selector {
     /// A selector for a cluster.
     pub(crate) fn new(cluster: &Cluster, policy: &SelectPolicy, version: SlurmVersion) -> Self {
         let geometry = Geometry::new(cluster, policy);
-        let rounds_up = policy.unit == ConsumableUnit::Socket || geometry.cpus_per_core.iter().any(|&cpus| cpus > 1);
+        let of_sockets = |partition| policy.of(partition).unit == ConsumableUnit::Socket;
+        let rounds_up =
+            cluster.partitions.iter().any(of_sockets) || geometry.cpus_per_core.iter().any(|&cpus| cpus > 1);
         Self {
             geometry,
             weights: Weights::new(cluster),
-            unit: policy.unit,
             linear: policy.linear,
+            joins_equals: cluster.switches.len() > 1,
+            cons_res: policy.cons_res,
+            many_classes: cluster
+                .nodes
+                .windows(2)
+                .any(|pair| pair[0].weight != pair[1].weight || pair[0].config_record != pair[1].config_record),
+            listed: None,
             by_weight: false,
             in_plan: false,
             way: None,
@@ -158,7 +178,8 @@ impl Selector {
     /// Whether the request fits into what is free on `candidates`; the nodes are left in [`Selector::chosen`].
     /// O(candidates × sockets) and the cost of [`pick::choose`].
     pub(crate) fn fits(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
-        let found = self.finds(free, shape, user, candidates);
+        let by_weight = self.linear || (self.cons_res && (self.many_classes || self.weights.version() != 0));
+        let found = self.finds(free, shape, user, candidates, by_weight);
         let fits = found && self.has_memory(free, shape);
         if found && !fits {
             self.short_of_memory = self.charged_cpus(free, shape);
@@ -168,13 +189,31 @@ impl Selector {
     }
 
     /// As [`Selector::fits`], for a test whether the job would fit if it preempted somebody: it does not ask for the memory of all CPUs
-    /// charged (cons_common/job_test.c of 22.05.8, `_run_now`; rec aq-sock). O(as `fits`).
+    /// charged (cons_common/job_test.c of 22.05.8, `_run_now`; rec aq-sock). Nobody is preempted before all weights are on offer
+    /// (node_scheduler.c, `_pick_best_nodes`). O(as `fits`).
     pub(crate) fn would_fit(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
-        self.finds(free, shape, user, candidates)
+        // With select/cons_res only when all classes have been added.
+        self.finds(free, shape, user, candidates, false)
     }
 
-    fn finds(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
-        self.by_weight = self.linear;
+    /// How many of the nodes of an allocation are among the candidates and could serve. O(nodes of the allocation × sockets).
+    pub(crate) fn serving_nodes_of(
+        &self,
+        free: &Free,
+        (shape, user): (&Shape, u32),
+        candidates: &NodeSet,
+        held: &Allocation,
+    ) -> usize {
+        let serves = |node: NodeId| {
+            candidates.contains(node)
+                && free.open.contains(node)
+                && usable::usable_cpus(&self.geometry, free, shape, user, node) > 0
+        };
+        held.shares.iter().filter(|share| serves(share.node)).count()
+    }
+
+    fn finds(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet, by_weight: bool) -> bool {
+        self.by_weight = by_weight;
         self.in_plan = false;
         self.short_of_memory = None;
         if shape.counted.is_empty()
@@ -191,8 +230,22 @@ impl Selector {
         sharing.copy_from(candidates);
         // Nor are nodes looked at that are held whole (node_mgr.c of 22.05.8, `make_node_alloc`; rec o-sock), as plans do.
         sharing.subtract(&free.unshared);
-        let found = self.fits_by(free, shape, user, &sharing) && self.chosen.len() <= shape.max_nodes as usize;
+        let adds_classes = self.by_weight && self.cons_res && shape.counted.is_empty();
+        let asks_for_memory = matches!(shape.memory, MemoryNeed::PerCpu(_))
+            && (shape.whole_nodes || shape.unit == ConsumableUnit::Socket);
+        let looks_twice = free.shared.any() || shape.contiguous || self.most_leaves.is_some() || asks_for_memory;
+        let class_by_class = adds_classes && looks_twice;
+        if class_by_class || (adds_classes && shape.wanted_nodes > 1) {
+            self.list_classes(free, shape, user, &sharing);
+        }
+        let listed = if class_by_class { self.listed.take() } else { None };
+        let fits = match listed {
+            Some(listed) => self.fits_class_by_class(free, shape, user, (&sharing, &listed)),
+            None => self.fits_by(free, shape, user, &sharing),
+        };
+        let found = fits && self.chosen.len() <= shape.max_nodes as usize;
         self.sharing = Some(sharing);
+        self.listed = None;
         if !found {
             self.chosen.clear();
         }
@@ -209,7 +262,9 @@ impl Selector {
                 |node: NodeId| mb.saturating_mul(u64::from(shape.charged_of_whole(&self.geometry, node.index())));
             return self.chosen.iter().all(|offer| of_node(offer.node) <= free.memory[offer.node.index()]);
         }
-        if self.unit != ConsumableUnit::Socket {
+        // With cores, what `--mincpus` and the like raise a node's CPUs to at the choice is not asked of its memory before (rec av-tier).
+        if shape.unit != ConsumableUnit::Socket && (shape.unit != ConsumableUnit::Core || shape.min_cpus_per_node <= 1)
+        {
             return true;
         }
         let allocation = self.allocate(free, shape);
@@ -267,38 +322,6 @@ impl Selector {
         self.fits_idle(free, shape, user, candidates)
     }
 
-    /// Whether the request fits, on cores that nobody uses. Where more nodes, or larger ones, may serve it worse it must fit on all cores of
-    /// the candidates, too (docs/FIDELITY.md, facts 67).
-    fn fits_idle(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
-        if self.gpus_stay && self.favours(shape) {
-            if !self.test_only && self.passing(free, shape, candidates) < shape.min_nodes as usize {
-                // Too few have the GRES at all, and the memory: nodes are not looked at one by one, and no weights are left.
-                self.chosen.clear();
-                return false;
-            }
-            self.favour_unused(free, shape, user, candidates);
-        }
-        let fits = self.fits_free(free, shape, user, candidates);
-        let worse = (shape.contiguous || self.most_leaves.is_some()) && !self.linear;
-        fits && (!worse || self.fits_all_cores(free, shape, user, candidates))
-    }
-
-    /// Whether it fits if nobody used the candidates' cores. The nodes chosen stay. O(nodes) and as [`Selector::fits`].
-    fn fits_all_cores(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
-        let mut unused = self.unused.take().unwrap_or_else(|| Box::new(free.clone()));
-        unused.copy_amounts_from(free);
-        unused.no_core_is_used(&self.geometry);
-        if !shape.exclusive_partition {
-            // For a job of whole nodes, too (rec i-topo).
-            unused.jobs.fill(0);
-        }
-        let found = (self.chosen.clone(), self.chosen_near);
-        let fits = self.fits_free(&unused, shape, user, candidates);
-        (self.chosen, self.chosen_near) = found;
-        self.unused = Some(unused);
-        fits
-    }
-
     /// Whether it fits on the cores that are free.
     fn fits_free(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.scratch.gpus.clear();
@@ -315,10 +338,10 @@ impl Selector {
         let favours = self.favours(shape);
         let weighed = (favours && self.gpus_stay).then(|| self.as_weighed(shape));
         for node in candidates.iter_common(&free.open) {
-            let cpus = usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node);
+            let cpus = usable::usable_cpus(&self.geometry, free, shape, user, node);
             if cpus == 0
                 && let Some(asked) = weighed.as_deref()
-                && usable::usable_cpus(&self.geometry, self.unit, free, asked, user, node) > 0
+                && usable::usable_cpus(&self.geometry, free, asked, user, node) > 0
             {
                 self.favour(free, shape, node);
             }
@@ -338,7 +361,10 @@ impl Selector {
     /// The same where nodes offer alike: they are told apart only as far as the choice asks. `None` if that is not known.
     /// O(words) for whole nodes, else O(candidates × sockets); and the cost of [`Selector::choose_alike`].
     fn fits_alike(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> Option<bool> {
-        let asks_more = self.looks_at_each || self.most_leaves.is_some() || !self.scratch.idle_last.is_empty();
+        let asks_more = (self.cons_res && self.by_weight)
+            || self.looks_at_each
+            || self.most_leaves.is_some()
+            || !self.scratch.idle_last.is_empty();
         let alike = shape.alike.filter(|_| !asks_more)?;
         let mut offering = std::mem::take(&mut self.offering);
         if shape.idle_suffices {
@@ -361,16 +387,17 @@ impl Selector {
         if let Some(wanted) = shape.gres_of_job.first() {
             let units = layout::units_of_node((&self.geometry, free), shape, wanted, node);
             if let Some(per_task) = wanted.per_task {
-                cpus = cpus.min((units / per_task.max(1)).saturating_mul(wanted.task_cpus));
+                let of_tasks = layout::units_of_tasks((&self.geometry, free), shape, wanted, node);
+                cpus = cpus.min((of_tasks / per_task.max(1)).saturating_mul(wanted.task_cpus));
             }
             gres = units.min(u32::from(u16::MAX)) as u16;
         }
-        if self.geometry.asks_for_gpus(shape) {
+        if self.geometry.asks_for_gpus(shape) && !self.cons_res {
             self.scratch.gpus.resize(free.jobs.len(), 0);
             self.scratch.gpus[index] = near::free_gpus(&self.geometry, free, shape, node);
         }
-        let weight = self.weights.of(node);
-        let kept = self.geometry.kept(self.unit, shape, node);
+        let weight = self.weight_of(node);
+        let kept = self.geometry.kept(shape, node);
         let mut idle = (0, 1);
         if shape.strategy == Strategy::LeastLoaded {
             let free_cpus = free.node_cores[index] * self.geometry.cpus_per_core[index];
@@ -390,7 +417,7 @@ impl Selector {
     /// Says what the node last offered has near the GRES that are asked for.
     fn offer_near(&mut self, free: &Free, shape: &Shape, node: NodeId, cpus: u32) {
         for (strict, offered) in [(true, &mut self.near), (false, &mut self.far)] {
-            self.near_cores.find((&self.geometry, self.unit, free), shape, (node, cpus), strict);
+            self.near_cores.find((&self.geometry, free), shape, (node, cpus), strict);
             offered.push(self.near_cores.cpus);
         }
     }
@@ -414,7 +441,13 @@ impl Selector {
         for alternative in &shape.alternatives {
             self.offers.clear();
             self.offers.extend(all.iter().filter(|offer| alternative.contains(offer.node)));
-            if self.choose_from_offers(shape) {
+            let listed = self.listed.clone();
+            if let Some(listed) = &mut self.listed {
+                listed.intersect(alternative);
+            }
+            let fits_there = self.choose_from_offers(shape);
+            self.listed = listed;
+            if fits_there {
                 fits = true;
                 break;
             }
@@ -423,8 +456,8 @@ impl Selector {
         fits
     }
 
-    /// Chooses among all offers; select/linear adds the nodes of one NodeName line and weight after the other, to those that are
-    /// required.
+    /// Chooses among all offers; select/linear adds the nodes of one NodeName line and weight after the other, or of one weight,
+    /// to those that are required.
     fn choose_from_offers(&mut self, shape: &Shape) -> bool {
         self.chosen_near = false;
         if self.near.len() == self.offers.len() && !self.near.is_empty() {
@@ -443,25 +476,20 @@ impl Selector {
         if !self.by_weight {
             return pick::choose(shape, &self.offers, self.linear, &mut self.scratch, &mut self.chosen);
         }
-        let set = |offer: &Offer| (offer.weight, self.weights.record(offer.node));
-        let mut sets: Vec<(u64, u32)> = self.offers.iter().map(set).collect();
-        sets.sort_unstable();
-        sets.dedup();
-        let heaviest = sets.last().copied();
-        sets.into_iter().any(|last| {
-            self.lighter.clear();
-            let is_in = |offer: &&Offer| set(offer) <= last || shape.required.contains(&offer.node);
-            self.lighter.extend(self.offers.iter().filter(is_in));
-            // While there are more, they are added until there are as many nodes as the most of a range (facts 51).
-            (self.lighter.len() >= shape.wanted_nodes as usize || Some(last) == heaviest)
-                && pick::choose(shape, &self.lighter, true, &mut self.scratch, &mut self.chosen)
-        })
+        self.choose_by_class(shape)
     }
 
-    /// Whether tests prefer nodes that are in use now (`bf_busy_nodes`), as those are where a job completes (rec aq-sock). O(nodes) with the option.
+    /// The weight that choices go by. With select/cons_res none. O(1).
+    #[inline]
+    pub(super) fn weight_of(&self, node: NodeId) -> u64 {
+        if self.cons_res { 0 } else { self.weights.of(node) }
+    }
+
+    /// Whether tests prefer nodes that are in use now (`bf_busy_nodes`), as those are where a job completes (rec aq-sock); select/linear
+    /// knows nothing of it (only cons_common reads it; rec at-lin). O(nodes) with the option.
     pub(crate) fn prefer_nodes_in_use(&mut self, now: &Free, completing: &NodeSet, prefer: bool) {
         self.scratch.idle_last.clear();
-        if prefer {
+        if prefer && !self.linear {
             self.scratch.idle_last.extend(now.jobs.iter().map(|&jobs| jobs == 0));
             for node in completing.iter() {
                 self.scratch.idle_last[node.index()] = false;
@@ -480,6 +508,6 @@ impl Selector {
     }
 
     fn lay_out(&self, free: &Free, shape: &Shape) -> Allocation {
-        layout::lay_out(&self.geometry, self.unit, free, shape, (&self.chosen, self.chosen_near))
+        layout::lay_out(&self.geometry, free, shape, (&self.chosen, self.chosen_near))
     }
 }

@@ -9,15 +9,9 @@ use crate::select::geometry::Geometry;
 use crate::select::shape::{GresOfJob, Shape};
 
 /// Units that a job could use on a socket.
-pub(crate) fn usable_cores(
-    geometry: &Geometry,
-    unit: ConsumableUnit,
-    free: &Free,
-    shape: &Shape,
-    socket: usize,
-) -> u32 {
+pub(crate) fn usable_cores(geometry: &Geometry, free: &Free, shape: &Shape, socket: usize) -> u32 {
     let cores = free.cores[socket];
-    let broken = unit == ConsumableUnit::Socket && cores < geometry.socket_cores[socket];
+    let broken = shape.unit == ConsumableUnit::Socket && cores < geometry.whole_sockets[socket];
     if broken || cores < shape.cores_per_socket { 0 } else { cores }
 }
 
@@ -77,14 +71,14 @@ impl NearCores {
     /// not enough. O(sockets² + cores of the node).
     pub(crate) fn find(
         &mut self,
-        (geometry, unit, free): (&Geometry, ConsumableUnit, &Free),
+        (geometry, free): (&Geometry, &Free),
         shape: &Shape,
         (node, cpus): (NodeId, u32),
         strict: bool,
     ) {
         let sockets = geometry.sockets(node);
         self.cores.clear();
-        self.cores.extend(sockets.clone().map(|socket| usable_cores(geometry, unit, free, shape, socket)));
+        self.cores.extend(sockets.clone().map(|socket| usable_cores(geometry, free, shape, socket)));
         self.total = self.cores.iter().sum();
         self.cpus_per_core = geometry.cpus_per_core[node.index()].max(1);
         self.cpus = cpus;
@@ -100,6 +94,11 @@ impl NearCores {
                 let tasks = shape.tasks_per_socket.unwrap_or(1).max(1);
                 (tasks, tasks.saturating_mul(self.cores.len() as u32))
             }
+            // So many for each core, in use or not, however many the job has: multiples of those of one.
+            None if shape.tasks_per_core.is_some() => {
+                let tasks = shape.tasks_per_core.unwrap_or(1).max(1);
+                (tasks, tasks.saturating_mul(geometry.cores[node.index()]))
+            }
             // Without -n as many as there is room for.
             None if !shape.tasks_are_said => (1, room),
             None if shape.max_nodes == 1 => (all_tasks, all_tasks),
@@ -108,6 +107,9 @@ impl NearCores {
         };
         // GPUs bring CPUs of their own.
         let cpus_of = |tasks: u32| (tasks * per_task).max(shape.min_cpus_per_node);
+        // A core that has one task has no other (gres_select_filter.c of 22.05.8, `gres_select_filter_sock_core`).
+        let of_task = if shape.tasks_per_core == Some(1) { per_task.next_multiple_of(threads) } else { per_task };
+        let room_of = |tasks: u32| (tasks * of_task).max(shape.min_cpus_per_node);
         let (mut tasks, mut with_units) = (most.min(room), 0);
         if tasks < least {
             self.cpus = 0;
@@ -156,7 +158,7 @@ impl NearCores {
             if let Some(per_task) = of_job.and_then(|wanted| wanted.per_task) {
                 tasks = tasks.min(found / per_task.max(1));
             }
-            if shape.tasks_per_socket.is_some() {
+            if shape.tasks_per_socket.is_some() || shape.tasks_per_core.is_some() {
                 tasks -= tasks % least.max(1);
                 if tasks == 0 {
                     self.cpus = 0;
@@ -170,7 +172,7 @@ impl NearCores {
                     }
                 }
             }
-            while tasks >= least && cpus_of(tasks).div_ceil(threads) > self.total {
+            while tasks >= least && room_of(tasks).div_ceil(threads) > self.total {
                 tasks -= 1;
             }
             if tasks < least || tasks == 0 {
@@ -181,7 +183,7 @@ impl NearCores {
             let units =
                 of_job.map_or(count, |wanted| wanted.per_task.map_or(found, |of_task| of_task.saturating_mul(tasks)));
             with_units = with_units.max(units.saturating_mul(cpus_a_unit));
-            let wanted = cpus_of(tasks).max(with_units).div_ceil(threads);
+            let wanted = room_of(tasks).max(with_units).div_ceil(threads);
             if wanted > self.total {
                 self.cpus = 0;
                 return;
@@ -216,7 +218,7 @@ pub(super) fn free_gpus(geometry: &Geometry, free: &Free, shape: &Shape, node: N
 }
 
 /// Free GPUs of the node that lie near sockets with usable cores, up to what the request takes of it.
-pub(crate) fn near_gpus(geometry: &Geometry, unit: ConsumableUnit, free: &Free, shape: &Shape, node: NodeId) -> u32 {
+pub(crate) fn near_gpus(geometry: &Geometry, free: &Free, shape: &Shape, node: NodeId) -> u32 {
     let of_kind = |typed: bool| -> u32 {
         let wanted = shape
             .gres
@@ -227,12 +229,12 @@ pub(crate) fn near_gpus(geometry: &Geometry, unit: ConsumableUnit, free: &Free, 
             let mut near = all;
             if shape.of_each_socket(gres).is_some() {
                 // Those of each socket that has enough, however many the job takes.
-                let sockets = geometry.sockets(node).filter(|&at| usable_cores(geometry, unit, free, shape, at) > 0);
+                let sockets = geometry.sockets(node).filter(|&at| usable_cores(geometry, free, shape, at) > 0);
                 let enough = sockets.filter(|&socket| free.near(geometry, socket, gres) >= count);
                 return count.saturating_mul(enough.count() as u32) + free.near_none(geometry, node, gres);
             }
             if !geometry.near.is_empty() {
-                let far = geometry.sockets(node).filter(|&at| usable_cores(geometry, unit, free, shape, at) == 0);
+                let far = geometry.sockets(node).filter(|&at| usable_cores(geometry, free, shape, at) == 0);
                 near = all.saturating_sub(far.map(|socket| free.near(geometry, socket, gres)).sum());
             }
             let of_job = shape.gres_of_job.iter().find(|of_job| of_job.gres == gres);

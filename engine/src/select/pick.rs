@@ -4,9 +4,11 @@
 use crate::ids::NodeId;
 use crate::select::busy::busy_first;
 use crate::select::by_leaves::by_leaves;
+use crate::select::by_switches::by_switches;
 use crate::select::least_loaded::least_loaded;
 use crate::select::remaining::Remaining;
 use crate::select::shape::{Shape, Strategy};
+use crate::select::small_nodes::without_small_nodes;
 use crate::select::tree::Tree;
 
 /// A node that can serve, with the CPUs it offers; once chosen, with the CPUs it gives.
@@ -68,7 +70,7 @@ pub(crate) struct PickScratch {
     /// Positions of runs, the largest first.
     order: Vec<usize>,
     pub(super) taken: Vec<bool>,
-    kept: Vec<Offer>,
+    pub(super) kept: Vec<Offer>,
     /// What the last attempt left of the offers; empty where that is what it took.
     pub(super) left: Vec<Offer>,
     /// The switch tree, empty without topology/tree.
@@ -120,6 +122,9 @@ pub(crate) fn choose(
     if linear {
         return false;
     }
+    if shape.cons_res {
+        return without_small_nodes(shape, offers, scratch, chosen);
+    }
     // A knapsack may fail because of small nodes: drop those with few CPUs and try again. What an attempt left others of a node's CPUs is
     // all that the node offers from then on (docs/FIDELITY.md, facts 69).
     let mut kept = std::mem::take(&mut scratch.kept);
@@ -154,8 +159,19 @@ pub(crate) fn choose(
     done
 }
 
+/// Whether nodes in use are taken first.
+fn prefers_busy(shape: &Shape, scratch: &PickScratch) -> bool {
+    shape.strategy != Strategy::Spread && !shape.contiguous && !scratch.idle_last.is_empty()
+}
+
+/// With select/cons_res only two ways leave CPUs for the nodes to come.
+pub(super) fn is_uncut(shape: &Shape, scratch: &PickScratch) -> bool {
+    shape.cons_res
+        && (prefers_busy(shape, scratch) || !matches!(shape.strategy, Strategy::Consecutive | Strategy::Tree))
+}
+
 /// Leaves nodes the CPUs that a failed attempt took or left of them. O(taken × log offers).
-fn cut_to_taken(offers: &mut [Offer], taken: &[Offer], left: &[Offer]) {
+pub(super) fn cut_to_taken(offers: &mut [Offer], taken: &[Offer], left: &[Offer]) {
     for offer in taken.iter().chain(left) {
         if let Ok(position) = offers.binary_search_by_key(&offer.node, |kept| kept.node) {
             offers[position].cpus = offers[position].cpus.min(offer.cpus);
@@ -176,21 +192,31 @@ pub(crate) fn choose_at_once(
 }
 
 /// One attempt with the shape's strategy.
-fn attempt(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickScratch, chosen: &mut Vec<Offer>) -> bool {
+pub(super) fn attempt(
+    shape: &Shape,
+    offers: &[Offer],
+    linear: bool,
+    scratch: &mut PickScratch,
+    chosen: &mut Vec<Offer>,
+) -> bool {
     chosen.clear();
     scratch.left.clear();
     scratch.taken.clear();
     scratch.taken.resize(offers.len(), false);
     let mut rest = Remaining::of(shape);
+    let prefers_busy = prefers_busy(shape, scratch);
+    rest.uncut = is_uncut(shape, scratch);
+    // Two ways take more nodes than are needed with it.
+    let goes_on = shape.cons_res && (prefers_busy || shape.strategy == Strategy::Spread);
     for required in &shape.required {
         match offers.iter().position(|offer| offer.node == *required) {
             Some(position) if rest.max_nodes > 0 => take(shape, offers, position, &mut rest, scratch, chosen),
             _ => return false,
         }
     }
-    let satisfied = rest.satisfied()
+    let satisfied = (rest.satisfied() && !goes_on)
         || match shape.strategy {
-            strategy if strategy != Strategy::Spread && !shape.contiguous && !scratch.idle_last.is_empty() => {
+            _ if prefers_busy => {
                 let idle = std::mem::take(&mut scratch.idle_last);
                 let done = busy_first(shape, offers, &mut rest, scratch, chosen, &idle);
                 scratch.idle_last = idle;
@@ -198,7 +224,10 @@ fn attempt(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickScra
             }
             Strategy::Tree => {
                 let tree = std::mem::take(&mut scratch.tree);
-                let done = by_leaves(&tree, shape, offers, &mut rest, scratch, chosen);
+                let done = match shape.cons_res {
+                    true => by_switches(&tree, shape, offers, &mut rest, scratch, chosen),
+                    false => by_leaves(&tree, shape, offers, &mut rest, scratch, chosen),
+                };
                 scratch.tree = tree;
                 done
             }
@@ -208,7 +237,12 @@ fn attempt(shape: &Shape, offers: &[Offer], linear: bool, scratch: &mut PickScra
             Strategy::Consecutive => consecutive(shape, offers, linear, &mut rest, scratch, chosen),
             // Over as many nodes as there are tasks; where GPUs are counted for the job, until it has them (rec h-mix).
             Strategy::Spread => {
-                ordered(shape, offers, &mut rest, scratch, chosen, |_| 0, shape.as_many && shape.gres_of_job.is_empty())
+                let as_many = shape.cons_res || (shape.as_many && shape.gres_of_job.is_empty());
+                ordered(shape, offers, &mut rest, scratch, chosen, |_| 0, as_many)
+            }
+            // With select/cons_res by the number of free CPUs.
+            Strategy::LeastLoaded if shape.cons_res => {
+                ordered(shape, offers, &mut rest, scratch, chosen, |offer| -i64::from(offer.idle.0), false)
             }
             Strategy::LeastLoaded => least_loaded(shape, offers, &mut rest, scratch, chosen),
             Strategy::SerialAtEnd => {

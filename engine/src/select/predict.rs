@@ -153,7 +153,7 @@ impl Selector {
                 return None;
             }
             let cpus = ready.cpus(self, jobs, (free, future), (shape, node), last, allocation);
-            if cpus > 0 && !offered.offer(node, cpus, self.weights.of(node)) {
+            if cpus > 0 && !offered.offer(node, cpus, self.weight_of(node)) {
                 return None;
             }
         }
@@ -184,7 +184,7 @@ impl Selector {
             } else {
                 free.restore_node(&self.geometry, future, node);
                 jobs.release(&self.geometry, future, node, last, allocation);
-                usable::usable_cpus(&self.geometry, self.unit, future, shape, user, node)
+                usable::usable_cpus(&self.geometry, future, shape, user, node)
             };
             if cpus > 0 {
                 self.offer(future, shape, node, cpus);

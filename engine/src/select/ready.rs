@@ -203,7 +203,7 @@ impl ReadyTimes {
         if !later.holds(last) {
             free.restore_node(&selector.geometry, future, node);
             jobs.release(&selector.geometry, future, node, last, allocation);
-            let cpus = usable_cpus(&selector.geometry, selector.unit, future, shape, ANY_USER, node);
+            let cpus = usable_cpus(&selector.geometry, future, shape, ANY_USER, node);
             *later = Level { from: last, until: jobs.next_after(node, last), cpus };
         }
         later.cpus
@@ -320,7 +320,7 @@ impl Ready {
         let times = &mut self.times[position];
         let level = |future: &mut Free, node: NodeId| {
             free.restore_node(&selector.geometry, future, node);
-            let serves = |future: &Free| usable_cpus(&selector.geometry, selector.unit, future, shape, ANY_USER, node);
+            let serves = |future: &Free| usable_cpus(&selector.geometry, future, shape, ANY_USER, node);
             let held = &jobs.held[node.index()];
             let mut level = Level { from: NOW, until: NEVER, cpus: serves(future) };
             for (position, held) in held.iter().enumerate() {

@@ -14,6 +14,8 @@ pub(super) struct Remaining {
     /// Units of the GRES that is counted for the whole job.
     pub(super) gres: i64,
     pub(super) max_nodes: i64,
+    /// Nodes give all that they offer.
+    pub(super) uncut: bool,
 }
 
 impl Remaining {
@@ -30,6 +32,7 @@ impl Remaining {
             cpus: i64::from(shape.min_cpus),
             gres: shape.gres_of_job.first().map_or(0, |wanted| i64::from(wanted.count)),
             max_nodes: i64::from(shape.max_nodes),
+            uncut: false,
         }
     }
 
@@ -62,7 +65,7 @@ impl Remaining {
     /// An offer, cut to as many CPUs as the job may take of it: it leaves a core's or socket's, or a task's, for each node that it
     /// cannot do without; but no fewer than come with the GPUs that it brings (facts 42).
     pub(super) fn allowed(&self, shape: &Shape, mut offer: Offer) -> Offer {
-        if !shape.whole_nodes {
+        if !shape.whole_nodes && !self.uncut {
             let reserved = (self.least_nodes - 1).max(0) * i64::from(shape.cpus_per_task.max(u32::from(offer.kept)));
             let with_units = i64::from(shape.unit_cpus()) * i64::from(offer.gres).min(self.gres.max(1));
             let (offered, least) = (i64::from(offer.cpus), i64::from(shape.min_cpus_per_node));

@@ -205,6 +205,14 @@ fn show(geometry: &Geometry, free: &Free, shape: &Shape, way: &Way, view: &mut F
             in_use |= used > 0;
         }
         view.node_cores[index] = node_cores;
+        if let (Some((cap, _)), Some(own), Way::Rows(rows)) = (shape.max_cpus_per_node, shape.rows, way) {
+            // Of the partition's cores only those count as used that this way does not offer.
+            let own = own.range();
+            let taken = rows.iter().filter(|row| own.contains(row));
+            let used: u32 = geometry.sockets(node).map(|socket| free.shared.used_in(socket, taken.clone())).sum();
+            view.capped_cpus[index * geometry.capped_partitions.len() + cap as usize] =
+                used * geometry.cpus_per_core[index];
+        }
         if shape.whole_nodes {
             view.jobs[index] = u32::from(in_use);
         }

@@ -156,8 +156,9 @@ impl Shared {
     }
 
     /// Cores of a socket in use in any of these rows. O(rows).
-    pub(crate) fn used_in(&self, socket: usize, rows: &[usize]) -> u32 {
-        let of_word = |at: usize| rows.iter().fold(0, |bits, &row| bits | self.rows[row].used[at]).count_ones();
+    pub(crate) fn used_in<'r>(&self, socket: usize, rows: impl IntoIterator<Item = &'r usize> + Clone) -> u32 {
+        let in_use = |at: usize| rows.clone().into_iter().fold(0, |bits, &row| bits | self.rows[row].used[at]);
+        let of_word = |at: usize| in_use(at).count_ones();
         (socket * self.words..(socket + 1) * self.words).map(of_word).sum()
     }
 

@@ -2,6 +2,7 @@
 
 use crate::ids::{GresId, NodeId};
 use crate::node_set::NodeSet;
+use crate::policy::ConsumableUnit;
 use crate::select::by_runs::Alike;
 use crate::select::geometry::Geometry;
 use crate::select::rows::Rows;
@@ -61,6 +62,8 @@ pub(crate) struct Shape {
     pub(crate) tasks_per_core: Option<u32>,
     /// Threads used per core at most.
     pub(crate) threads_per_core: Option<u32>,
+    /// All threads of a core count though each task has cores of its own: with `CR_ONE_TASK_PER_CORE`, where CPUs come with GPUs.
+    pub(crate) gpus_count_threads: bool,
     /// `--cores-per-socket`.
     pub(crate) cores_per_socket: u32,
     /// `--sockets-per-node`.
@@ -74,6 +77,8 @@ pub(crate) struct Shape {
     /// Fewest CPUs that a node must offer to the job's tasks, when all limits have been applied: `--mincpus`, and what memory asks for,
     /// are looked for before that (docs/FIDELITY.md, facts 50).
     pub(crate) room_for_tasks: u32,
+    /// The same of what is left of an offer that was looked at: with `--overcommit`, tasks are not asked for again (`_select_cores`).
+    pub(crate) room_left: u32,
     /// Memory.
     pub(crate) memory: MemoryNeed,
     /// GRES needed on every node.
@@ -86,6 +91,8 @@ pub(crate) struct Shape {
     pub(crate) gres_of_socket: Vec<(GresId, u32)>,
     /// GRES of the whole job, where its nodes may have unlike shares.
     pub(crate) gres_of_job: Vec<GresOfJob>,
+    /// What is handed out in its partition.
+    pub(crate) unit: ConsumableUnit,
     /// The job gets whole nodes.
     pub(crate) whole_nodes: bool,
     /// Of an EXCLUSIVE partition, where nodes in use are not looked at.
@@ -102,6 +109,12 @@ pub(crate) struct Shape {
     pub(crate) required: Vec<NodeId>,
     /// One run of consecutive nodes only.
     pub(crate) contiguous: bool,
+    /// With select/cons_res, whether a part of a constraint that asks for one node takes the last one (`pack_serial_at_end`).
+    pub(crate) packs_parts: bool,
+    /// `--overcommit` with select/cons_res: so many tasks take CPUs, as far as nodes offer them.
+    pub(crate) overcommitted: Option<u32>,
+    /// By the rules of select/cons_res.
+    pub(crate) cons_res: bool,
     /// Which selection is used.
     pub(crate) strategy: Strategy,
     /// The rows of its partition, where jobs may share cores there.
@@ -110,6 +123,8 @@ pub(crate) struct Shape {
     pub(crate) shared_by: u32,
     /// The same job if it shared with nobody: as such backfill tests it first, where it shares because it asks to.
     pub(crate) unshared: Option<Box<Self>>,
+    /// The same job with the default memory instead of `DefMemPerGPU`, where another of its partitions has none.
+    pub(crate) by_default: Option<Box<Self>>,
     /// Fill a node's sockets one after the other.
     pub(crate) block_cores: bool,
     /// Tasks of a plane, at least one.
@@ -181,6 +196,9 @@ impl Shape {
         if let Some(unshared) = &mut self.unshared {
             unshared.cap_nodes(most);
         }
+        if let Some(by_default) = &mut self.by_default {
+            by_default.cap_nodes(most);
+        }
     }
 
     /// Threads of a core that its tasks may use. O(1).
@@ -199,6 +217,36 @@ impl Shape {
         self.threads_per_core.unwrap_or(cpus_per_core).clamp(1, cpus_per_core.max(1))
     }
 
+    /// Whether each of its tasks has cores of its own, of which the last has threads left over (`--ntasks-per-core=1`,
+    /// `CR_ONE_TASK_PER_CORE`). O(1).
+    #[inline]
+    pub(crate) fn leaves_odd_threads(&self, threads: u32) -> bool {
+        self.tasks_per_core == Some(1)
+            && self.cpus_per_task > threads
+            && !self.cpus_per_task.is_multiple_of(threads.max(1))
+    }
+
+    /// How many CPUs count of so many cores, of which `threads` are usable (cons_common.c of 22.05.8, `_count_used_cpus`; rec s-qos).
+    /// O(1).
+    #[inline]
+    pub(crate) fn cpus_counted(&self, cores: u32, threads: u32) -> u32 {
+        if !self.leaves_odd_threads(threads) || self.gpus_count_threads {
+            return cores * threads;
+        }
+        let of_task = self.cpus_per_task.div_ceil(threads);
+        cores / of_task * self.cpus_per_task + cores % of_task * threads
+    }
+
+    /// How many cores so many CPUs of its tasks take. O(1).
+    #[inline]
+    pub(crate) fn cores_of(&self, cpus: u32, threads: u32) -> u32 {
+        if !self.leaves_odd_threads(threads) {
+            return cpus.div_ceil(threads);
+        }
+        let of_task = self.cpus_per_task.div_ceil(threads);
+        cpus / self.cpus_per_task * of_task + (cpus % self.cpus_per_task).div_ceil(threads)
+    }
+
     /// Whether it may leave threads of its cores unused. O(1).
     pub(crate) fn leaves_threads(&self) -> bool {
         self.threads_per_core.is_some() || self.tasks_per_core.is_some()
@@ -209,9 +257,10 @@ impl Shape {
         let threads = || self.usable_threads(geometry.cpus_per_core[node]);
         let cpus = if self.tasks_per_socket.is_some() {
             let of_socket = |socket| self.within_tasks_of_socket(geometry.socket_cores[socket] * threads(), threads());
-            geometry.sockets(NodeId(node as u32)).map(of_socket).sum()
+            let cpus: u32 = geometry.sockets(NodeId(node as u32)).map(of_socket).sum();
+            self.cpus_counted(cpus / threads(), threads())
         } else if self.leaves_threads() {
-            geometry.cores[node] * threads()
+            self.cpus_counted(geometry.cores[node], threads())
         } else {
             geometry.cpus[node]
         };

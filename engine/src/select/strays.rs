@@ -16,6 +16,9 @@ use crate::select::shape::{Shape, Strategy};
 use crate::select::{Selector, usable};
 use crate::simulation::running::Running;
 
+/// It fits once everybody is gone whom the job may preempt.
+pub(crate) const AT_ONCE: i64 = i64::MIN;
+
 impl Shape {
     /// Whether a failing try may leave nodes behind: see [`crate::select::strays`]. O(tested nodes).
     pub(super) fn may_stray(&self, cpus: impl Fn(NodeId) -> u32) -> bool {
@@ -33,20 +36,30 @@ impl Shape {
 }
 
 impl Selector {
-    /// As [`crate::select::will_run::earliest_start`], for a shape that strays; `future` is equal to what is free, where the
-    /// request did not fit. The chosen nodes are idle in `future` afterwards.
+    /// As [`crate::select::will_run::earliest_start`], for a shape that strays; the request did not fit into what is free `now`. Where the job
+    /// may preempt others, what is free without them is tried next, which [`AT_ONCE`] tells of. `future` is equal to that, or else to what is
+    /// free. The chosen nodes are idle in `future` afterwards.
     /// O(running jobs × (their nodes + 1) + tries × nodes): a try is made where something has changed since the last.
     pub(crate) fn earliest_start_straying<'a>(
         &mut self,
         future: &mut Free,
+        (now, without): (&Free, Option<&Free>),
         (shape, user): (&Shape, u32),
         usable: &NodeSet,
         running: &[Running],
         allocation: impl Fn(JobId) -> Option<&'a Allocation>,
     ) -> Option<i64> {
         let mut strays = Vec::new();
-        self.offer_with(future, (shape, user), usable, &strays);
+        self.offer_with(now, (shape, user), usable, &strays);
         if self.offers.len() >= shape.min_nodes as usize {
+            self.leave_behind(shape, usable, &mut strays);
+        }
+        if let Some(without) = without
+            && self.offer_with(without, (shape, user), usable, &strays) >= shape.min_nodes as usize
+        {
+            if pick::choose(shape, &self.offers, true, &mut self.scratch, &mut self.chosen) {
+                return Some(AT_ONCE);
+            }
             self.leave_behind(shape, usable, &mut strays);
         }
         let mut changed = !strays.is_empty();
@@ -80,7 +93,7 @@ impl Selector {
         self.near.clear();
         self.far.clear();
         for node in usable.iter_common(&free.open) {
-            let cpus = usable::usable_cpus(&self.geometry, self.unit, free, shape, user, node);
+            let cpus = usable::usable_cpus(&self.geometry, free, shape, user, node);
             if cpus > 0 {
                 self.offer(free, shape, node, cpus);
             }

@@ -3,21 +3,15 @@
 
 use crate::ids::NodeId;
 use crate::policy::ConsumableUnit;
+use crate::select::capped::cores_within_cap;
 use crate::select::free::Free;
 use crate::select::geometry::Geometry;
 use crate::select::shape::{MemoryNeed, Shape};
 
 /// CPUs that `shape` could use on `node`, 0 if the node cannot serve it. O(sockets + GRES of the shape).
 #[inline]
-pub(crate) fn usable_cpus(
-    geometry: &Geometry,
-    unit: ConsumableUnit,
-    free: &Free,
-    shape: &Shape,
-    user: u32,
-    node: NodeId,
-) -> u32 {
-    let index = node.index();
+pub(crate) fn usable_cpus(geometry: &Geometry, free: &Free, shape: &Shape, user: u32, node: NodeId) -> u32 {
+    let (index, unit) = (node.index(), shape.unit);
     if !free.admits(node, user, shape.exclusive_user) {
         return 0;
     }
@@ -41,9 +35,11 @@ pub(crate) fn usable_cpus(
     // The least is looked for among all free CPUs, whatever limits leave of them to its tasks (docs/FIDELITY.md, facts 50).
     let mut free_cpus = 0;
     let mut sockets = 0;
-    for socket in geometry.sockets(node) {
+    let capped = if shape.cons_res { cores_within_cap(geometry, free, shape, node) } else { None };
+    for (position, socket) in geometry.sockets(node).enumerate() {
         let cores = free.cores[socket];
-        let broken = unit == ConsumableUnit::Socket && cores < geometry.socket_cores[socket];
+        let broken = unit == ConsumableUnit::Socket && cores < geometry.whole_sockets[socket];
+        let cores = capped.as_ref().map_or(cores, |capped| capped[position]);
         if cores == 0 || broken || cores < shape.cores_per_socket {
             continue;
         }
@@ -55,12 +51,17 @@ pub(crate) fn usable_cpus(
     if sockets < shape.sockets_per_node || free_cpus < shape.min_cpus_per_node {
         return 0;
     }
+    if shape.leaves_odd_threads(usable_threads) {
+        cpus = shape.cpus_counted(cpus / usable_threads, usable_threads);
+    }
     if let Some((cap, most)) = shape.max_cpus_per_node {
         let used = free.capped_cpus[index * geometry.capped_partitions.len() + cap as usize];
         if shape.asks_for_user && free.node_cores[index] * cpus_per_core + used > most {
             return 0;
         }
-        cpus = cpus.min(most.saturating_sub(used));
+        if !shape.cons_res {
+            cpus = cpus.min(most.saturating_sub(used));
+        }
     }
     cpus = match shape.memory {
         MemoryNeed::NotConsumed(mb) if mb > geometry.memory[index] => 0,
@@ -80,7 +81,13 @@ pub(crate) fn usable_cpus(
                 // CR_CPU charges single CPUs.
                 let used = shape.used_threads(cpus_per_core);
                 let (threads, charged) = if unit == ConsumableUnit::Cpu { (1, 1) } else { (usable_threads, used) };
-                limited_by_memory(cpus, mb, free.memory[index], threads, charged)
+                if shape.leaves_odd_threads(usable_threads) {
+                    // Cores are dropped, each with all its threads, until the CPUs counted fit.
+                    let beyond = u64::from(cpus).saturating_sub(free.memory[index] / mb.max(1)) as u32;
+                    cpus.saturating_sub(beyond.next_multiple_of(threads))
+                } else {
+                    limited_by_memory(cpus, mb, free.memory[index], threads, charged)
+                }
             }
         }
     };

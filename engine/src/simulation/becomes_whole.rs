@@ -45,6 +45,7 @@ fn is_exclusive(scenario: &Scenario, partition: PartitionId) -> bool {
 impl Controller<'_> {
     /// The job's nodes in a partition were looked at, by the main scheduler or at its submission. O(log jobs).
     pub(crate) fn tested_in(&mut self, id: JobId, partition: PartitionId) {
+        self.takes_gpu_memory_of(id, partition);
         let scenario = self.scenario;
         let request = &scenario.workload.requests[self.job(id).request.index()];
         if is_exclusive(scenario, partition) && asks_for_parts(scenario, request) {
@@ -104,7 +105,8 @@ impl Controller<'_> {
         (name.id, component)
     }
 
-    fn has_become_whole(&self, id: JobId) -> bool {
+    /// Whether a test has made it a job of whole nodes in all of its partitions. O(log jobs).
+    pub(crate) fn has_become_whole(&self, id: JobId) -> bool {
         !self.becomes_whole.tested.is_empty() && self.becomes_whole.tested.contains(&self.tested_as(id))
     }
 

@@ -60,10 +60,14 @@ impl Controller<'_> {
         match how {
             // The recorded requeue has happened; the next run is the next recorded one.
             RunEnded::Itself => live.run += u16::from(live.returns),
-            RunEnded::TimeLimit => live.returns = false,
-            RunEnded::Others { requeue, .. } => live.returns = requeue,
+            // Whoever is queued again when it is done is so after this end, too.
+            RunEnded::TimeLimit => {
+                live.returns = live.requeued_at.is_some();
+                live.run += u16::from(live.returns);
+            }
+            RunEnded::Others { requeue, .. } => (live.returns, live.requeued_at) = (requeue, None),
         }
-        let returns = live.returns;
+        let (returns, is_done) = (live.returns, live.requeued_at.is_some());
         let (start, billing, moment) = (live.start, live.billing, live.moment());
         let limit_end = start + live.limit_seconds;
         let allocation = std::mem::take(&mut live.allocation);
@@ -88,14 +92,19 @@ impl Controller<'_> {
         let charged_seconds = self.usage.charge_of(slice, self.usage_factor(id));
         self.limits_end(id, slice, charged_seconds, limit_end - (now - slice));
         self.records[id.index()].end = Some(now);
-        if !returns {
+        if !returns || is_done {
             let state = match (how, now > limit_end, succeeded) {
                 (RunEnded::Others { state, .. }, ..) => state,
                 (RunEnded::TimeLimit, ..) | (_, true, _) => JobState::Timeout,
                 (_, false, true) => JobState::Completed,
                 (_, false, false) => JobState::Failed,
             };
-            self.close(id, state);
+            if is_done {
+                self.records[id.index()].state = state;
+                self.limits_left(id);
+            } else {
+                self.close(id, state);
+            }
         }
         let epilog = i64::from(self.scenario.policy.epilog_seconds) * SECOND;
         let spread = if n_nodes > 64 { 2 * n_nodes } else { 0 };
@@ -109,7 +118,7 @@ impl Controller<'_> {
         let mut recorded_struck = || self.timers.recorded_answer_to_signal(self.now, min_interval);
         let struck = is_signalled.then(|| recorded_struck().unwrap_or(KILLED_COMPLETING_MS));
         let answer = struck.unwrap_or(alone) + epilog + spread;
-        let recorded = self.timers.recorded_return(id.index(), self.now).filter(|_| returns);
+        let recorded = self.timers.recorded_return(id.index(), self.now).filter(|_| returns && !is_done);
         let answer = recorded.map_or(answer, |at| at - self.now);
         self.events.push(self.now + answer, Event::NodesFree { job: id });
         // Where no step of it runs a node answers at once (slurmd's req.c, `_rpc_terminate_job`; rec o-pre); the script runs on the first, and
@@ -153,13 +162,17 @@ impl Controller<'_> {
     /// The last node of a job has answered: it is gone, or back in the queue.
     pub(super) fn nodes_free(&mut self, id: JobId) {
         let Some(live) = self.live.get_mut(id) else { return };
-        let returns = live.returns;
+        let (returns, requeued_at) = (live.returns, live.requeued_at);
         let allocation = std::mem::take(&mut live.allocation);
         self.return_licenses(id);
         for share in &allocation.shares {
             self.node_answers(share.node);
         }
-        if returns {
+        if let Some(at) = requeued_at {
+            self.live.set_phase(id, Phase::Done);
+            let at = self.timers.recorded_return(id.index(), self.now).unwrap_or(at);
+            self.events.push(at.max(self.now), Event::ComesBack { job: id });
+        } else if returns {
             self.come_back(id);
         } else {
             self.live.remove(id);

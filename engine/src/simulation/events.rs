@@ -34,6 +34,11 @@ pub(crate) enum Event {
         /// The job.
         job: JobId,
     },
+    /// It is queued again, though it is done.
+    ComesBack {
+        /// The job.
+        job: JobId,
+    },
     /// Its owner cancels it if it still waits.
     Cancelled {
         /// The job.

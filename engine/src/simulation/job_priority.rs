@@ -112,18 +112,26 @@ impl Controller<'_> {
         }
     }
 
-    /// The memory that a request counts with: what it asks for, or the default of its first partition or of the cluster. O(1).
+    /// The memory that a request counts with: what it asks for, or the default of its first partition or of the cluster; where that is all
+    /// that a node has, what the first node of its first partition has (job_mgr.c of 22.05.8, `job_get_tres_mem`; rec at-tier). O(1).
     fn memory_asked(&self, request: &Request) -> Option<MemoryDefault> {
-        match request.memory {
+        let partition = request.partitions.first().map(|id| &self.scenario.cluster.partitions[id.index()]);
+        let default = || {
+            let of_partition = partition.and_then(|partition| partition.default_memory);
+            of_partition.or(self.scenario.policy.select.default_memory)
+        };
+        let asked = match request.memory {
             Memory::PerNode(mb) => Some(MemoryDefault::PerNode(mb)),
             Memory::PerCpu(mb) => Some(MemoryDefault::PerCpu(mb)),
-            Memory::Default => {
-                let partition = request.partitions.first().map(|id| &self.scenario.cluster.partitions[id.index()]);
-                let default = partition.and_then(|partition| partition.default_memory);
-                default.or(self.scenario.policy.select.default_memory)
-            }
-            Memory::PerGpu(_) | Memory::WholeNode => None,
-        }
+            Memory::Default => default(),
+            Memory::WholeNode => None,
+            Memory::PerGpu(_) => return None,
+        };
+        let is_some = |asked: &MemoryDefault| !matches!(asked, MemoryDefault::PerNode(0) | MemoryDefault::PerCpu(0));
+        asked.filter(is_some).or_else(|| {
+            let first = partition.and_then(|partition| partition.nodes.iter().next());
+            first.map(|node| MemoryDefault::PerNode(self.scenario.cluster.nodes[node.index()].memory_mb))
+        })
     }
 
     /// The memory that a request counts with which asks for some with each GPU (`--mem-per-gpu`) [MB]. O(kinds of GRES).

@@ -16,6 +16,8 @@ pub(crate) enum Phase {
     Running,
     /// Has ended; its nodes are not all free yet.
     Completing,
+    /// Has ended and left its nodes; it will be queued again all the same.
+    Done,
 }
 
 /// A job between submission and its end. What a priority step reads of it stands first, in one cache line.
@@ -36,6 +38,8 @@ pub(crate) struct LiveJob {
     pub(crate) is_mixed: bool,
     /// It goes back to the queue when this run has ended.
     pub(crate) returns: bool,
+    /// When it is queued again [ms], if that is after its end: somebody requeues a job that is done.
+    pub(crate) requeued_at: Option<i64>,
     /// It was preempted and runs out its grace time.
     pub(crate) warned: bool,
     /// When age began to accrue [s].

@@ -73,11 +73,18 @@ impl Controller<'_> {
         if cancelled_at != i64::MAX && self.on_last_run(id) {
             self.events.push((cancelled_at * SECOND).max(now), Event::Cancelled { job: id });
         }
-        let shapes = self.take_shapes(request);
+        // It is tested with the features that it would like, if it says any (job_mgr.c of 22.05.8, `job_allocate`; rec av-gpu).
+        let prefers = self.prefers(id);
+        let shapes = if prefers { self.take_preferred(id) } else { self.take_shapes(request) };
         let feasible = shapes.iter().any(|shape| shape.feasible);
         // Only select/linear remembers what a test at submission would have charged.
         let linear = self.scenario.policy.select.linear;
-        let mut charged = shapes.iter().rev().find_map(|shape| shape.charged_alone.filter(|_| linear));
+        // Nor is any test made in the only partition, where its limits keep the job out (job_mgr.c of 22.05.8, `_select_nodes_parts`).
+        let is_tried = match self.partitions(id) {
+            &[only] => self.partition_limits_allow(id, only),
+            _ => true,
+        };
+        let mut charged = shapes.iter().rev().find_map(|shape| shape.charged_alone.filter(|_| linear && is_tried));
         // Its partitions are tried from the highest tier down.
         let tier = |partition: PartitionId| self.scenario.cluster.partitions[partition.index()].priority_tier;
         let first = self
@@ -90,7 +97,7 @@ impl Controller<'_> {
         let partitions = self.partitions(id).iter().copied().zip(shapes.iter());
         let feasible_in = partitions.filter(|(_, shape)| shape.feasible).rev();
         let tried = feasible_in.max_by_key(|&(partition, _)| tier(partition));
-        let tested = tried.filter(|&(partition, _)| self.limits_allow_test(id, partition));
+        let tested = tried.filter(|&(partition, _)| is_tried && self.limits_allow_test(id, partition));
         // What another job waited for is none of this one's business.
         self.selector.most_leaves = None;
         if let Some((partition, shape)) = tested {
@@ -107,9 +114,11 @@ impl Controller<'_> {
         let mut in_order: Vec<_> = self.partitions(id).iter().copied().zip(shapes.iter()).collect();
         in_order.sort_by_key(|&(partition, _)| std::cmp::Reverse(tier(partition)));
         let last = tried.and_then(|(partition, _)| in_order.iter().position(|&(other, _)| other == partition));
-        in_order.truncate(last.map_or(in_order.len(), |last| last + 1));
+        // `EnforcePartLimits=ALL` wants an answer of each (job_mgr.c of 22.05.8, `_select_nodes_parts`; rec at-share).
         let all_asked = self.scenario.policy.enforce.partition_limits == EnforcePartLimits::All;
-        for (partition, shape) in in_order {
+        let asked = last.filter(|_| !all_asked).map_or(in_order.len(), |last| last + 1);
+        in_order.truncate(asked);
+        for (partition, shape) in in_order.into_iter().filter(|_| is_tried) {
             if self.limits_allow_test(id, partition) {
                 if !shape.tested.is_empty() && self.admits_to_nodes(id, partition) {
                     self.tested_in(id, partition);
@@ -120,7 +129,11 @@ impl Controller<'_> {
                 break;
             }
         }
-        self.put_shapes(request, shapes);
+        if prefers {
+            self.put_preferred(id, shapes);
+        } else {
+            self.put_shapes(request, shapes);
+        }
         self.note_untested(id);
         let in_bounds = self.partitions(id).iter().any(|&partition| self.partition_limits_allow(id, partition));
         let is_admitted =
@@ -151,6 +164,7 @@ impl Controller<'_> {
             self.note_limit(id, limited);
             // That it is out of bounds is found when the next queue is built.
             self.new_reason |= !in_bounds;
+            self.ask_who_stands_before(id);
             self.enqueue(id, seconds(now));
             self.timers.request_main(now);
         }
@@ -161,10 +175,16 @@ impl Controller<'_> {
         }
     }
 
-    /// The main scheduler finds that a job of one partition could never run: it is held.
+    /// The main scheduler finds that a job of one partition could never run: it is held, and with a task all that wait in the common
+    /// record of its array (rec as-pre). O(tasks of the array).
     pub(crate) fn hold_for_good(&mut self, id: JobId) {
-        self.leaves_queue(id);
-        self.give_up(id, PendingReason::BadConstraints);
+        let mut held = Some(id);
+        while let Some(id) = held {
+            let is_task = self.common_record(id).is_some();
+            self.leaves_queue(id);
+            self.give_up(id, PendingReason::BadConstraints);
+            held = self.first_in_common_record(id).filter(|_| is_task);
+        }
         self.touch();
     }
 
@@ -195,6 +215,7 @@ impl Controller<'_> {
             run: 0,
             age,
             returns: false,
+            requeued_at: None,
             warned: false,
             preempting_since: None,
             preempting_in: None,

@@ -14,6 +14,7 @@ mod completing;
 pub(crate) mod drawn;
 pub(crate) mod ends;
 pub(crate) mod events;
+mod gpu_memory;
 mod job_priority;
 pub(crate) mod jobs;
 mod leaf_wait;
@@ -33,6 +34,7 @@ pub(crate) mod running;
 mod scans;
 mod shapes;
 mod spacing;
+mod standing_before;
 mod start;
 mod time_min;
 pub(crate) mod timers;
@@ -44,13 +46,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ablation::{Rule, is_off};
 use crate::ids::{JobId, NodeId, PartitionId, RequestId};
 use crate::job::{Request, Sharing};
-use crate::limits::partition::too_small;
+use crate::limits::partition::{OverMemory, over_memory, too_small};
 use crate::limits::usage::LimitUsage;
 use crate::moments::Moments;
 use crate::node_set::NodeSet;
 use crate::observer::{Interrupted, Observer};
 use crate::outcome::{JobRecord, JobState, Outcome, PendingReason, SchedulerCounters};
-use crate::policy::{Scheduler, UsageReset};
+use crate::policy::{PreemptKind, Scheduler, UsageReset};
 use crate::preempt::Preemption;
 use crate::priority::fair_share::FairShare;
 use crate::priority::multifactor::Norms;
@@ -68,6 +70,7 @@ use crate::select::shape::Shape;
 use crate::{Draws, plain};
 use becomes_whole::BecomesWhole;
 use events::{Event, Events};
+use gpu_memory::GpuMemory;
 use jobs::LiveJobs;
 use outages::Agenda;
 use peculiar::Peculiar;
@@ -124,8 +127,11 @@ pub(crate) struct Controller<'a> {
     /// Shapes of jobs that prefer features.
     pub(crate) preferred: BTreeMap<JobId, Box<[Shape]>>,
     pub(crate) becomes_whole: BecomesWhole,
+    pub(crate) gpu_memory: GpuMemory,
     /// Requests for several partitions, and those of them that could never hold what they ask for.
     pub(crate) too_small: BTreeSet<(RequestId, PartitionId)>,
+    /// Requests that ask for more memory than a partition's `MaxMemPerNode`.
+    pub(crate) over_memory: BTreeMap<(RequestId, PartitionId), OverMemory>,
     /// Free licences, by [`crate::ids::LicenseId`].
     pub(crate) free_licenses: Vec<u32>,
     pub(crate) usage: Usage,
@@ -207,6 +213,7 @@ impl<'a> Controller<'a> {
         let mut selector = Selector::new(cluster, &scenario.policy.select, scenario.policy.version);
         selector.gpus_stay = gpus_stay(scenario);
         selector.looks_at_each = every_cycle;
+        selector.joins_equals |= scenario.policy.preempt.kind != PreemptKind::None;
         let free = Free::new(&selector.geometry);
         let priority = &scenario.policy.priority;
         let mut usage = Usage::new(&scenario.associations, priority.decay_half_life);
@@ -251,7 +258,9 @@ impl<'a> Controller<'a> {
             shapes: vec![None; scenario.workload.requests.len()],
             preferred: BTreeMap::new(),
             becomes_whole: BecomesWhole::default(),
+            gpu_memory: GpuMemory::default(),
             too_small: too_small(scenario),
+            over_memory: over_memory(scenario),
             free_licenses: cluster.licenses.iter().map(|&(_, total)| total).collect(),
             usage,
             sizes_vary: shapes::sizes_vary(scenario, limits.active),
@@ -363,6 +372,7 @@ impl<'a> Controller<'a> {
             Event::GraceOver { job, starts } => self.grace_over(job, starts),
             Event::OtherNodesFree { job } => self.other_nodes_free(job),
             Event::NodesFree { job } => self.nodes_free(job),
+            Event::ComesBack { job } => self.done_comes_back(job),
             Event::Cancelled { job } => self.cancel_pending(job),
             Event::DeadlineMissed { job } => self.miss_deadline(job),
             Event::Released { job } => self.release(job),
@@ -454,7 +464,7 @@ fn gpus_stay(scenario: &Scenario) -> bool {
     let has_gpu = |node: &crate::cluster::Node| node.gres.iter().enumerate().any(|(gres, &n)| n > 0 && is_gpu(gres));
     let with_gpus = cluster.nodes.iter().enumerate().filter(|(_, node)| has_gpu(node));
     let mut shared = NodeSet::from_nodes(cluster.nodes.len(), with_gpus.map(|(index, _)| NodeId::new(index)));
-    if scenario.policy.select.linear || shared.is_empty() {
+    if scenario.policy.select.linear || scenario.policy.select.cons_res || shared.is_empty() {
         return false;
     }
     shared.intersect(&reached(true));

@@ -7,8 +7,8 @@ use crate::ids::JobId;
 use crate::job::JobPart;
 
 impl Controller<'_> {
-    /// A limit holds the job back, or does not, as its submission, the main scheduler or its start finds; says whether one did when they
-    /// last looked. (That backfill finds it, too, is not noted.) O(log arrays).
+    /// A limit holds the job back, or does not, as its submission, the main scheduler, a start that backfill tries or its start finds; says
+    /// whether one did when they last looked. O(log arrays).
     pub(crate) fn note_limit(&mut self, id: JobId, limited: bool) -> bool {
         if !self.limits.active {
             return false;
@@ -38,7 +38,7 @@ impl Controller<'_> {
     }
 
     /// The array of whose common record the job is a part: its tasks that wait have one reason (job_mgr.c `job_array_split`). O(1).
-    fn common_record(&self, id: JobId) -> Option<u64> {
+    pub(super) fn common_record(&self, id: JobId) -> Option<u64> {
         let name = self.job(id).name;
         (matches!(name.part, JobPart::Task(_)) && !self.has_own_record(id)).then_some(name.id)
     }

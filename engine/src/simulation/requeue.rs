@@ -6,10 +6,14 @@ use super::jobs::Phase;
 use super::{Controller, SECOND, seconds};
 use crate::ids::JobId;
 use crate::job::{EarlierRun, Job, RunEnd};
+use crate::moments::RecordedRun;
 use crate::outcome::JobRecord;
 
 /// The lifetime of a job credential and a second: a requeued job is not eligible before it [s].
 const REQUEUE_DELAY: i64 = 121;
+
+/// A requeue so long after a job's end found it done [ms]: the trace cuts both off to seconds.
+const LATER_MS: i64 = 3 * SECOND;
 
 /// The recorded run that a job is in.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +50,39 @@ impl Controller<'_> {
                 Some(seconds) => Run { seconds, is_bound: true, returns: false },
                 None => Run { seconds: job.run_time, is_bound: job.run_time_is_bound, returns: false },
             },
+        }
+    }
+
+    /// The run of a job that starts in second `start` and would be killed at `kill` [ms]; and when it is queued again [ms], if the trace's
+    /// requeue struck it when it was done: `scontrol requeue` takes who is still known, and the accounting then ends the run there
+    /// (job_mgr.c of 22.05.8, `_job_requeue_op`; rec at-lin). That shows where a run outlasts its limit, or by the recorded moments. How long
+    /// such a run was the trace does not tell: as long as the last one. O(1).
+    pub(super) fn ends_before_requeue(
+        &self,
+        id: JobId,
+        run: Run,
+        (start, kill): (i64, Option<i64>),
+        recorded: Option<RecordedRun>,
+    ) -> (Run, Option<i64>) {
+        let requeued_at = (start + i64::from(run.seconds)) * SECOND;
+        let is_later = match recorded.filter(|recorded| recorded.length < RecordedRun::OPEN) {
+            Some(recorded) => recorded.length + LATER_MS < i64::from(run.seconds) * SECOND,
+            None => kill.is_some_and(|kill| requeued_at > kill + LATER_MS),
+        };
+        if !run.returns || !is_later {
+            return (run, None);
+        }
+        let job = &self.scenario.workload.jobs[id.index()];
+        let is_bound = job.run_time_is_bound || job.cancelled_at != i64::MAX;
+        (Run { seconds: job.run_time.min(run.seconds), is_bound, ..run }, Some(requeued_at))
+    }
+
+    /// A job that is done is queued again.
+    pub(super) fn done_comes_back(&mut self, id: JobId) {
+        if self.live.get(id).is_some_and(|live| live.phase == Phase::Done) {
+            self.limits_submitted(id);
+            self.come_back(id);
+            self.touch();
         }
     }
 
@@ -98,7 +135,7 @@ impl Controller<'_> {
         let now = seconds(self.now);
         self.live.set_phase(id, Phase::Waiting);
         let Some(live) = self.live.get_mut(id) else { return };
-        live.returns = false;
+        (live.returns, live.requeued_at) = (false, None);
         live.submit = now;
         if live.begin <= now {
             live.begin = now + REQUEUE_DELAY;

@@ -239,7 +239,12 @@ impl Controller<'_> {
                     }
                 }
             }
-            overlaps |= nodes.intersection_len(&reservation.nodes) > 0;
+            // Of a job without a reservation all nodes of its partition are asked, also those that are down or other users hold
+            // (`job_test_resv` of 22.05.8; rec av-dep).
+            overlaps |= match own {
+                None => partition_nodes.intersects(&reservation.nodes),
+                Some(_) => nodes.intersects(&reservation.nodes),
+            };
             nodes.subtract(&reservation.nodes);
         }
         if licenses_return < i64::MAX && !self.licenses_left(licenses, own.map(|(index, _)| index), (begin, end)) {
@@ -247,6 +252,26 @@ impl Controller<'_> {
             return Opening::Closed(licenses_return);
         }
         Opening::Open { overlaps }
+    }
+
+    /// Whether a job that started now would find nodes of its partition (of its own reservation, if it names one) taken by another
+    /// (reservation.c of 22.05.8, `job_test_resv`: `resv_overlap`). O(reservations × words).
+    pub(crate) fn any_reservation_takes(&self, id: JobId, partition: PartitionId, own: Option<usize>) -> bool {
+        if !self.reservations.any() {
+            return false;
+        }
+        let begin = seconds(self.now);
+        let end = begin + self.live.get(id).map_or(0, |live| live.limit_seconds);
+        let licenses = &self.scenario.workload.requests[self.job(id).request.index()].licenses;
+        let candidate = Candidate { own, partition, required: &[], licenses, begin, end };
+        let mut nodes = match own {
+            Some(_) => self.up.clone(),
+            None => self.scenario.cluster.partitions[partition.index()].nodes.clone(),
+        };
+        matches!(
+            self.narrow_to_reservations(candidate, &mut nodes, &mut { i64::MAX }),
+            Opening::Open { overlaps: true }
+        )
     }
 
     /// How many of a licence reservations other than its own keep from a job during a time [s, half open]. O(reservations).

@@ -48,7 +48,7 @@ impl Controller<'_> {
                 // A job of several tasks may get them on one socket or on two.
                 shape.size_varies = match shape.whole_nodes || shape.exclusive_partition {
                     true => !(alike && self.selector.charges_always_alike(shape)),
-                    false => !alike || select.unit == ConsumableUnit::Socket || self.selector.charges_by_node(shape),
+                    false => !alike || shape.unit == ConsumableUnit::Socket || self.selector.charges_by_node(shape),
                 };
                 shape.size_grows = !select.linear
                     && !shape.size_varies
@@ -86,7 +86,8 @@ pub(super) fn sizes_vary(scenario: &Scenario, limited: bool) -> bool {
     let of_whole_nodes = select.linear
         || cluster.partitions.iter().any(is_exclusive)
         || scenario.workload.requests.iter().any(|request| request.sharing == Sharing::Exclusive);
-    let of_sockets = select.unit == ConsumableUnit::Socket && !select.linear;
+    let of_sockets = !select.linear
+        && cluster.partitions.iter().any(|partition| select.of(partition).unit == ConsumableUnit::Socket);
     let of_threads = cluster.nodes.iter().any(|node| node.threads_per_core > 1);
     let of_gpus = !select.linear && scenario.workload.requests.iter().any(|request| !request.gres.is_empty());
     let per_cpu = |most: Option<MemoryDefault>| matches!(most, Some(MemoryDefault::PerCpu(_)));

@@ -86,6 +86,7 @@ impl Controller<'_> {
         // A requeue that the trace tells of comes when it says; nor does a run go on for ever.
         let recorded = self.timers.recorded_run(id.index(), starts);
         let recorded = recorded.filter(|recorded| !is_open(recorded) || (kill.is_some() && !run.returns));
+        let (run, requeued_at) = self.ends_before_requeue(id, run, (start, kill), recorded);
         let natural = match is_off(Rule::EarlyEnds) {
             true => limit_end * SECOND,
             false => {
@@ -93,6 +94,9 @@ impl Controller<'_> {
                 self.now - behind + recorded.map_or_else(drawn, |recorded| recorded.length)
             }
         };
+        if let Some(live) = self.live.get_mut(id) {
+            live.requeued_at = requeued_at;
+        }
         // Who ends by itself in the second after its limit is TIMEOUT as well (job_mgr.c of 22.05.8, `_job_complete`).
         let by_itself = over.is_some_and(|over| (0..=1).contains(&(start + i64::from(run.seconds) - over)));
         let unbounded = run.is_bound && !by_itself;

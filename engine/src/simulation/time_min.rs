@@ -42,6 +42,45 @@ impl Controller<'_> {
         }
     }
 
+    /// A cycle of backfill ends with the start of a task out of its array's record whose QOS has NoReserve: what stays of the record keeps the
+    /// minute with which it was tested, for good. Else its limit comes back with the next record (backfill.c of 22.05.8, `_attempt_backfill`;
+    /// rec at-lin). O(jobs of that submission).
+    pub(crate) fn rest_keeps_test_limit(&mut self, id: JobId) {
+        if !self.is_never_planned(id) || self.scenario.policy.preempt.mode == PreemptMode::Off {
+            return;
+        }
+        let jobs = &self.scenario.workload.jobs;
+        let (submit, array) = (jobs[id.index()].submit, jobs[id.index()].name.id);
+        let first = jobs.partition_point(|job| job.submit < submit);
+        let together = jobs.iter().enumerate().skip(first).take_while(|(_, job)| job.submit == submit);
+        let tasks = together.filter(|(_, job)| job.name.id == array).map(|(index, _)| JobId::new(index));
+        let rest: Vec<JobId> = tasks.filter(|&task| task != id && !self.has_own_record(task)).collect();
+        for task in rest {
+            if let Some(live) = self.live.get_mut(task) {
+                live.limit_seconds = NO_RESERVE_SECONDS;
+            }
+        }
+    }
+
+    /// While backfill tests a job with `--time-min`, that is its limit, for limits of QOS and associations, too (backfill.c of 22.05.8,
+    /// `_attempt_backfill`; rec at-share). Returns what [`Self::unshorten_limit`] is to put back. O(1).
+    pub(crate) fn shorten_limit(&mut self, id: JobId) -> Option<i64> {
+        self.extra(id)?.time_min?;
+        let planned = self.plan_seconds(id);
+        let limit = &mut self.live.get_mut(id)?.limit_seconds;
+        Some(std::mem::replace(limit, planned))
+    }
+
+    /// The test is over: who has not started has its own limit again. O(1).
+    pub(crate) fn unshorten_limit(&mut self, id: JobId, before: Option<i64>) {
+        if let Some(limit) = before
+            && self.live.is_pending(id)
+            && let Some(live) = self.live.get_mut(id)
+        {
+            live.limit_seconds = limit;
+        }
+    }
+
     /// The limit a job gets when it starts: with `--time-min` what backfill planned (20.11 to 25.05.2: exactly that), and
     /// never beyond its deadline.
     pub(super) fn settle_limit(&mut self, id: JobId, by: StartedBy) {

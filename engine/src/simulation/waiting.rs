@@ -25,7 +25,7 @@ pub(crate) struct Waiting {
     /// Whether there are such arrays.
     any_limited_array: bool,
     /// Jobs whose age no queue build has come to know, and since when it counts [s].
-    unaged: BTreeMap<JobId, i64>,
+    pub(super) unaged: BTreeMap<JobId, i64>,
     /// Which of a job's dependencies have been met, in their order: they are not asked again, though who met them be queued anew.
     met: BTreeMap<JobId, Vec<bool>>,
     /// Pending or running jobs of each (user, job name) with a singleton.
@@ -196,7 +196,8 @@ impl Controller<'_> {
                 // Tasks of one array have one dependency, which is gone once it is met.
                 jobs[other.index()].name.id != job.name.id
                     && self.live.get(other).is_some_and(|live| {
-                        live.phase == Phase::Running || (live.phase != Phase::Completing && other < id)
+                        let has_ended = matches!(live.phase, Phase::Completing | Phase::Done);
+                        live.phase == Phase::Running || (!has_ended && other < id)
                     })
             });
             return if blocked { Met::NotYet } else { Met::Yes };
@@ -240,7 +241,7 @@ impl Controller<'_> {
         let mut all_well = true;
         for other in others {
             let record = &self.records[other.index()];
-            if record.end.is_none() || self.live.get(other).is_some() {
+            if record.end.is_none() || self.live.get(other).is_some_and(|live| live.phase != Phase::Done) {
                 return Met::NotYet;
             }
             all_well &= record.state == JobState::Completed;
@@ -287,8 +288,9 @@ impl Controller<'_> {
         let asked = job.extra.as_ref().and_then(|extra| extra.begin).filter(|&begin| begin > job.submit);
         let begin = match self.live.get(id)? {
             live if live.starts > 0 => live.begin,
-            // A `--begin` of a whole array stays its tasks' where no limit takes it back (rec as-tier).
-            _ if limited_array(job).is_none() && matches!(job.name.part, JobPart::Task(_)) => asked?,
+            // A `--begin` of a whole array is its tasks' (rec as-tier), also where a limit takes it back: that comes after a queue build, with
+            // which their age has begun (acct_policy.c of 22.05.8, `_handle_add_accrue`; rec at-gpu).
+            _ if matches!(job.name.part, JobPart::Task(_)) => asked?,
             _ => return None,
         };
         (i64::MIN < begin && begin <= seconds(self.now)).then_some(begin)
@@ -302,13 +304,15 @@ impl Controller<'_> {
             let array = limited_array(self.job(**id));
             array.is_some_and(|(array, limit)| self.waiting.running_tasks.get(&array).is_some_and(|&n| n >= limit))
         };
-        let came = |id: &&JobId| self.own_begin(**id).is_some();
+        let ages = |id: JobId| self.live.get(id).is_some_and(|live| live.starts == 0 && live.accrues);
+        let came = |id: &&JobId| !ages(**id) && self.own_begin(**id).is_some();
         let lost: Vec<JobId> = self.waiting.held.iter().filter(came).filter(at_limit).copied().collect();
         for id in lost {
             let ages = builds && !self.scenario.policy.priority.accrue_always && !self.awaits_room_to_accrue(id);
+            let begin = self.own_begin(id).filter(|_| ages);
             if let Some(live) = self.live.get_mut(id) {
-                if ages && !live.accrues {
-                    (live.accrue, live.accrues) = (live.begin, true);
+                if let Some(begin) = begin.filter(|_| !live.accrues) {
+                    (live.accrue, live.accrues) = (begin, true);
                 }
                 live.begin = i64::MIN;
             }

@@ -107,6 +107,22 @@ fn a_cycle_tests_as_many_jobs_of_a_user_in_each_account_as_allowed() {
     );
 }
 
+/// Two nodes have all the CPUs of job 3, and no third one would have them again: it is not planned, and job 4 passes it.
+#[test]
+fn a_part_that_counts_nodes_may_take_too_few_for_a_plan() {
+    expect(
+        "node n[1-3] cores=4 features=a
+         job 1 w=n1,n2 N=2 n=8 run=590 t=10
+         job 2 w=n3 n=4 run=1190 t=20
+         job 3 at=10 N=3 n=8 C=a*1 run=100 t=2
+         job 4 at=20 N=2 n=8 run=100 t=30",
+        "1  0   0..4         +590   COMPLETED  n1,n2     *
+         2  0   0..4         +1190  COMPLETED  n3        *
+         3  10  2.end+0..4   +100   COMPLETED  n1,n2,n3  *
+         4  20  1.end+0..41  +100   COMPLETED  n1,n2     backfill",
+    );
+}
+
 #[test]
 pub(crate) fn a_cycle_tests_as_many_jobs_as_allowed() {
     let scenario = |most: u32| {

@@ -237,6 +237,7 @@ fn partition(line: &Line<'_>, cluster: &mut Cluster, qos: &[Qos]) {
             "allow_accounts" => partition.allow_accounts = value.split(',').map(str::to_owned).collect(),
             "qos" => partition.qos = qos.iter().position(|qos| qos.name == value).map(QosId::new),
             "exclusive_user" => partition.exclusive_user = true,
+            "sockets" => partition.consumes = Some((ConsumableUnit::Socket, false)),
             "cpus_per_gpu" => partition.default_cpus_per_gpu = Some(line.number(value)),
             "mem_per_gpu" => partition.default_memory_per_gpu = Some(line.number(value)),
             "down" => partition.state = PartitionState::Down,
@@ -268,7 +269,7 @@ fn set(line: &Line<'_>, policy: &mut Policy) {
             "builtin" => policy.scheduler = Scheduler::SlurmBuiltin,
             "select" => match value {
                 "linear" => policy.select.linear = true,
-                "cons_res" => policy.select.cuts_to_gres = false,
+                "cons_res" => (policy.select.cons_res, policy.select.cuts_to_gres) = (true, false),
                 "cpu" => policy.select.unit = ConsumableUnit::Cpu,
                 "core" => policy.select.unit = ConsumableUnit::Core,
                 "socket" => policy.select.unit = ConsumableUnit::Socket,

@@ -224,14 +224,15 @@ fn sched_min_interval_spaces_runs_of_the_main_scheduler() {
     }
 }
 
+/// It is not refused, but waits for ever (rec at-site); nor does it keep others from starting.
 #[test]
-fn more_memory_per_node_than_allowed_is_refused() {
+fn more_memory_per_node_than_allowed_waits_for_ever() {
     expect(
         "node n1 cores=4 memory=8000
          set memory max_mem_per_node=4000
          job 1 mem=4001 run=100 t=10
          job 2 mem=4000 run=100 t=10",
-        "1  -  -     -     PENDING    -   -
+        "1  0  -     -     PENDING    -   -
          2  0  0..4  +100  COMPLETED  n1  *",
     );
 }

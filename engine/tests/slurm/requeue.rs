@@ -37,9 +37,17 @@ fn a_dependency_on_a_requeued_job_waits_for_its_last_run() {
     );
 }
 
+/// Its limit would have struck the first run, so that was over when it was requeued (rec at-lin): it is taken to have lasted as long as the
+/// last, and leaves its node to job 2.
 #[test]
-fn a_limit_that_strikes_an_earlier_run_ends_the_job() {
-    expect("node n1 cores=4\n job 1 runs=500 run=10 t=5", "1  0  0..4  +300..331  TIMEOUT  n1  *");
+fn a_run_that_outlasts_its_limit_was_over_before_its_requeue() {
+    expect(
+        "node n1 cores=4
+         job 1 runs=500 n=4 run=10 t=5
+         job 2 at=5 n=4 run=20 t=10",
+        "1  *  621..704     +10  COMPLETED  n1  *
+         2  5  10..44      +20  COMPLETED  n1  *",
+    );
 }
 
 #[test]

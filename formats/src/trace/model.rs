@@ -194,6 +194,10 @@ pub struct TraceRequest {
     pub spread: bool,
     /// `--use-min-nodes`.
     pub use_min_nodes: bool,
+    /// `--overcommit`: how many tasks.
+    pub overcommitted: Option<u32>,
+    /// `--overcommit`: `--ntasks-per-node`.
+    pub overcommitted_per_node: Option<u32>,
     /// The command line says no nodes; the record, which may have them of the partition's `MinNodes`, does.
     pub nodes_are_recorded: bool,
     /// `-m …:block`.
@@ -248,6 +252,8 @@ impl TraceRequest {
             contiguous: false,
             spread: false,
             use_min_nodes: false,
+            overcommitted: None,
+            overcommitted_per_node: None,
             nodes_are_recorded: false,
             block_cores: None,
             plane: None,

@@ -83,7 +83,12 @@ impl RequestBuilder<'_> {
             contiguous: options.contiguous,
             spread: options.spread,
             use_min_nodes: options.use_min_nodes,
-            nodes_are_recorded: says_options && options.nodes.is_none() && shape.max_nodes.is_some(),
+            overcommitted: options.tasks.filter(|_| options.overcommit),
+            overcommitted_per_node: options.ntasks_per_node.filter(|_| options.overcommit),
+            nodes_are_recorded: says_options
+                && options.nodes.is_none()
+                && shape.max_nodes.is_some()
+                && !(options.overcommit && options.spread),
             block_cores: options.block_cores,
             plane: options.plane,
             switches: options.switches,
@@ -184,6 +189,8 @@ impl RequestBuilder<'_> {
             min_cpus: tasks.saturating_mul(cpus_per_task),
         };
         if options.overcommit {
+            // As many nodes as tasks, though tasks share a CPU (job_mgr.c of 22.05.8, `_copy_job_desc_to_job_record`; rec at-cpu).
+            shape.max_nodes = shape.max_nodes.or(options.tasks.filter(|_| options.spread));
             // A CPU of each node is asked for, however many tasks share it, and a node gives one task its CPUs (slurm_opt.c, dist_tasks.c of 22.05.8;
             // rec ar-qos2, ar-core2).
             shape.tasks = shape.min_nodes.max(spread).max(1);

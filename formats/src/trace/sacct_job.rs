@@ -75,9 +75,12 @@ impl RowReader<'_> {
             OptionRemark::BadValue => log.caveat(CaveatKind::OptionValue, line),
             OptionRemark::SomeNodes => log.caveat(CaveatKind::SomeNodes, line),
         });
+        let asked_limit = options.as_ref().and_then(|options| options.time);
+        let may_shrink = options.as_ref().is_some_and(|options| options.time_min.is_some());
         let time_limit = match recorded_limit {
-            Some(limit) => limit.minutes(),
-            None => match options.as_ref().and_then(|options| options.time) {
+            // Whom backfill starts has the limit that it got, not the one that it asked for (rec at-share).
+            Some(limit) => asked_limit.filter(|_| may_shrink).unwrap_or(limit).minutes(),
+            None => match asked_limit {
                 Some(limit) => limit.minutes(),
                 None => {
                     self.log.caveat(CaveatKind::LimitUnknown, self.line);

@@ -19,7 +19,9 @@
 //! partition's `MaxMemPerNode`, which never start); whole nodes over a switch tree (`n-whole`), GPUs and
 //! cores in three partitions (`n-gpu`); another site's backfill with a maintenance (`p-bf`), jobs of several partitions and QOS of these (`p-part`), sockets of
 //! three kinds of nodes (`p-sock`, run a2 too), typed GPUs and partitions that preempt (`p-gtype`), `n-whole` once more (run a2); more of a series whose clusters,
-//! policies and workloads were drawn at random (`g-`, `h-`, `i-`: facts 67 to 69); with those columns of sacct and lines of slurmctld.log that are read.
+//! policies and workloads were drawn at random (`g-`, `h-`, `i-`: facts 67 to 69, and later series: 73 to 80); with those columns of sacct and lines of slurmctld.log that are read.
+//! The accounts of `p-part` stand in the order in which they were created, which counts with `DEPTH_OBLIVIOUS` (facts 80); a dump sorts
+//! them by name.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
@@ -292,6 +294,31 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("as-gpu", 142),
         ("as-tier", 187),
         ("as-whole", 183),
+        ("as-core", 148),
+        ("as-qos", 187),
+        ("as-pre", 106),
+        ("at-tier", 120),
+        ("at-lin", 149),
+        ("at-cpu", 140),
+        ("at-pre", 137),
+        ("at-sock", 132),
+        ("at-qos", 162),
+        ("at-gpu", 105),
+        ("av-share", 102),
+        // sacct lost start and node of job 85: restored from the log.
+        ("av-site", 146),
+        ("av-pre", 67),
+        ("av-core", 136),
+        ("av-gpu", 73),
+        ("au-core", 212),
+        ("au-gpu", 152),
+        ("au-share", 193),
+        ("au-sock", 182),
+        ("au-topo", 190),
+        ("au-whole", 162),
+        ("aw-cpu", 162),
+        ("aw-sock", 142),
+        ("aw-tier", 163),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.
@@ -320,6 +347,11 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
             "p-part" => found.cycles / 15,
             // In its last hour nobody waits but who is out of bounds, or depends in vain, and something stamps in every cycle.
             "k-pre" | "o-gpu" => found.cycles / 4,
+            // Dozens of submissions were refused.
+            "at-tier" => found.cycles / 50,
+            "at-gpu" => found.cycles / 20,
+            // select/cons_res: what stamps is not looked into.
+            "au-share" | "au-topo" | "aw-cpu" => found.cycles / 18,
             // Jobs beyond `MaxMemPerCPU` and limits of QOS wait: what stamps in every run over the full queue is not known.
             "ar-qos1" => found.cycles / 5,
             _ => found.cycles / 100,

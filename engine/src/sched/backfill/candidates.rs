@@ -343,8 +343,13 @@ fn could_start(controller: &mut Controller<'_>, backfill: &mut Backfill, record:
     if !controller.live.is_pending(id) || !licensed {
         return false;
     }
-    if controller.limits.active && !controller.limits_allow_test(id, record.partition) {
-        return false;
+    if controller.limits.active {
+        let whole_limit = controller.shorten_limit(id);
+        let allowed = controller.limits_allow_test(id, record.partition);
+        controller.unshorten_limit(id, whole_limit);
+        if !allowed {
+            return false;
+        }
     }
     let shapes = controller.take_shapes(record.request);
     let could = shape_could_start(controller, backfill, record, &shapes[record.place as usize], limit);

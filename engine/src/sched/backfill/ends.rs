@@ -37,13 +37,16 @@ pub(super) fn note_overdue(controller: &Controller<'_>, backfill: &mut Backfill)
 }
 
 /// When the jobs are expected to be gone whose limits end at a time [s]: then, or if that is past, when they will have been
-/// killed. O(log running jobs).
+/// killed; select/linear says in the next second (select_linear.c of 22.05.8, `_will_run_test`; rec at-lin). O(log running jobs).
 pub(super) fn expected(controller: &Controller<'_>, end: i64) -> i64 {
     let now = seconds(controller.now);
     if end > now {
         return end;
     }
     let policy = &controller.scenario.policy;
+    if policy.select.linear {
+        return now + 1;
+    }
     let job = controller.running.after(end - 1).next().filter(|running| running.end == end);
     let live = job.and_then(|running| controller.live.get(running.job));
     let over = live.and_then(|live| controller.scenario.cluster.partitions[live.partition.index()].over_time_limit);

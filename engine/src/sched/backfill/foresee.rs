@@ -1,9 +1,13 @@
 //! When a record could start on what the plan leaves to it. Source: slurm-semantics 3.4.
 
+use crate::node_set::NodeSet;
 use crate::policy::SlurmVersion;
+use crate::select::Selector;
 use crate::select::predict::Asked;
 use crate::select::shape::Shape;
+use crate::select::strays::AT_ONCE;
 use crate::select::will_run::{WillRunPolicy, earliest_start, n_ended, release_ended};
+use crate::simulation::running::Running;
 use crate::simulation::{Controller, seconds};
 
 use super::Backfill;
@@ -50,7 +54,10 @@ pub(super) fn outlook(
 
 /// Whether tests may not be left out: what they leave behind is read.
 pub(super) fn is_by_definition(controller: &Controller<'_>, shape: &Shape) -> bool {
-    controller.by_definition() || shape.strays || (controller.selector.gpus_stay && controller.selector.favours(shape))
+    controller.by_definition()
+        || shape.strays
+        || shape.by_default.is_some()
+        || (controller.selector.gpus_stay && controller.selector.favours(shape))
 }
 
 /// What a test found.
@@ -60,6 +67,14 @@ pub(super) struct Foreseen {
     pub(super) start: i64,
     /// The nodes are chosen out of what will be free then, not of what is free now.
     pub(super) is_future: bool,
+    /// CPUs that the last of several tests has left in the job, where that is not what its nodes say.
+    pub(super) of_last_test: Option<Option<u32>>,
+}
+
+impl Foreseen {
+    fn at(start: i64, is_future: bool) -> Self {
+        Self { start, is_future, of_last_test: None }
+    }
 }
 
 /// Whether tests depend on when the try begins, and on when the next one does: with 24.11 and later they look at what will be free at
@@ -86,8 +101,126 @@ pub(super) fn will_run(
     if looks_at_tries(controller) {
         return at_try(controller, backfill, record, shape, bound, tried, test_only);
     }
+    if !shape.counted.is_empty() {
+        return by_parts(controller, backfill, record, shape, test_only);
+    }
     let start = without_try(controller, backfill, record, shape, (bound, useless_after), test_only)?;
-    Some(Foreseen { start, is_future: start > now })
+    Some(Foreseen::at(start, start > now))
+}
+
+/// The same for a constraint that counts nodes (`a*2&b*3`): each part is asked for by itself, on what those before it leave and with all of the
+/// job's CPUs, and then the nodes that it wants besides; if need be without those whom the job may preempt. It starts with the latest of
+/// the parts, whenever those besides are free; that a part has no start matters only if these have none either (backfill.c of 22.05.8,
+/// `_try_sched`; rec at-qos, av-core). Tests are by definition.
+/// O(parts × running jobs × their nodes).
+fn by_parts(
+    controller: &mut Controller<'_>,
+    backfill: &mut Backfill,
+    record: Record,
+    shape: &Shape,
+    test_only: bool,
+) -> Option<Foreseen> {
+    let now = seconds(controller.now);
+    let user = controller.scenario.workload.jobs[record.job.index()].user.0;
+    let policy = policy(controller);
+    let busy_nodes = controller.scenario.policy.backfill.busy_nodes;
+    if let Some(preemption) = &mut controller.preempt {
+        preemption.in_plan = false;
+    }
+    let victims = controller.without_victims(record.job, record.partition, &backfill.usable);
+    let preemption = controller.preempt.take_if(|_| victims.is_some());
+    let of_preemption = || match controller.preempt {
+        Some(_) => controller.preemptable(record.job, record.partition),
+        None => Vec::new(),
+    };
+    let mut gone = victims.unwrap_or_else(of_preemption);
+    gone.sort_unstable();
+    let live = &controller.live;
+    let running = backfill.ends.in_order(&controller.running);
+    let stays = |running: &Running| gone.binary_search(&running.job).is_err();
+    let running: Vec<Running> = running.jobs.iter().copied().filter(stays).collect();
+    let without = preemption.as_ref().map(|preemption| &preemption.free);
+    let mut makes_room = false;
+    let allocation = |job| live.get(job).map(|live| &live.allocation);
+    let (selector, free, future) = (&mut controller.selector, &mut controller.free, &mut controller.future);
+    let mut one = shape.clone();
+    one.counted.clear();
+    one.as_many = false;
+    let mut left = backfill.usable.clone();
+    let mut chosen = Vec::new();
+    // The latest end of a limit that anything waits for, and of those that the parts wait for; none before now.
+    let (mut latest, mut of_parts, mut fits) = (i64::MIN, None, true);
+    let mut last = i64::MIN;
+    let mut ask = |selector: &mut Selector, one: &Shape, usable: &NodeSet| {
+        if selector.fits_in_plan(free, one, user, usable) {
+            return Some(i64::MIN);
+        }
+        if without.is_some_and(|without| selector.fits_in_plan(without, one, user, usable)) {
+            makes_room = true;
+            return Some(i64::MIN);
+        }
+        if test_only {
+            return None;
+        }
+        match without {
+            Some(without) => future.copy_from(without),
+            None => free.restore(&selector.geometry, future),
+        }
+        selector.prefer_nodes_in_use(free, &controller.completing, busy_nodes);
+        let found = earliest_start(selector, policy, future, (one, user), usable, (&running, None), allocation);
+        selector.prefer_no_nodes();
+        found
+    };
+    for (nodes, count) in &shape.counted {
+        (one.min_nodes, one.wanted_nodes, one.spread) = (*count, *count, *count);
+        let mut usable = left.clone();
+        usable.intersect(nodes);
+        let found = if usable.has(*count as usize) { ask(selector, &one, &usable) } else { None };
+        let Some(end) = found else {
+            fits = false;
+            break;
+        };
+        (latest, of_parts, last) = (latest.max(end), of_parts.max(Some(end)), end);
+        selector.chosen.iter().for_each(|offer| left.remove(offer.node));
+        chosen.extend_from_slice(&selector.chosen);
+    }
+    let n_found = chosen.len() as u32;
+    if n_found < shape.wanted_nodes {
+        one.min_nodes = shape.min_nodes.saturating_sub(n_found);
+        one.wanted_nodes = shape.wanted_nodes - n_found;
+        one.max_nodes = shape.max_nodes.saturating_sub(n_found);
+        one.spread = one.min_nodes;
+        let found = ask(selector, &one, &left);
+        fits = found.is_some();
+        if let Some(end) = found {
+            (latest, last) = (latest.max(end), end);
+            chosen.extend_from_slice(&selector.chosen);
+        }
+    }
+    let state = match without {
+        _ if last > i64::MIN => &*future,
+        Some(without) if makes_room => without,
+        _ => &*free,
+    };
+    // Each test sets the job's CPUs: what counts against limits, and for the job's size, is what the last part was to get (rec av-core).
+    let of_last_test = Some(selector.charged_cpus(state, &one));
+    chosen.sort_unstable_by_key(|offer| offer.node);
+    selector.chosen = chosen;
+    // As all of them find it.
+    match without {
+        Some(without) => future.copy_from(without),
+        None => free.restore(&selector.geometry, future),
+    }
+    for held in running.iter().take_while(|job| job.end <= latest).filter_map(|job| allocation(job.job)) {
+        future.give_back(&selector.geometry, held);
+    }
+    if let Some(mut preemption) = preemption {
+        preemption.in_plan = makes_room;
+        controller.preempt = Some(preemption);
+    }
+    let of_parts = of_parts.filter(|_| fits)?;
+    let start = if of_parts == i64::MIN { now } else { expected(controller, of_parts) };
+    Some(Foreseen { start, is_future: latest > i64::MIN, of_last_test })
 }
 
 /// The same up to 24.05: whenever the try is. O(as [`crate::select::predict`]).
@@ -110,7 +243,10 @@ fn without_try(
         // Its start may be refused all the same, since it does share.
         return Some(now);
     }
-    if bound <= now && controller.selector.fits_in_plan(&controller.free, shape, user, &backfill.usable) {
+    // The first test of all goes by what the last one left in the job.
+    let asked = controller.asked_in_test(record.job, shape);
+    controller.takes_gpu_memory_of(record.job, record.partition);
+    if bound <= now && controller.selector.fits_in_plan(&controller.free, asked, user, &backfill.usable) {
         return Some(now);
     }
     if controller.preempt.is_some() {
@@ -145,7 +281,8 @@ fn without_try(
         }
         _ if shape.strays => {
             controller.free.restore(&selector.geometry, future);
-            selector.earliest_start_straying(future, request, &backfill.usable, &running.jobs, allocation)
+            let states = (&controller.free, None);
+            selector.earliest_start_straying(future, states, request, &backfill.usable, &running.jobs, allocation)
         }
         _ => {
             controller.free.restore(&selector.geometry, future);
@@ -175,7 +312,7 @@ fn at_try(
         if unshared.is_some_and(|shape| controller.selector.fits_in_plan(&controller.free, shape, user, usable))
             || (bound <= now && controller.selector.fits_in_plan(&controller.free, shape, user, usable))
         {
-            return Some(Foreseen { start: now, is_future: false });
+            return Some(Foreseen::at(now, false));
         }
     }
     if test_only || bound == i64::MAX {
@@ -191,7 +328,7 @@ fn at_try(
     let (selector, future) = (&mut controller.selector, &mut controller.future);
     let times = controller.ready.times(record.request, record.place as usize).filter(|_| !by_definition);
     // As slurmctld says of who could preempt: backfill makes the try's time of it.
-    let at_once = Some(Foreseen { start: now, is_future: true });
+    let at_once = Some(Foreseen::at(now, true));
     let found = if let Some(times) = times {
         let gone = n_ended(policy, &running.jobs, start);
         let lays_out = controller.limits.active || shape.size_varies;
@@ -228,7 +365,7 @@ fn at_try(
         earliest_start(selector, policy, future, request, usable, (others, later), allocation)
     };
     controller.selector.prefer_no_nodes();
-    found.map(|end| Foreseen { start: expected(controller, end), is_future: true })
+    found.map(|end| Foreseen::at(expected(controller, end), true))
 }
 
 /// The same where the job may preempt others: now if that makes room, else as if its victims were gone.
@@ -244,10 +381,11 @@ fn with_preemption(
     let victims = controller.without_victims(record.job, record.partition, &backfill.usable);
     let preemption = controller.preempt.take_if(|_| victims.is_some());
     let free = preemption.as_ref().map_or(&controller.free, |preemption| &preemption.free);
-    let fits = controller.selector.fits_in_plan(free, shape, user, &backfill.usable);
-    let makes_room = preemption.is_some() && fits;
+    // Who strays is tested in its tries' order below.
+    let fits = !shape.strays && controller.selector.fits_in_plan(free, shape, user, &backfill.usable);
+    let mut makes_room = preemption.is_some() && fits;
     let mut found = makes_room.then_some(now);
-    if !makes_room && !test_only {
+    if !makes_room && (!test_only || shape.strays) {
         // Who could be preempted anywhere in the partition is none of those whose ends part the timeline, on the job's nodes or not
         // (cons_common's job_test.c of 22.05.8, `_build_cr_job_list`; rec as-tier).
         let mut gone = victims.unwrap_or_else(|| controller.preemptable(record.job, record.partition));
@@ -255,7 +393,8 @@ fn with_preemption(
         let stays = |job| gone.binary_search(&job).is_err();
         let live = &controller.live;
         let running = backfill.ends.in_order(&controller.running);
-        let running: Vec<_> = running.jobs.iter().copied().filter(|running| stays(running.job)).collect();
+        let is_released = |running: &Running| !test_only && stays(running.job);
+        let running: Vec<_> = running.jobs.iter().copied().filter(is_released).collect();
         let allocation = |job| live.get(job).map(|live| &live.allocation);
         let policy = policy(controller);
         let selector = &mut controller.selector;
@@ -270,9 +409,18 @@ fn with_preemption(
             controller.scenario.policy.backfill.busy_nodes,
         );
         let request = (shape, user);
-        found = earliest_start(selector, policy, future, request, &backfill.usable, (&running, None), allocation);
+        found = if shape.strays {
+            // select/linear forgets nothing between its tests, the one without whom it may preempt included (`_will_run_test`; rec at-lin).
+            let without = preemption.as_ref().map_or(&controller.free, |preemption| &preemption.free);
+            let states = (&controller.free, (!gone.is_empty()).then_some(without));
+            selector.earliest_start_straying(future, states, request, &backfill.usable, &running, allocation)
+        } else {
+            earliest_start(selector, policy, future, request, &backfill.usable, (&running, None), allocation)
+        };
         selector.prefer_no_nodes();
-        found = found.map(|end| expected(controller, end));
+        let at_once = found == Some(AT_ONCE);
+        makes_room = preemption.is_some() && at_once;
+        found = found.map(|end| if at_once { now } else { expected(controller, end) });
     }
     if let Some(mut preemption) = preemption {
         preemption.in_plan = makes_room;

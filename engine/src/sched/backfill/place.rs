@@ -44,7 +44,9 @@ pub(super) fn place(
     shape: &Shape,
     test_only: bool,
 ) -> Next {
+    let whole_limit = controller.shorten_limit(record.job);
     let next = find_place(controller, backfill, cycle, record, shape, (test_only, true));
+    controller.unshorten_limit(record.job, whole_limit);
     while let Some(try_from) = backfill.unasked.pop() {
         let now = seconds(controller.now);
         let end = try_from.max(now) + controller.test_seconds(record.job, record.partition);
@@ -53,7 +55,9 @@ pub(super) fn place(
         backfill.usable.intersect(&shape.tested);
         let bound = bound(controller, backfill, record, shape);
         if let Some(found) = will_run(controller, backfill, record, shape, (bound, None), (try_from, None), test_only) {
-            let charged = controller.selector.charged_cpus(controller.state_of_plan(found.is_future), shape);
+            let charged = found
+                .of_last_test
+                .unwrap_or_else(|| controller.selector.charged_cpus(controller.state_of_plan(found.is_future), shape));
             controller.size_becomes(record.job, charged);
             break;
         }
@@ -93,9 +97,10 @@ fn find_place(
     let is_component = controller.hetjobs.is_some() && crate::sched::main_cycle::is_component(controller, id);
     let others = if is_component { hetjobs::earliest(controller, id) } else { None };
     let mut try_from = others.map_or(now, |latest| latest.max(now));
-    // Nobody of a QOS whose group limit kept a job from starting is tried before that job's plan.
+    // Nobody of a QOS whose group limit kept a job from starting is tried before that job's plan, but the next tasks of its own array.
     let qos = [Some(scenario.workload.jobs[id.index()].qos), partition.qos];
-    let held = backfill.qos_held.iter().filter(|(of, _)| qos.contains(&Some(*of))).map(|held| held.1);
+    let known = backfill.qos_held.iter().take(backfill.qos_held_known);
+    let held = known.filter(|(of, _)| qos.contains(&Some(*of))).map(|held| held.1);
     try_from = held.fold(try_from, i64::max);
     let looks_at_tries = looks_at_tries(controller);
     let is_tried_beyond = scenario.policy.version >= SlurmVersion::V24_11;
@@ -217,7 +222,8 @@ fn find_place(
             continue;
         }
         let tried = (try_from, later);
-        let Some(Foreseen { start: found, is_future }) =
+        let of_last = size_of_last(controller, backfill, record, shape, (bound, try_from), test_only);
+        let Some(Foreseen { start: found, is_future, of_last_test }) =
             will_run(controller, backfill, record, shape, (bound, useless_after), tried, test_only)
         else {
             match again {
@@ -228,6 +234,7 @@ fn find_place(
                 None => return Next::Record,
             }
         };
+        let of_last = of_last.or(of_last_test);
         if !looks_at_tries {
             backfill.last_try.not_before = found;
         }
@@ -235,7 +242,8 @@ fn find_place(
             backfill.unasked.push(try_from);
         } else if shape.size_varies {
             backfill.unasked.clear();
-            let charged = controller.selector.charged_cpus(controller.state_of_plan(is_future), shape);
+            let charged =
+                of_last.unwrap_or_else(|| controller.selector.charged_cpus(controller.state_of_plan(is_future), shape));
             controller.size_becomes(id, charged);
         }
         if found < try_from {
@@ -253,6 +261,7 @@ fn find_place(
             } else if !is_component {
                 // If it does not start, the nodes found above are planned, not those where room is made.
                 let found = controller.selector.chosen.clone();
+                let is_of_array = record.kind.task && !controller.has_own_record(id);
                 let is_denied = controller.partition_denies_account(id, record.partition)
                     && controller.limits_allow_test(id, record.partition);
                 let attempt = if is_denied {
@@ -274,6 +283,9 @@ fn find_place(
                             reserve(controller, backfill, id, end);
                         }
                         if policy.max_job_start > 0 && cycle.started >= policy.max_job_start {
+                            if is_of_array {
+                                controller.rest_keeps_test_limit(id);
+                            }
                             return Next::End(Exit::MaxStart);
                         }
                         return Next::Record;
@@ -355,7 +367,8 @@ fn find_place(
             && !controller.limits_allow_counts(
                 id,
                 record.partition,
-                &controller.planned_counts(id, record.partition, shape, is_future),
+                &controller
+                    .with_cpus(controller.planned_counts(id, record.partition, shape, is_future), of_last.flatten()),
             )
         {
             return Next::Record;
@@ -412,6 +425,8 @@ fn start_now(
     backfill.usable.subtract(&controller.completing);
     let reservation = controller.reservation_of(record.job);
     let may_be_tested = controller.limits_allow_test(record.job, record.partition);
+    // What `select_nodes` finds first of all becomes the job's reason, or is it no longer (node_scheduler.c of 22.05.8; rec au-whole).
+    controller.note_limit(record.job, !may_be_tested);
     if shape.exclusive_partition && !shape.whole_nodes && controller.is_planned_in_parts(record.job) {
         if !may_be_tested {
             return Attempt::Limited(None);
@@ -454,4 +469,33 @@ fn start_now(
     }
     controller.start(record, allocation, StartedBy::Backfill);
     Attempt::Started
+}
+
+/// What the last of several features (`[a|b]`) that could serve a job would have it charged: they are tested one by one, the first to be ready is
+/// taken, and the size is left as the last test found it (backfill.c of 22.05.8, `_try_sched`; rec s-arr). `None` for other jobs.
+/// O(alternatives × will-run test).
+fn size_of_last(
+    controller: &mut Controller<'_>,
+    backfill: &mut Backfill,
+    record: Record,
+    shape: &Shape,
+    (bound, try_from): (i64, i64),
+    test_only: bool,
+) -> Option<Option<u32>> {
+    if !shape.size_varies || shape.alternatives.len() < 2 {
+        return None;
+    }
+    let usable = backfill.usable.clone();
+    let mut size = None;
+    for alternative in shape.alternatives.iter().rev() {
+        backfill.usable.copy_from(&usable);
+        backfill.usable.intersect(alternative);
+        let found = will_run(controller, backfill, record, shape, (bound, None), (try_from, None), test_only);
+        if let Some(found) = found {
+            size = Some(controller.selector.charged_cpus(controller.state_of_plan(found.is_future), shape));
+            break;
+        }
+    }
+    backfill.usable.copy_from(&usable);
+    size
 }

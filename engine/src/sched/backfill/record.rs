@@ -34,6 +34,9 @@ pub(super) fn consider(
     let id = record.job;
     let in_row = is_in_row(controller, backfill, record);
     backfill.row = None;
+    if !in_row {
+        backfill.qos_held_known = backfill.qos_held.len();
+    }
     if record.kind.out || !controller.live.is_pending(id) {
         return Next::Record;
     }
@@ -157,6 +160,10 @@ fn look_at(
         controller.put_preferred(id, shapes);
         if !controller.live.is_pending(id) || matches!(next, Next::End(_)) {
             return next;
+        }
+        // Each of the two counts against the caps (backfill.c of 22.05.8, `_job_exceeds_max_bf_param`; rec at-lin).
+        if !backfill.counts.admit(controller, record) {
+            return Next::Record;
         }
     }
     let shapes = controller.take_shapes_of_plan(id);

@@ -19,15 +19,18 @@ pub(super) fn busy(
     let id = record.job;
     let alone = alone(controller, scratch, record, shape);
     if controller.limits.active
-        && !controller.scenario.policy.main.assoc_limit_stop
         && !controller.limits_allow_counts(
             id,
             record.partition,
             &controller.busy_counts(id, record.partition, shape, alone),
         )
     {
-        // A limit that would hold it back anyway wins over busy nodes.
-        return Tried::Passes;
+        // A limit that would hold it back anyway wins over busy nodes, and over nodes that are not to be had (node_scheduler.c of 22.05.8,
+        // `select_nodes`; rec av-pre).
+        return match controller.scenario.policy.main.assoc_limit_stop {
+            true => fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes)),
+            false => Tried::Passes,
+        };
     }
     let names_all = shape.required.len() >= shape.min_nodes as usize;
     if !names_all && alone.is_none() && !waits_for_jobs(controller, scratch, id, shape) {

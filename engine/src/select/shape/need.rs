@@ -2,6 +2,7 @@
 
 use crate::ids::GresId;
 use crate::node_set::NodeSet;
+use crate::policy::ConsumableUnit;
 use crate::select::shape::{MemoryNeed, Shape};
 
 /// All that one node's answer to a shape depends on ([`super::usable`]): shapes alike in it get the same answer.
@@ -32,11 +33,13 @@ struct TaskNeed {
     per_socket: Option<u32>,
     per_core: Option<u32>,
     threads_per_core: Option<u32>,
+    gpus_count_threads: bool,
     cores_per_socket: u32,
     sockets_per_node: u32,
     max_cpus_per_node: Option<(u32, u32)>,
     min_cpus_per_node: u32,
     room_for_tasks: u32,
+    unit: ConsumableUnit,
 }
 
 impl Shape {
@@ -67,11 +70,13 @@ impl Shape {
                 per_socket: self.tasks_per_socket,
                 per_core: self.tasks_per_core,
                 threads_per_core: self.threads_per_core,
+                gpus_count_threads: self.gpus_count_threads,
                 cores_per_socket: self.cores_per_socket,
                 sockets_per_node: self.sockets_per_node,
                 max_cpus_per_node: self.max_cpus_per_node,
                 min_cpus_per_node: self.min_cpus_per_node,
                 room_for_tasks: self.room_for_tasks,
+                unit: self.unit,
             }),
         }
     }

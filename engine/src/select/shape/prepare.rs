@@ -21,11 +21,22 @@ impl Shape {
         looked_at: bool,
     ) -> Self {
         let partition = &cluster.partitions[partition_id.index()];
+        let select = &select.of(partition);
         let n_nodes = cluster.nodes.len();
         let mut cpus_per_task = request.cpus_per_task.max(1);
         let mut memory = request.memory;
         let limit = partition.max_memory.or(select.max_memory);
-        if let (Memory::PerCpu(asked), Some(MemoryDefault::PerCpu(most))) = (memory, limit)
+        // The defaults are held against the limits as what is asked for is; who gets all memory of a node, with that of the partition's first
+        // (job_mgr.c of 22.05.8, `job_limits_check`, `_valid_pn_min_mem`; rec at-tier).
+        let default = partition.default_memory.or(select.default_memory);
+        let whole = || partition.nodes.iter().next().map_or(0, |node| cluster.nodes[node.index()].memory_mb);
+        let held = match (memory, default) {
+            (Memory::Default, Some(MemoryDefault::PerNode(mb))) if mb > 0 => Memory::PerNode(mb),
+            (Memory::Default, Some(MemoryDefault::PerCpu(mb))) if mb > 0 => Memory::PerCpu(mb),
+            (Memory::Default | Memory::WholeNode, _) => Memory::PerNode(whole()),
+            _ => memory,
+        };
+        if let (Memory::PerCpu(asked), Some(MemoryDefault::PerCpu(most))) = (held, limit)
             && asked > most
             && most > 0
         {
@@ -35,7 +46,7 @@ impl Shape {
         }
         let mut min_cpus = request.min_cpus.max(request.tasks.saturating_mul(cpus_per_task)).max(1);
         let mut min_cpus_per_node = request.min_cpus_per_node.unwrap_or(1).max(cpus_per_task);
-        if let (Memory::PerNode(asked), Some(MemoryDefault::PerCpu(most))) = (memory, limit)
+        if let (Memory::PerNode(asked), Some(MemoryDefault::PerCpu(most))) = (held, limit)
             && most > 0
         {
             min_cpus_per_node = min_cpus_per_node.max(asked.div_ceil(most) as u32);
@@ -71,12 +82,17 @@ impl Shape {
             || request.sharing == Sharing::Exclusive;
         let whole_nodes = select.linear || (asks_for_all && !is_off(Rule::Exclusive)) || is_off(Rule::Cores);
         // select/linear looks at smaller nodes too, if only to see that they differ in size.
-        let tasks_room = request.ntasks_per_node.filter(|_| !select.linear).unwrap_or(1).saturating_mul(cpus_per_task);
+        let of_task = if select.cons_res { 1 } else { cpus_per_task };
+        // With --overcommit, too (`can_job_run_on_node` of 22.05.8, which asks for --ntasks-per-node first; rec at-qos).
+        let per_node = request.ntasks_per_node.or(request.overcommitted_per_node);
+        let tasks_room = per_node.filter(|_| !select.linear).unwrap_or(1).saturating_mul(of_task);
         let least_cpus = min_cpus_per_node.max(room).max(tasks_room);
         // A node must have room for the tasks of one socket, or of one core.
         let of_socket = request.ntasks_per_socket.or(request.ntasks_per_core).unwrap_or(1);
-        let least_tasks = if request.ntasks_per_node.is_some() || select.linear { 1 } else { of_socket };
-        if request.ntasks_per_node.is_none() && max_nodes == 1 && !select.linear {
+        let least_tasks =
+            if request.ntasks_per_node.is_some() || select.linear || select.cons_res { 1 } else { of_socket };
+        // select/cons_res looks at nodes that have too few CPUs for a job of one node, too (`can_job_run_on_node`).
+        if request.ntasks_per_node.is_none() && max_nodes == 1 && !select.linear && !select.cons_res {
             room = room.max(min_cpus);
         }
         min_cpus = min_cpus.max(min_nodes);
@@ -89,14 +105,20 @@ impl Shape {
             Strategy::SerialAtEnd
         } else if select.topology_tree
             && !cluster.switches.is_empty()
-            && !request.contiguous
+            && (!request.contiguous || select.cons_res)
             && (!select.topology_optional || request.switches.is_some())
         {
             Strategy::Tree
         } else {
             Strategy::Consecutive
         };
-        let over_nodes = max_nodes > 1 && !select.linear;
+        // select/linear makes it a wish for whole nodes (node_scheduler.c of 22.05.8, `_resolve_shared_status`; rec at-lin).
+        let asks_for_user = request.sharing == Sharing::ExclusiveUser && !select.linear;
+        // Where tasks are counted by the core, one node has as many as its CPUs make, and GRES for each (gres_select_filter.c of 22.05.8,
+        // `_build_tasks_per_node_sock`; rec at-gpu).
+        let by_core = request.ntasks_per_core.is_some() && request.ntasks_per_node.is_none();
+        let of_tasks = by_core && request.gres.iter().all(|wanted| wanted.scope == GresScope::PerTask);
+        let over_nodes = (max_nodes > 1 || of_tasks) && !select.linear;
         let mut gres = gres::per_node_gres(request, tasks, spread, over_nodes);
         gres.retain(|_| !is_off(Rule::Gres));
         let gpus = gres::gpus_per_node(cluster, &gres);
@@ -106,31 +128,35 @@ impl Shape {
             room = room.max(cpus.saturating_mul(gpus));
             min_cpus = min_cpus.max(cpus.saturating_mul(gres::gpus_of_job(cluster, request, gpus, (spread, tasks))));
         }
+        let mut by_default = false;
         let asked_cpus = request.min_cpus.max(request.tasks.saturating_mul(cpus_per_task)).max(min_nodes);
         if memory == Memory::Default
             && gpus > 0
             && let Some(mb) = partition.default_memory_per_gpu.or(select.default_memory_per_gpu)
             && !select.linear
+            && !select.cons_res
         {
             memory = Memory::PerGpu(mb);
+            by_default = request.partitions.iter().any(|other| {
+                let other = &cluster.partitions[other.index()];
+                other.default_memory_per_gpu.or(select.default_memory_per_gpu).is_none_or(|mb| mb == 0)
+            });
         }
         let gres_of_job =
             if over_nodes { gres::gres_of_job(request, tasks, (cpus_per_task, cpus_a_gpu)) } else { Vec::new() };
         min_cpus_per_node = min_cpus_per_node.max(room);
-        let too_much_memory = match (memory, limit) {
-            (Memory::PerNode(asked), Some(MemoryDefault::PerNode(most))) => asked > most,
-            (Memory::PerCpu(asked), Some(MemoryDefault::PerNode(most))) => {
-                asked.saturating_mul(u64::from(min_cpus_per_node)) > most
-            }
-            _ => false,
-        };
         let gres_of_socket = gres::gres_of_socket(request, whole_nodes);
         for &(of_socket, count) in &gres_of_socket {
             gres.iter_mut().filter(|(gres, _)| *gres == of_socket).for_each(|(_, of_node)| *of_node = count);
         }
-        let room_for_tasks = room.max(tasks_room).max(least_tasks.saturating_mul(cpus_per_task));
+        let with_room = |tasks_room: u32| match select.cons_res {
+            true => tasks_room,
+            false => room.max(tasks_room).max(least_tasks.saturating_mul(cpus_per_task)),
+        };
+        let room_for_tasks = with_room(tasks_room);
+        let room_left = if request.overcommitted_per_node.is_some() { with_room(of_task) } else { room_for_tasks };
         let unit_memory = match memory {
-            _ if select.linear || !select.memory || is_off(Rule::Memory) => 0,
+            _ if select.linear || select.cons_res || !select.memory || is_off(Rule::Memory) => 0,
             Memory::PerGpu(mb) => mb,
             _ => partition.default_memory_per_gpu.or(select.default_memory_per_gpu).unwrap_or(0),
         };
@@ -157,21 +183,24 @@ impl Shape {
                 .or(select.one_task_per_core.then_some(1))
                 .filter(|_| !select.linear),
             threads_per_core: request.threads_per_core.filter(|_| !select.linear),
+            gpus_count_threads: select.one_task_per_core && cpus_a_gpu > 0,
             cores_per_socket: request.cores_per_socket.unwrap_or(0),
             sockets_per_node: request.sockets_per_node.unwrap_or(0),
             min_cpus_per_node,
             room_per_node: min_cpus_per_node.max(room_for_tasks),
             room_for_tasks,
+            room_left,
             memory: memory_need(memory, (gpus.max(1), &gres_of_job), partition, select),
             gres,
             gres_least: gres::gres_of_least_tasks(request, least_tasks),
             cpus_a_gpu: cpus_a_gpu.min(u32::from(u16::MAX)),
             gres_of_socket,
             gres_of_job,
+            unit: select.unit,
             whole_nodes,
             exclusive_partition: partition.over_subscribe == OverSubscribe::Exclusive,
-            exclusive_user: partition.exclusive_user || request.sharing == Sharing::ExclusiveUser,
-            asks_for_user: request.sharing == Sharing::ExclusiveUser,
+            exclusive_user: partition.exclusive_user || asks_for_user,
+            asks_for_user,
             max_cpus_per_node: partition.max_cpus_per_node.filter(|_| !select.linear).map(|most| {
                 let before = cluster.partitions[..partition_id.index()].iter();
                 (before.filter(|other| other.max_cpus_per_node.is_some()).count() as u32, most)
@@ -179,10 +208,16 @@ impl Shape {
             spread,
             required: request.required_nodes.clone(),
             contiguous: request.contiguous,
+            packs_parts: select.cons_res
+                && select.pack_serial_at_end
+                && matches!(strategy, Strategy::Consecutive | Strategy::Tree),
+            overcommitted: request.overcommitted.filter(|_| select.cons_res),
+            cons_res: select.cons_res,
             strategy,
             rows: rows::rows_of(cluster, partition_id),
             shared_by: rows::shared_by(partition, request),
             unshared: None,
+            by_default: None,
             block_cores: request.plane.is_some() || request.block_cores.unwrap_or(select.block_cores),
             plane: request.plane.map(|tasks| tasks.max(1)),
             leaf_wait: leaf_wait(request, cluster, select).filter(|_| strategy == Strategy::Tree),
@@ -202,8 +237,7 @@ impl Shape {
         };
         for (index, node) in cluster.nodes.iter().enumerate() {
             let id = NodeId::new(index);
-            if !too_much_memory
-                && partition.nodes.contains(id)
+            if partition.nodes.contains(id)
                 && !request.excluded_nodes.contains(&id)
                 && could_have(&request.features, node)
                 && is_large_enough(request, least_cpus, memory, shape.memory, node)
@@ -228,6 +262,10 @@ impl Shape {
         }
         if rows::asks_to_share(partition, request) && !select.linear && request.features == FeatureExpr::Any {
             shape.unshared = Some(Box::new(Self { shared_by: 1, ..shape.clone() }));
+        }
+        if by_default {
+            let memory = memory_need(Memory::Default, (1, &[]), partition, select);
+            shape.by_default = Some(Box::new(Self { memory, ..shape.clone() }));
         }
         let most = shape.most_of_whole.unwrap_or(u32::MAX);
         shape.strays = select.linear && shape.may_stray(|node| cluster.nodes[node.index()].all_cpus().min(most));

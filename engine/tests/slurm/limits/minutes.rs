@@ -94,20 +94,28 @@ fn wall_time_of_a_group_is_limited() {
     );
 }
 
-/// 10 CPU minutes each: the user may have 15 running, whatever the others do.
+/// 10 CPU minutes each: the user may have 15 running, whatever the others do, from 24.05 on. Before, nothing looks at this limit
+/// (recording s-pre/a1).
 #[test]
 fn minutes_of_running_jobs_are_limited_for_each_user() {
-    expect(
-        "node n1 cores=8
-         qos normal max_cpu_run_mins_per_user=15
-         set enforce=limits
-         job 1 user=a run=100 t=10
-         job 2 user=a run=100 t=10
-         job 3 user=b run=100 t=10",
-        "1  0  0..4        +100  COMPLETED  n1  *
-         2  0  1.end+0..4  +100  COMPLETED  n1  *
-         3  0  0..4        +100  COMPLETED  n1  *",
-    );
+    for (version, second) in [("set version=24.05", "1.end+0..4"), ("", "0..4")] {
+        expect(
+            &format!(
+                "node n1 cores=8
+                 qos normal max_cpu_run_mins_per_user=15
+                 set enforce=limits
+                 {version}
+                 job 1 user=a run=100 t=10
+                 job 2 user=a run=100 t=10
+                 job 3 user=b run=100 t=10"
+            ),
+            &format!(
+                "1  0  0..4      +100  COMPLETED  n1  *
+                 2  0  {second}  +100  COMPLETED  n1  *
+                 3  0  0..4      +100  COMPLETED  n1  *"
+            ),
+        );
+    }
 }
 
 #[test]

@@ -17,6 +17,21 @@ fn whole_sockets_go_to_tasks_in_turn() {
     assert_eq!(found, ["n1", "n2", "n2"]);
 }
 
+/// A partition may hand out sockets where the cluster hands out cores (rec at-dep): job 1 has a core of each socket of n1, so job 2 finds no
+/// socket there, but job 3 does find five cores.
+#[test]
+fn a_partition_may_hand_out_whole_sockets() {
+    let found = nodes(
+        "node n[1-2] cores=8 sockets=2
+         partition batch nodes=n[1-2]
+         partition whole nodes=n[1-2] sockets
+         job 1 n=2 w=n1 run=300
+         job 2 at=10 n=1 p=whole run=300
+         job 3 at=20 n=5 run=300",
+    );
+    assert_eq!(found, ["n1", "n2", "n1"]);
+}
+
 /// Recorded (y-sock): a job with a GPU is charged its sockets whole, too, whatever of them it needs beside the GPU: four CPUs' memory.
 #[test]
 fn whole_sockets_go_to_tasks_with_gpus() {

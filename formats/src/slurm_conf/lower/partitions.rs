@@ -152,6 +152,7 @@ impl Lowering<'_> {
             over_subscribe: self.over_subscribe(record, values.text("OverSubscribe")),
             exclusive_user: values.flag("ExclusiveUser"),
             least_loaded_nodes: values.flag("LLN"),
+            consumes: self.consumed_in(record, &values),
             default_memory: memory(&values, "DefMemPerCPU", "DefMemPerNode"),
             max_memory: memory(&values, "MaxMemPerCPU", "MaxMemPerNode"),
             default_cpus_per_gpu: values.integer("DefCpuPerGPU"),
@@ -173,8 +174,8 @@ impl Lowering<'_> {
     pub(super) fn remark_on_two_defaults(&mut self, values: &Values, place: &Place) {
         for (per_cpu, per_node) in [("DefMemPerCPU", "DefMemPerNode"), ("MaxMemPerCPU", "MaxMemPerNode")] {
             if values.megabytes(per_cpu).is_some() && values.megabytes(per_node).is_some() {
-                let message = format!("{per_cpu} is set too, and taken: the two exclude one another");
-                self.diagnostics.push(place.remark(Severity::Warning, per_node, message).cure("keep one of them"));
+                let message = format!("{per_node} is set too, and taken: the two exclude one another");
+                self.diagnostics.push(place.remark(Severity::Warning, per_cpu, message).cure("keep one of them"));
             }
         }
     }
@@ -300,10 +301,10 @@ fn names(values: &Values, name: &str) -> Vec<String> {
     words.into_iter().map(str::to_ascii_lowercase).collect()
 }
 
-/// Memory per CPU, or per node where that is not set.
+/// Memory per node, or per CPU where that is not set (read_config.c of 22.05.8, rec at-pre).
 pub(super) fn memory(values: &Values, per_cpu: &str, per_node: &str) -> Option<MemoryDefault> {
     values
-        .megabytes(per_cpu)
-        .map(MemoryDefault::PerCpu)
-        .or_else(|| values.megabytes(per_node).map(MemoryDefault::PerNode))
+        .megabytes(per_node)
+        .map(MemoryDefault::PerNode)
+        .or_else(|| values.megabytes(per_cpu).map(MemoryDefault::PerCpu))
 }

@@ -2,9 +2,10 @@
 
 use foresite_engine::policy::{ConsumableUnit, SelectPolicy, SlurmVersion};
 
-use super::Lowering;
 use super::partitions::memory;
+use super::{Lowering, Values};
 use crate::diagnostic::Severity;
+use crate::slurm_conf::records::PartitionRecord;
 
 impl Lowering<'_> {
     /// The words of `SelectTypeParameters`, in capitals.
@@ -19,6 +20,16 @@ impl Lowering<'_> {
             None => self.version < SlurmVersion::V23_11,
             Some(plugin) if plugin == "select/cray_aries" => !has("OTHER_CONS_RES") && !has("OTHER_CONS_TRES"),
             Some(plugin) => plugin == "select/linear",
+        }
+    }
+
+    fn is_cons_res(&self) -> bool {
+        match self.globals().setting("SelectType").map(|setting| setting.value.to_ascii_lowercase()) {
+            None => false,
+            Some(plugin) if plugin == "select/cray_aries" => {
+                self.select_words().iter().any(|word| word == "OTHER_CONS_RES")
+            }
+            Some(plugin) => plugin == "select/cons_res",
         }
     }
 
@@ -38,10 +49,45 @@ impl Lowering<'_> {
     pub(super) fn memory_is_consumed(&self) -> bool {
         let (words, linear) = (self.select_words(), self.is_linear());
         let is_given = self.globals().setting("SelectTypeParameters").is_some();
-        let names_a_unit = words.iter().any(|word| {
-            ["CR_CPU", "CR_CORE", "CR_SOCKET"].iter().any(|unit| word.strip_suffix("_MEMORY").unwrap_or(word) == *unit)
-        });
-        words.iter().any(|word| word.ends_with("MEMORY")) && (is_given || !linear) || (!linear && !names_a_unit)
+        let has_memory = words.iter().any(|word| word.ends_with("MEMORY"));
+        has_memory && (is_given || !linear) || (!linear && self.named_unit().is_none())
+    }
+
+    /// slurm.conf(5), `SelectTypeParameters` of a partition: cores or sockets, where the cluster hands out cores or sockets.
+    pub(super) fn consumed_in(&mut self, record: &PartitionRecord, values: &Values) -> Option<(ConsumableUnit, bool)> {
+        let setting = values.setting("SelectTypeParameters").filter(|setting| !setting.value.is_empty())?;
+        let word = setting.value.to_ascii_uppercase();
+        if self.is_linear() || !matches!(self.unit(), ConsumableUnit::Core | ConsumableUnit::Socket) {
+            let message = "the cluster hands out neither cores nor sockets (CR_Core, CR_Socket): without effect";
+            let place = record.settings.get("SelectTypeParameters").map_or(&record.place, |setting| &setting.place);
+            self.diagnostics.push(place.remark(Severity::Warning, "partition.NAME.SelectTypeParameters", message));
+            return None;
+        }
+        let message =
+            "approximated: sockets that jobs of other partitions use in part, or that keep cores, serve nobody here";
+        let place = record.settings.get("SelectTypeParameters").map_or(&record.place, |setting| &setting.place);
+        self.diagnostics.push(place.remark(Severity::Assumed, "partition.NAME.SelectTypeParameters", message));
+        let unit = if word.starts_with("CR_SOCKET") { ConsumableUnit::Socket } else { ConsumableUnit::Core };
+        Some((unit, word.ends_with("_MEMORY")))
+    }
+
+    /// CPUs, cores or sockets, if `SelectTypeParameters` names them.
+    fn named_unit(&self) -> Option<ConsumableUnit> {
+        let words = self.select_words();
+        let units =
+            [("CR_CPU", ConsumableUnit::Cpu), ("CR_CORE", ConsumableUnit::Core), ("CR_SOCKET", ConsumableUnit::Socket)];
+        let is_named = |name: &str| words.iter().any(|word| word.strip_suffix("_MEMORY").unwrap_or(word) == name);
+        units.into_iter().find(|(name, _)| is_named(name)).map(|(_, unit)| unit)
+    }
+
+    /// What the cluster hands out.
+    fn unit(&self) -> ConsumableUnit {
+        match self.named_unit() {
+            Some(unit) => unit,
+            None if self.select_words().iter().any(|word| word == "CR_MEMORY") => ConsumableUnit::Memory,
+            // slurm.conf(5): the default of cons_res and cons_tres.
+            None => ConsumableUnit::Core,
+        }
     }
 
     pub(super) fn select_policy(&mut self, no_switches: bool) -> SelectPolicy {
@@ -50,26 +96,20 @@ impl Lowering<'_> {
         let has = |name: &str| words.iter().any(|word| word == name);
         let linear = self.is_linear();
         let is_given = values.setting("SelectTypeParameters").is_some();
-        let units = [("CPU", ConsumableUnit::Cpu), ("CORE", ConsumableUnit::Core), ("SOCKET", ConsumableUnit::Socket)];
-        let named = units.into_iter().find(|(unit, _)| has(&format!("CR_{unit}")) || has(&format!("CR_{unit}_MEMORY")));
-        if linear && named.is_some() && is_given {
+        if linear && self.named_unit().is_some() && is_given {
             self.note(
                 Severity::Warning,
                 "SelectTypeParameters",
                 "select/linear hands out whole nodes; units of CPUs, cores or sockets have no effect",
             );
         }
-        let unit = match named {
-            Some((_, unit)) => unit,
-            None if has("CR_MEMORY") => ConsumableUnit::Memory,
-            // slurm.conf(5): the default of cons_res and cons_tres.
-            None => ConsumableUnit::Core,
-        };
+        let unit = self.unit();
         let topology = self.globals();
-        self.remark_on_two_defaults(&values, &self.place_of("DefMemPerNode"));
+        self.remark_on_two_defaults(&values, &self.place_of("DefMemPerCPU"));
         SelectPolicy {
             cuts_to_gres: self.looks_at_sockets_of_gres(),
             linear,
+            cons_res: self.is_cons_res(),
             unit,
             memory: self.memory_is_consumed(),
             one_task_per_core: has("CR_ONE_TASK_PER_CORE"),

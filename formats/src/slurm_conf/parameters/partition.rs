@@ -64,6 +64,13 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     modelled("QOS", Kind::Text, "", "", "quality of service whose limits hold for the whole partition"),
     Parameter::alias(Partition, "Shared", "OverSubscribe", SHARING),
     modelled(
+        "SelectTypeParameters",
+        Kind::OneOf(&["CR_Core", "CR_Core_Memory", "CR_Socket", "CR_Socket_Memory"]),
+        "",
+        "",
+        "cores or sockets in place of the cluster's, which must be cores or sockets, too",
+    ),
+    modelled(
         "State",
         Kind::OneOf(&["UP", "DOWN", "DRAIN", "INACTIVE"]),
         "",
@@ -79,7 +86,6 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     not_modelled("MaxCPUsPerSocket", "UNLIMITED", "CPUs are not limited by socket"),
     not_modelled("ReqResv", "NO", "jobs need no reservation"),
     not_modelled("ResumeTimeout", "", "power saving is not simulated"),
-    not_modelled("SelectTypeParameters", "", "the cluster's SelectTypeParameters holds for all partitions"),
     not_modelled("SuspendTime", "", "power saving is not simulated"),
     not_modelled("SuspendTimeout", "", "power saving is not simulated"),
     not_modelled("Topology", "", "one topology holds for all partitions"),

@@ -170,6 +170,7 @@ const FEEDS: &[(&str, &str, &str)] = &[
     ("partition.p.OverSubscribe", "EXCLUSIVE", "over_subscribe"),
     ("partition.p.OverTimeLimit", "9", "over_time_limit"),
     ("partition.p.PreemptMode", "OFF", "preempt_mode"),
+    ("partition.p.SelectTypeParameters", "CR_Socket", "consumes"),
     ("partition.p.Priority", "9", "priority_tier"),
     ("partition.p.PriorityJobFactor", "9", "priority_job_factor"),
     ("partition.p.PriorityTier", "9", "priority_tier"),

@@ -283,7 +283,7 @@ fn what_slurmctld_settles_between_two_spellings_is_settled_alike_and_told() {
         said,
         "slurm.conf:2: warning: NodeName.CPUs: Procs=2 is another name of it; CPUs=4 is taken; keep one of them\n\
          slurm.conf:4: warning: PartitionName.OverSubscribe: Shared=YES is another name of it; OverSubscribe=EXCLUSIVE is taken; keep one of them\n\
-         slurm.conf:4: warning: DefMemPerNode: DefMemPerCPU is set too, and taken: the two exclude one another; keep one of them"
+         slurm.conf:4: warning: DefMemPerCPU: DefMemPerNode is set too, and taken: the two exclude one another; keep one of them"
     );
     let cluster = site.unwrap().cluster;
     let features = |node: usize| -> Vec<&str> {

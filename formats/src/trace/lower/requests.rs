@@ -48,10 +48,12 @@ impl<'s> RequestLowering<'s> {
         let partition = |id: &PartitionId| self.site.cluster.partitions.get(id.index());
         let least = partitions.iter().filter_map(partition).map(|partition| partition.min_nodes).min();
         let is_raised = asked.nodes_are_recorded && least == Some(asked.min_nodes);
+        let nodes = u32::try_from(self.site.cluster.nodes.len()).unwrap_or(u32::MAX).max(asked.min_nodes);
+        let most = |most: u32| if asked.spread { most.min(nodes) } else { most };
         Request {
             partitions,
             min_nodes: asked.min_nodes.max(1),
-            max_nodes: asked.max_nodes.filter(|_| !is_raised).or_else(|| self.most_of_spread(asked)),
+            max_nodes: asked.max_nodes.filter(|_| !is_raised).map(most).or_else(|| self.most_of_spread(asked)),
             tasks: asked.tasks,
             cpus_per_task: asked.cpus_per_task.max(1),
             min_cpus: asked.min_cpus.max(1),
@@ -72,6 +74,8 @@ impl<'s> RequestLowering<'s> {
             contiguous: asked.contiguous,
             spread: asked.spread,
             use_min_nodes: asked.use_min_nodes,
+            overcommitted: asked.overcommitted,
+            overcommitted_per_node: asked.overcommitted_per_node,
             past_min_nodes: false,
             past_max_nodes: false,
             block_cores: asked.block_cores,

@@ -314,6 +314,9 @@ fn overcommit_asks_for_a_cpu_a_node_and_nodes_that_only_the_record_names_are_kno
     let shared = trace(&with(&[("SubmitLine", line), ("ReqTRES", "cpu=2,node=2")]));
     let asked = request(&shared, 0);
     assert_eq!((asked.min_nodes, asked.tasks, asked.min_cpus, asked.ntasks_per_socket), (2, 2, 2, None));
+    let over_tasks = trace(&with(&[("SubmitLine", "sbatch -n 9 -O --spread-job job.sh"), ("ReqTRES", "cpu=1,node=1")]));
+    let asked = request(&over_tasks, 0);
+    assert_eq!((asked.max_nodes, asked.tasks, asked.min_cpus, asked.nodes_are_recorded), (Some(9), 1, 1, false));
     let raised = trace(&with(&[("SubmitLine", "sbatch -n 24 job.sh"), ("ReqTRES", "cpu=24,node=2")]));
     assert!(request(&raised, 0).nodes_are_recorded);
     let named = trace(&with(&[("SubmitLine", "sbatch -N 2 -n 24 job.sh"), ("ReqTRES", "cpu=24,node=2")]));

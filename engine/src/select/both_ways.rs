@@ -1,0 +1,55 @@
+//! Tests on the cores that nobody uses, and where nodes could be worse than they seem on all cores, too.
+
+use super::Selector;
+use super::free::Free;
+use super::shape::Shape;
+use crate::node_set::NodeSet;
+
+impl Selector {
+    /// Whether the request fits, on cores that nobody uses. Where more nodes, or larger ones, may serve it worse it must fit on all cores of
+    /// the candidates, too (docs/FIDELITY.md, facts 67).
+    pub(super) fn fits_idle(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
+        if self.gpus_stay && self.favours(shape) {
+            if !self.test_only && self.passing(free, shape, candidates) < shape.min_nodes as usize {
+                // Too few have the GRES at all, and the memory: nodes are not looked at one by one, and no weights are left.
+                self.chosen.clear();
+                return false;
+            }
+            self.favour_unused(free, shape, user, candidates);
+        }
+        let worse = (shape.contiguous || self.most_leaves.is_some()) && !self.linear;
+        if !worse {
+            return self.fits_free(free, shape, user, candidates);
+        }
+        if shape.alternatives.is_empty() {
+            return self.fits_both_ways(free, shape, user, candidates);
+        }
+        // Each of several features is tested both ways before the next (rec as-arr).
+        shape.alternatives.iter().any(|alternative| {
+            let mut having = candidates.clone();
+            having.intersect(alternative);
+            self.fits_both_ways(free, shape, user, &having)
+        })
+    }
+
+    /// Whether it fits on the free cores of the candidates, and on all of their cores.
+    fn fits_both_ways(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
+        self.fits_free(free, shape, user, candidates) && self.fits_all_cores(free, shape, user, candidates)
+    }
+
+    /// Whether it fits if nobody used the candidates' cores. The nodes chosen stay. O(nodes) and as [`Selector::fits`].
+    pub(super) fn fits_all_cores(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
+        let mut unused = self.unused.take().unwrap_or_else(|| Box::new(free.clone()));
+        unused.copy_amounts_from(free);
+        unused.no_core_is_used(&self.geometry);
+        if !shape.exclusive_partition {
+            // For a job of whole nodes, too (rec i-topo).
+            unused.jobs.fill(0);
+        }
+        let found = (self.chosen.clone(), self.chosen_near);
+        let fits = self.fits_free(&unused, shape, user, candidates);
+        (self.chosen, self.chosen_near) = found;
+        self.unused = Some(unused);
+        fits
+    }
+}
