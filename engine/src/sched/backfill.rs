@@ -132,6 +132,8 @@ struct Cycle {
     weights: u64,
     /// Version of the waiting jobs' sizes at its begin.
     sizes: u64,
+    /// Version of what slurmctld notes of why jobs wait at its begin.
+    reasons: u64,
 }
 
 /// Why a cycle ended.
@@ -304,6 +306,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
         changes_before_sleep: 0,
         weights: controller.selector.weights.version(),
         sizes: controller.sizes_version,
+        reasons: controller.reasons_version,
     };
     hetjobs::begin(controller);
     if cycle.yields
@@ -411,6 +414,7 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
         && !controller.reservations.any_licenses(controller.scenario)
         && !controller.components_wait()
         && cycle.sizes == controller.sizes_version
+        && cycle.reasons == controller.reasons_version
         && cycle.weights == controller.selector.weights.version()
         && !controller.every_cycle();
     let max_test = matches!(exit, Exit::MaxTest);
@@ -419,6 +423,7 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
         version: controller.version,
         weights: cycle.weights,
         sizes: cycle.sizes,
+        reasons: cycle.reasons,
         valid_until: backfill.valid_until,
         stamped: backfill.stamped,
         tested: cycle.tested,

@@ -315,6 +315,10 @@ fn draw(controller: &mut Controller<'_>, scratch: &mut MainScratch, depth: &mut 
                 started += 1;
                 break;
             }
+            if !controller.live.is_pending(record.job) {
+                // It is held for good.
+                break;
+            }
             controller.let_go(record.job);
         }
     }

@@ -232,7 +232,9 @@ impl Selector {
         sharing.subtract(&free.unshared);
         let adds_classes = self.by_weight && self.cons_res && shape.counted.is_empty();
         let asks_for_memory = matches!(shape.memory, MemoryNeed::PerCpu(_))
-            && (shape.whole_nodes || shape.unit == ConsumableUnit::Socket);
+            && (shape.whole_nodes
+                || shape.unit == ConsumableUnit::Socket
+                || (shape.unit == ConsumableUnit::Core && shape.min_cpus_per_node > 1));
         let looks_twice = free.shared.any() || shape.contiguous || self.most_leaves.is_some() || asks_for_memory;
         let class_by_class = adds_classes && looks_twice;
         if class_by_class || (adds_classes && shape.wanted_nodes > 1) {

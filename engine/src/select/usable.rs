@@ -81,9 +81,9 @@ pub(crate) fn usable_cpus(geometry: &Geometry, free: &Free, shape: &Shape, user:
                 // CR_CPU charges single CPUs.
                 let used = shape.used_threads(cpus_per_core);
                 let (threads, charged) = if unit == ConsumableUnit::Cpu { (1, 1) } else { (usable_threads, used) };
-                if shape.leaves_odd_threads(usable_threads) {
+                if shape.leaves_odd_threads(usable_threads) && mb > 0 {
                     // Cores are dropped, each with all its threads, until the CPUs counted fit.
-                    let beyond = u64::from(cpus).saturating_sub(free.memory[index] / mb.max(1)) as u32;
+                    let beyond = u64::from(cpus).saturating_sub(free.memory[index] / mb) as u32;
                     cpus.saturating_sub(beyond.next_multiple_of(threads))
                 } else {
                     limited_by_memory(cpus, mb, free.memory[index], threads, charged)

@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 
 use crate::ids::{JobId, PartitionId};
-use crate::job::{JobPart, Memory};
+use crate::job::{JobPart, Memory, Request};
+use crate::scenario::Scenario;
 use crate::select::shape::Shape;
 use crate::simulation::Controller;
 
@@ -13,6 +14,19 @@ use crate::simulation::Controller;
 #[derive(Debug, Default)]
 pub(crate) struct GpuMemory {
     last: BTreeMap<(u64, Option<u32>), PartitionId>,
+}
+
+/// Whether a request's memory depends on the partition of the job's last test. O(partitions of the request).
+pub(super) fn lags(scenario: &Scenario, request: &Request) -> bool {
+    let select = &scenario.policy.select;
+    let by_gpu = |id: &PartitionId| {
+        let of_partition = scenario.cluster.partitions[id.index()].default_memory_per_gpu;
+        of_partition.or(select.default_memory_per_gpu).is_some_and(|mb| mb > 0)
+    };
+    request.memory == Memory::Default
+        && !request.gres.is_empty()
+        && request.partitions.iter().any(by_gpu)
+        && !request.partitions.iter().all(by_gpu)
 }
 
 impl Controller<'_> {
@@ -35,7 +49,7 @@ impl Controller<'_> {
     /// The job was tested in a partition. O(1) for most jobs, else O(log jobs).
     pub(crate) fn takes_gpu_memory_of(&mut self, id: JobId, partition: PartitionId) {
         let request = &self.scenario.workload.requests[self.job(id).request.index()];
-        if request.partitions.len() > 1 && request.memory == Memory::Default && !request.gres.is_empty() {
+        if request.partitions.len() > 1 && lags(self.scenario, request) {
             let name = self.waits_as(id);
             self.gpu_memory.last.insert(name, partition);
         }

@@ -74,8 +74,14 @@ impl Controller<'_> {
             self.events.push((cancelled_at * SECOND).max(now), Event::Cancelled { job: id });
         }
         // It is tested with the features that it would like, if it says any (job_mgr.c of 22.05.8, `job_allocate`; rec av-gpu).
-        let prefers = self.prefers(id);
-        let shapes = if prefers { self.take_preferred(id) } else { self.take_shapes(request) };
+        // Where none of them could serve it, those that it requires decide, as with `ignore_prefer_validation`: that the trace's job was
+        // accepted is taken to say so.
+        let mut prefers = self.prefers(id);
+        let mut shapes = if prefers { self.take_preferred(id) } else { self.take_shapes(request) };
+        if prefers && !shapes.iter().any(|shape| shape.feasible) {
+            self.put_preferred(id, shapes);
+            (prefers, shapes) = (false, self.take_shapes(request));
+        }
         let feasible = shapes.iter().any(|shape| shape.feasible);
         // Only select/linear remembers what a test at submission would have charged.
         let linear = self.scenario.policy.select.linear;

@@ -3,7 +3,7 @@
 use crate::ids::JobId;
 use crate::job::{Job, Request};
 use crate::scenario::Scenario;
-use crate::simulation::{Controller, becomes_whole};
+use crate::simulation::{Controller, becomes_whole, gpu_memory};
 
 /// Which jobs those are.
 #[derive(Debug)]
@@ -23,12 +23,14 @@ impl Peculiar {
     }
 }
 
-/// Whether it waits for switches, asks for contiguous nodes (of which more may serve a job worse), or may become one of whole nodes.
+/// Whether it waits for switches, asks for contiguous nodes (of which more may serve a job worse), may become one of whole nodes, or has a
+/// memory that its last test decides.
 fn is_peculiar(scenario: &Scenario, request: &Request) -> bool {
     let select = &scenario.policy.select;
     (select.topology_tree && request.switches.is_some())
         || (request.contiguous && !select.linear)
         || becomes_whole::may_become_whole(scenario, request)
+        || gpu_memory::lags(scenario, request)
 }
 
 /// Whether it prefers features.

@@ -48,7 +48,12 @@ impl Controller<'_> {
                 // A job of several tasks may get them on one socket or on two.
                 shape.size_varies = match shape.whole_nodes || shape.exclusive_partition {
                     true => !(alike && self.selector.charges_always_alike(shape)),
-                    false => !alike || shape.unit == ConsumableUnit::Socket || self.selector.charges_by_node(shape),
+                    false => {
+                        !alike
+                            || shape.unit == ConsumableUnit::Socket
+                            || shape.overcommitted.is_some()
+                            || self.selector.charges_by_node(shape)
+                    }
                 };
                 shape.size_grows = !select.linear
                     && !shape.size_varies

@@ -103,7 +103,11 @@ impl Controller<'_> {
         let kill = kill.filter(|_| recorded.as_ref().is_none_or(is_open));
         let (end, killed) = match kill {
             Some(kill) if unbounded || kill < natural => (kill, true),
-            _ => (natural, recorded.is_some_and(|recorded| recorded.is_killed)),
+            // A run that comes back does so, whoever ended it.
+            _ => (
+                natural,
+                recorded.is_some_and(|recorded| recorded.is_killed && (!run.returns || requeued_at.is_some())),
+            ),
         };
         self.events.push(end.max(self.now), Event::RunEnds { job: id, killed, starts });
         self.touch();

@@ -347,7 +347,8 @@ fn could_start(controller: &mut Controller<'_>, backfill: &mut Backfill, record:
         let whole_limit = controller.shorten_limit(id);
         let allowed = controller.limits_allow_test(id, record.partition);
         controller.unshorten_limit(id, whole_limit);
-        if !allowed {
+        // A start that is tried notes a limit that is not noted yet, so the cycle must come to it.
+        if !allowed && controller.noted_limit(id) {
             return false;
         }
     }

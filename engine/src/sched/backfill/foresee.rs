@@ -57,6 +57,7 @@ pub(super) fn is_by_definition(controller: &Controller<'_>, shape: &Shape) -> bo
     controller.by_definition()
         || shape.strays
         || shape.by_default.is_some()
+        || (shape.size_varies && shape.alternatives.len() > 1)
         || (controller.selector.gpus_stay && controller.selector.favours(shape))
 }
 

@@ -17,6 +17,8 @@ pub(super) struct IdleCycle {
     pub(super) weights: u64,
     /// Of the waiting jobs' sizes, before and after it.
     pub(super) sizes: u64,
+    /// Of what slurmctld notes of why jobs wait, before and after it.
+    pub(super) reasons: u64,
     pub(super) valid_until: i64,
     /// Its last stamp, and whether there may have been a later one: [`Backfill::stamped`].
     pub(super) stamped: Option<u32>,
@@ -41,6 +43,7 @@ pub(super) fn repeat_idle(controller: &mut Controller<'_>, backfill: &Backfill) 
     if idle.version != controller.version
         || idle.weights != controller.selector.weights.version()
         || idle.sizes != controller.sizes_version
+        || idle.reasons != controller.reasons_version
         || seconds(controller.now + duration) >= idle.valid_until
         || (idle.exhausted && weight > 0)
         || (idle.exhausted && !is_marked && !idle.stamped.is_some_and(is_second_of_end))

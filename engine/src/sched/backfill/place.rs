@@ -303,9 +303,8 @@ fn find_place(
                     Attempt::MakesRoom => within_limits = true,
                     // Its plan is all over: of it the table keeps the least that it can.
                     Attempt::AtZero => (within_limits, start) = (true, 0),
-                    // It fits if it shares with nobody, and does share: its plan goes with the time.
-                    Attempt::Busy if shape.unshared.is_some() => backfill.valid_until = now,
-                    Attempt::Busy => {}
+                    // It fits in the test but does not start: its plan goes with the time.
+                    Attempt::Busy => backfill.valid_until = now,
                 }
             }
         }

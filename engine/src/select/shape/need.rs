@@ -19,6 +19,9 @@ pub(crate) struct NodeNeed {
     exclusive_user: bool,
     asks_for_user: bool,
     exclusive_partition: bool,
+    whole_nodes: bool,
+    max_cpus_per_node: Option<(u32, u32)>,
+    room_for_tasks: u32,
     /// CPUs of whole tasks only count, though it takes whole nodes.
     whole_tasks: Option<u32>,
     /// `None` if it takes whole nodes with all of their CPUs.
@@ -36,9 +39,7 @@ struct TaskNeed {
     gpus_count_threads: bool,
     cores_per_socket: u32,
     sockets_per_node: u32,
-    max_cpus_per_node: Option<(u32, u32)>,
     min_cpus_per_node: u32,
-    room_for_tasks: u32,
     unit: ConsumableUnit,
 }
 
@@ -62,6 +63,9 @@ impl Shape {
             exclusive_user: self.exclusive_user,
             asks_for_user: self.asks_for_user,
             exclusive_partition: self.exclusive_partition && !self.whole_nodes,
+            whole_nodes: self.whole_nodes,
+            max_cpus_per_node: self.max_cpus_per_node,
+            room_for_tasks: self.room_for_tasks,
             whole_tasks: (self.whole_nodes && matches!(self.memory, MemoryNeed::PerCpu(_)))
                 .then_some(self.cpus_per_task),
             tasks: self.counts_tasks().then_some(TaskNeed {
@@ -73,9 +77,7 @@ impl Shape {
                 gpus_count_threads: self.gpus_count_threads,
                 cores_per_socket: self.cores_per_socket,
                 sockets_per_node: self.sockets_per_node,
-                max_cpus_per_node: self.max_cpus_per_node,
                 min_cpus_per_node: self.min_cpus_per_node,
-                room_for_tasks: self.room_for_tasks,
                 unit: self.unit,
             }),
         }
