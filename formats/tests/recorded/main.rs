@@ -309,6 +309,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("av-site", 146),
         ("av-pre", 67),
         ("av-core", 136),
+        ("av-tier", 162),
         ("av-gpu", 73),
         ("au-core", 212),
         ("au-gpu", 152),
