@@ -152,7 +152,7 @@ impl Lowering<'_> {
             over_subscribe: self.over_subscribe(record, values.text("OverSubscribe")),
             exclusive_user: values.flag("ExclusiveUser"),
             least_loaded_nodes: values.flag("LLN"),
-            consumes: self.consumed_in(record, &values),
+            consumes: self.consumed_in(&values),
             default_memory: memory(&values, "DefMemPerCPU", "DefMemPerNode"),
             max_memory: memory(&values, "MaxMemPerCPU", "MaxMemPerNode"),
             default_cpus_per_gpu: values.integer("DefCpuPerGPU"),

@@ -5,7 +5,6 @@ use foresite_engine::policy::{ConsumableUnit, SelectPolicy, SlurmVersion};
 use super::partitions::memory;
 use super::{Lowering, Values};
 use crate::diagnostic::Severity;
-use crate::slurm_conf::records::PartitionRecord;
 
 impl Lowering<'_> {
     /// The words of `SelectTypeParameters`, in capitals.
@@ -54,18 +53,17 @@ impl Lowering<'_> {
     }
 
     /// slurm.conf(5), `SelectTypeParameters` of a partition: cores or sockets, where the cluster hands out cores or sockets.
-    pub(super) fn consumed_in(&mut self, record: &PartitionRecord, values: &Values) -> Option<(ConsumableUnit, bool)> {
+    pub(super) fn consumed_in(&mut self, values: &Values) -> Option<(ConsumableUnit, bool)> {
         let setting = values.setting("SelectTypeParameters").filter(|setting| !setting.value.is_empty())?;
         let word = setting.value.to_ascii_uppercase();
+        let place = &setting.place;
         if self.is_linear() || !matches!(self.unit(), ConsumableUnit::Core | ConsumableUnit::Socket) {
             let message = "the cluster hands out neither cores nor sockets (CR_Core, CR_Socket): without effect";
-            let place = record.settings.get("SelectTypeParameters").map_or(&record.place, |setting| &setting.place);
             self.diagnostics.push(place.remark(Severity::Warning, "partition.NAME.SelectTypeParameters", message));
             return None;
         }
         let message =
             "approximated: sockets that jobs of other partitions use in part, or that keep cores, serve nobody here";
-        let place = record.settings.get("SelectTypeParameters").map_or(&record.place, |setting| &setting.place);
         self.diagnostics.push(place.remark(Severity::Assumed, "partition.NAME.SelectTypeParameters", message));
         let unit = if word.starts_with("CR_SOCKET") { ConsumableUnit::Socket } else { ConsumableUnit::Core };
         Some((unit, word.ends_with("_MEMORY")))
