@@ -10,7 +10,15 @@ pub(crate) fn random(seed: u64) -> Site {
     let mut draw = Draw::new(seed, 1 << 32);
     let (plain, large) = (draw.between(2, 30), draw.between(2, 10));
     let mut one = |of: &[&'static str]| of[draw.below(of.len() as u64) as usize];
-    let unit = one(&["CR_Core", "CR_Core_Memory", "CR_CPU", "CR_Socket", "CR_Socket_Memory", "CR_CPU_Memory"]);
+    let unit = one(&[
+        "CR_Core",
+        "CR_Core_Memory",
+        "CR_CPU",
+        "CR_Socket",
+        "CR_Socket_Memory",
+        "CR_CPU_Memory",
+        "CR_Core,CR_ONE_TASK_PER_CORE",
+    ]);
     let sharing = one(&["NO", "NO", "EXCLUSIVE"]);
     let depth = one(&["5", "50", "500"]);
     let per_user = one(&["", ",bf_max_job_user=3", ",bf_max_job_part=10", ",bf_max_job_assoc=4"]);
@@ -22,19 +30,39 @@ pub(crate) fn random(seed: u64) -> Site {
     let tier = one(&["1", "1", "10"]);
     // A few jobs, in some scenarios, for which every cycle is gone through while they wait.
     let options = one(&["", "", "--contiguous", "--switches=1@10", "--switches=1", "--prefer=b"]);
+    // Jobs that ask the same of nodes as others in all but one respect: what is known of one must not be taken for the other's.
+    let like = "--exclusive,--exclusive=user,--hint=nomultithread,--ntasks-per-core=1,--ntasks-per-socket=1,--overcommit,--spread-job,\
+                --use-min-nodes,--mincpus=4,-B 2:1,-c 2,--mem=0,-s";
+    let like: Vec<&str> = like.split(',').collect();
+    let like_tasks = one(&like);
+    let like_nodes = one(&like);
+    let like_large = one(&like);
+    let gpus = one(&["", "", "GresTypes=gpu\n"]);
+    let gpu_options = one(&["", "--gpus-per-node=1", "--gpus=2", "--gpus-per-task=1"]);
+    let threads = one(&["1", "2"]);
+    let more = one(&[
+        "",
+        "",
+        ",bf_continue",
+        ",bf_busy_nodes",
+        ",assoc_limit_stop",
+        ",pack_serial_at_end",
+        ",bf_resolution=300",
+    ]);
     let both = one(&["all", "all", "large,all"]);
     let large_sharing = one(&["NO", "NO", "EXCLUSIVE"]);
     let topology = one(&["", "", "TopologyPlugin=topology/tree\n"]);
     let plugin = one(&["cons_tres", "cons_tres", "cons_res"]);
+    let gres = if gpus.is_empty() { "" } else { " Gres=gpu:2" };
     let slurm_conf = format!(
         "ClusterName=bench\nSchedulerType=sched/backfill\n\
-         SchedulerParameters=bf_interval={interval},bf_max_job_test={depth},bf_window={window}{per_user}{queue}\n\
+         SchedulerParameters=bf_interval={interval},bf_max_job_test={depth},bf_window={window}{per_user}{queue}{more}\n\
          SelectType=select/{plugin}\nSelectTypeParameters={unit}\nAccountingStorageType=accounting_storage/slurmdbd\n\
          AccountingStorageEnforce=associations,limits\nPriorityType=priority/multifactor\nPriorityDecayHalfLife=0-2\n{tree}\
          PriorityFavorSmall={small}\nPriorityMaxAge=0-4\nPriorityWeightAge=10000\nPriorityWeightFairshare=20000\nPriorityWeightJobSize=5000\n\
-         PriorityWeightPartition=3000\nDefMemPerCPU=1000\n{topology}\
-         NodeName=a[1-{plain}] Sockets=2 CoresPerSocket=4 ThreadsPerCore=1 RealMemory=16000 Feature=a Weight=1 State=UNKNOWN\n\
-         NodeName=b[1-{large}] Sockets=2 CoresPerSocket=8 ThreadsPerCore=1 RealMemory=64000 Feature=b Weight=2 State=UNKNOWN\n\
+         PriorityWeightPartition=3000\nDefMemPerCPU=1000\n{topology}{gpus}\
+         NodeName=a[1-{plain}] Sockets=2 CoresPerSocket=4 ThreadsPerCore={threads} RealMemory=16000 Feature=a Weight=1 State=UNKNOWN\n\
+         NodeName=b[1-{large}] Sockets=2 CoresPerSocket=8 ThreadsPerCore=1 RealMemory=64000 Feature=b Weight=2{gres} State=UNKNOWN\n\
          PartitionName=all Nodes=ALL Default=YES MaxTime=12:00:00 OverSubscribe={sharing} State=UP\n\
          PartitionName=large Nodes=b[1-{large}] MaxTime=12:00:00 PriorityTier={tier} PriorityJobFactor=10 OverSubscribe={large_sharing} State=UP\n"
     );
@@ -68,9 +96,21 @@ pub(crate) fn random(seed: u64) -> Site {
     };
     let peculiar = Kind { weight: 40, partition: both, options, ..nodes.clone() };
     let large_tasks = Kind { weight: 150, partition: "large", constraints: &[], ..tasks.clone() };
+    let alike = [
+        Kind { weight: 60, options: like_tasks, ..tasks.clone() },
+        Kind { weight: 60, options: like_nodes, ..nodes.clone() },
+        Kind { weight: 40, options: like_large, ..large_tasks.clone() },
+    ];
+    let with_gpus = Kind {
+        weight: if gpus.is_empty() { 0 } else { 80 },
+        size: Quantiles(&[(10_000, 2)]),
+        options: gpu_options,
+        gres: gpu_options.is_empty().then_some("gpu:1"),
+        ..large_tasks.clone()
+    };
     let capacity = plain * 8 + large * 16;
     let population = Population {
-        kinds: vec![tasks, nodes, large_tasks, peculiar],
+        kinds: [vec![tasks, nodes, large_tasks, peculiar, with_gpus], alike.to_vec()].concat(),
         batch: BATCHES,
         users: 12,
         jobs: draw.between(50, 300),

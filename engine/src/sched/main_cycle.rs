@@ -163,7 +163,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         }
         return;
     }
-    let (sizes, reasons) = (controller.sizes_version, controller.reasons_version);
+    let (version, sizes, reasons) = (controller.version, controller.sizes_version, controller.reasons_version);
     let mut scratch = std::mem::replace(&mut controller.main_scratch, MainScratch::new(0));
     scratch.blocked.clear();
     scratch.rejected_arrays.clear();
@@ -267,8 +267,9 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     }
     controller.counters.main_depth += depth;
     let valid_until = scratch.turns_at;
-    scratch.idle[kind] = (started == 0).then_some(IdleCycle {
-        version: controller.version,
+    // A job that it held for good is not there the next time.
+    scratch.idle[kind] = (started == 0 && version == controller.version).then_some(IdleCycle {
+        version,
         weights: controller.selector.weights.version(),
         sizes,
         reasons,

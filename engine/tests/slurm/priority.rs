@@ -392,3 +392,46 @@ fn a_waiting_job_is_as_large_as_the_least_it_gets_on_each_planned_node() {
                     3  20  1.end+0..4  +100  COMPLETED  n1,n2,n3  *";
     expect(scenario, expected);
 }
+
+/// Jobs 3 and 4 are planned for as long as plans reach, so job 5 finds no node at any try, and does not count against
+/// `bf_max_job_test`: the cycle comes to job 6, which counts as a whole node from then on, and job 7 stands before it.
+#[test]
+fn a_cycle_goes_past_jobs_that_no_try_has_nodes_for() {
+    let scenario = |tests: u32| {
+        format!(
+            "node n1 cores=4
+             node m[1-2] cores=4
+             partition whole nodes=n1 over=exclusive
+             partition part nodes=n1
+             partition big nodes=m[1-2]
+             set multifactor weight_job_size=1000 favor_small bf_max_job_test={tests} bf_window=30
+             job 1 p=big N=2 n=8 run=1580 t=30
+             job 2 p=part n=4 run=800 t=30
+             job 3 p=big at=10 N=1 n=4 nice=-900 run=3500 t=60
+             job 4 p=big at=10 N=1 n=4 nice=-900 run=3500 t=60
+             job 5 p=big at=10 N=1 n=4 nice=-900 run=100 t=60
+             job 6 p=whole at=10 n=1 run=100 t=10
+             job 7 p=part at=20 n=3 run=100 t=10"
+        )
+    };
+    expect(
+        &scenario(3),
+        "1  0   0..4         +1580  COMPLETED  m1,m2  *
+         2  0   0..4         +800   COMPLETED  n1     *
+         3  10  1.end+0..4   +3500  COMPLETED  *      *
+         4  10  1.end+0..4   +3500  COMPLETED  *      *
+         5  10  3.end+0..60  +100   COMPLETED  *      *
+         6  10  7.end+0..4   +100   COMPLETED  n1     *
+         7  20  2.end+0..4   +100   COMPLETED  n1     *",
+    );
+    expect(
+        &scenario(2),
+        "1  0   0..4         +1580  COMPLETED  m1,m2  *
+         2  0   0..4         +800   COMPLETED  n1     *
+         3  10  1.end+0..4   +3500  COMPLETED  *      *
+         4  10  1.end+0..4   +3500  COMPLETED  *      *
+         5  10  3.end+0..60  +100   COMPLETED  *      *
+         6  10  2.end+0..4   +100   COMPLETED  n1     *
+         7  20  6.end+0..60  +100   COMPLETED  n1     *",
+    );
+}

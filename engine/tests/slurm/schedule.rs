@@ -66,13 +66,14 @@ pub(crate) fn expect_equal_with_every_cycle(text: &str, seed: u64) {
     assert_eq!(quick, whole, "seed {seed} of\n{text}");
 }
 
-/// Asserts that the scenario's schedule is as expected, whatever the seed.
+/// Asserts that the scenario's schedule is as expected, whatever the seed, and the same with every cycle gone through.
 #[track_caller]
 pub(crate) fn expect(scenario: &str, expected: &str) {
     let mut outcomes = 0;
     for seed in SEEDS {
         let (parsed, outcome) = run(scenario, seed);
         outcomes = fingerprint(&outcome).wrapping_add(u64::wrapping_mul(outcomes, 31));
+        expect_equal_with_every_cycle(scenario, seed);
         let actual = rows(&parsed, &outcome);
         let wanted: Vec<Vec<&str>> = expected
             .lines()

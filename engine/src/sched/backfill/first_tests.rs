@@ -24,11 +24,13 @@ pub(super) fn note(controller: &mut Controller<'_>, backfill: &Backfill) -> bool
     let mut untested = std::mem::take(&mut controller.untested);
     let main = &controller.scenario.policy.main;
     let policy = &controller.scenario.policy.backfill;
-    let (mut scout, mut counts, mut tested) = (Scout::default(), Counts::default(), 0);
+    let (mut scout, mut counts) = (Scout::default(), Counts::default());
+    // Records that it may test, and those among them that are sure to have nodes enough, and so to count.
+    let (mut tested, mut sure) = (0, 0);
     // Tasks of each array that the cycle may come to in a partition.
     let mut tasks = BTreeMap::new();
     let mut planned = 0_u64;
-    while !untested.is_empty() && tested < policy.max_job_test {
+    while !untested.is_empty() && sure < policy.max_job_test {
         let Some(record) = backfill.walk.scout(controller, &mut scout) else { break };
         let (id, partition) = (record.job, record.partition);
         if !controller.live.is_pending(id) {
@@ -53,18 +55,20 @@ pub(super) fn note(controller: &mut Controller<'_>, backfill: &Backfill) -> bool
             continue;
         }
         tested += 1;
+        let is_tried = is_tried(controller, record, planned);
+        sure += u32::from(is_tried);
         if is_test_only(controller, backfill, record) {
             // What it would get later is not asked (rec g-gpu).
             continue;
         }
         if untested.contains(&id) && controller.charged_cpus(id).is_none() {
-            if controller.is_planned_in_parts(id) {
+            if tested > policy.max_job_test || controller.is_planned_in_parts(id) {
                 controller.untested = untested;
                 return true;
             }
             // A plan takes two records of the table at most, the first one three.
             let has_room = backfill.timeline.records + 2 * tested < table_size(policy);
-            if !(has_room && is_tried(controller, record, planned)) {
+            if !(has_room && is_tried) {
                 controller.untested = untested;
                 return true;
             }
