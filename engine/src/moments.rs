@@ -20,8 +20,12 @@ pub struct Moments {
     pub scans: Vec<i64>,
     /// By job of the workload: when it was back in the queue, its nodes having answered.
     pub returns: Vec<Vec<i64>>,
+    /// When somebody held a job of the workload (its place there, true), or let it go.
+    pub holds: Vec<(i64, usize, bool)>,
     /// By name: when reservations were created.
     pub reservations: BTreeMap<String, i64>,
+    /// By node: when it went down, and when it was back.
+    pub outages: BTreeMap<String, Vec<(i64, Option<i64>)>>,
     /// From the end of a job, if nobody struck it, to its nodes' answer [ms], which logs do not tell.
     pub answer: Option<i64>,
 }

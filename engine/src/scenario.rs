@@ -177,7 +177,7 @@ fn fault_of_reservation(
 }
 
 fn fault_of_outage(outage: &Outage, n_nodes: usize) -> Option<&'static str> {
-    if outage.end <= outage.start || outage.start.abs() > LATEST || (outage.end > LATEST && outage.end != i64::MAX) {
+    if outage.end < outage.start || outage.start.abs() > LATEST || (outage.end > LATEST && outage.end != i64::MAX) {
         Some("it ends before it begins, or lies beyond all time")
     } else if outage.nodes.is_empty() || !outage.nodes.is_of(n_nodes) {
         Some("it has no node, or one that is not there")

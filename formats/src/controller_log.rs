@@ -39,8 +39,12 @@ pub struct ControllerLog {
     asked: Option<String>,
     scans: Vec<i64>,
     returns: HashMap<String, Vec<i64>>,
+    /// When jobs were held, or let go, by their ids.
+    holds: Vec<(i64, String, bool)>,
     /// By name.
     reservations: BTreeMap<String, i64>,
+    /// By node: when it went down, and when it was back.
+    outages: BTreeMap<String, Vec<(i64, Option<i64>)>>,
 }
 
 /// What a line tells.
@@ -70,6 +74,13 @@ enum Told<'l> {
     /// That which returned last was done before.
     WasDone(&'l str),
     Reserves(&'l str),
+    /// `scontrol hold`, or `release`.
+    Holds {
+        job: &'l str,
+        held: bool,
+    },
+    Fails(&'l str),
+    Serves(&'l str),
     Scan,
 }
 
@@ -115,8 +126,21 @@ fn told(text: &str) -> Option<Told<'_>> {
         job_id(text).map(Told::Returns)
     } else if text.contains("_job_requeue_op: JobId=") && text.contains(" state 0x0 ") {
         job_id(text).map(Told::WasDone)
+    } else if text.contains("_hold_job_rec: hold on JobId=") {
+        job_id(text).map(|job| Told::Holds { job, held: true })
+    } else if text.contains("_release_job_rec: release hold on JobId=") {
+        job_id(text).map(|job| Told::Holds { job, held: false })
     } else if let Some((_, rest)) = text.split_once("sched: Created reservation=") {
         rest.split_whitespace().next().map(Told::Reserves)
+    } else if let Some((_, rest)) = text.split_once("update_node: node ") {
+        let (node, state) = rest.split_once(" state set to ")?;
+        match state.trim_end() {
+            "DOWN" => Some(Told::Fails(node)),
+            "IDLE" | "ALLOCATED" | "MIXED" => Some(Told::Serves(node)),
+            _ => None,
+        }
+    } else if let Some((_, rest)) = text.split_once("node_did_resp: node ") {
+        rest.split_once(" returned to service").map(|(node, _)| Told::Serves(node))
     } else if text.contains("to reclaim resources for JobId=Invalid") {
         // Its grace time was over: it is killed or requeued.
         Some(Told::Scan)
@@ -195,7 +219,19 @@ impl ControllerLog {
                 }
                 return;
             }
+            Told::Holds { job, held } => self.holds.push((next, job.to_owned(), held)),
             Told::Reserves(name) => drop(self.reservations.insert(name.to_owned(), at)),
+            Told::Fails(node) => {
+                let of_node = self.outages.entry(node.to_owned()).or_default();
+                if of_node.last().is_none_or(|last| last.1.is_some()) {
+                    of_node.push((next, None));
+                }
+            }
+            Told::Serves(node) => {
+                if let Some((_, back @ None)) = self.outages.get_mut(node).and_then(|of_node| of_node.last_mut()) {
+                    *back = Some(next);
+                }
+            }
             Told::Starts(job) => {
                 let end = self.ends.remove(job);
                 if let Some(start) = self.starts.insert(job.to_owned(), at) {
@@ -251,9 +287,33 @@ impl ControllerLog {
         arrive_before_the_next(scenario, &mut arrivals);
         let priority = (1..=steps).map(|step| from + step * period).collect();
         let (main, backfill, scans) = (self.main.clone(), self.backfill.clone(), self.scans.clone());
-        let reservations = self.reservations.clone();
+        let (reservations, outages) = (self.reservations.clone(), self.outages.clone());
         let answer = None;
-        (Moments { main, backfill, priority, arrivals, runs, scans, returns, reservations, answer }, unknown)
+        let holds = self.holds_of(&names);
+        let moments =
+            Moments { main, backfill, priority, arrivals, runs, scans, returns, holds, reservations, outages, answer };
+        (moments, unknown)
+    }
+
+    /// Holds, each of a job of these names: of the rest of an array (`7_*`) that is all its tasks without a record of their own, which
+    /// whoever reads this knows. O(jobs + holds × tasks).
+    fn holds_of(&self, names: &[String]) -> Vec<(i64, usize, bool)> {
+        if self.holds.is_empty() {
+            return Vec::new();
+        }
+        let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (place, name) in names.iter().enumerate() {
+            places.entry(name).or_default().push(place);
+            if let Some((array, _)) = name.split_once('_') {
+                // As `job_id` leaves `7_*`.
+                places.entry(&name[..=array.len()]).or_default().push(place);
+            }
+        }
+        let of = |(at, job, held): &(i64, String, bool)| {
+            let places = places.get(job.as_str()).into_iter().flatten();
+            places.map(|&place| (*at, place, *held)).collect::<Vec<_>>()
+        };
+        self.holds.iter().flat_map(of).collect()
     }
 }
 
@@ -288,6 +348,8 @@ mod tests {
 [2024-01-01T00:08:17.639] _job_complete: JobId=35_0(36) WEXITSTATUS 0
 [2024-01-01T00:08:17.643] _job_complete: JobId=35_0(36) done
 [2024-01-01T00:08:20.005] sched: Allocate JobId=35_1(37) NodeList=m[1-4] #CPUs=48 Partition=normal
+[2024-01-01T00:08:20.050] sched: _hold_job_rec: hold on JobId=35_2(38) by uid 0
+[2024-01-01T00:08:20.051] sched: _release_job_rec: release hold on JobId=35_* by uid 0
 [2024-01-01T00:08:20.100] sched: Allocate JobId=39 NodeList=m5 #CPUs=12 Partition=normal
 [2024-01-01T00:08:40.010] job_signal: 9 of running JobId=39 successful 0x8008
 [2024-01-01T00:08:50.074] _slurm_rpc_kill_job: REQUEST_KILL_JOB JobId=35 uid 0
@@ -315,6 +377,8 @@ no time here";
         // scancel ends a job's run; a job that is preempted is struck, too.
         assert_eq!((log.ends["35_1"].0 - log.starts["35_1"], log.ends["35_1"].1), (30_073, true));
         assert!(!log.ends.contains_key("39"));
+        let holds = log.holds_of(&["35_1", "35_2", "39"].map(str::to_owned));
+        assert_eq!(holds, [(begin + 20_050, 1, true), (begin + 20_051, 0, false), (begin + 20_051, 1, false)]);
         assert_eq!(log.scans, [begin + 501_507, begin + 531_507]);
         assert_eq!(log.returns["2"], [begin + 531_630]);
         // Requeued when it was over: the run has an end of its own.

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ablation::{Rule, is_off};
-use crate::association::Qos;
 use crate::cluster::{MemoryDefault, OverSubscribe, Partition, PartitionState};
 use crate::ids::{JobId, PartitionId, RequestId};
 use crate::job::{Memory, Request, Sharing};
@@ -51,12 +50,13 @@ impl Controller<'_> {
         matches!(state, PartitionState::Up | PartitionState::Drain)
     }
 
-    /// Whether the job's QOS has a `UsageThreshold` (flag `EnforceUsageThreshold`) above its fair-share factor.
+    /// Whether the job's QOS has a `UsageThreshold` (flag `EnforceUsageThreshold`) above its fair-share factor. One that is not set is
+    /// INFINITE to slurmctld (`as_mysql_qos.c`): the flag alone holds every job (rec ax-share).
     fn below_usage_threshold(&self, id: JobId) -> bool {
         let job = &self.scenario.workload.jobs[id.index()];
         let qos = &self.scenario.qos[job.qos.index()];
-        has_enforced_threshold(qos)
-            && qos.usage_threshold.is_some_and(|least| self.fair_share.factors[job.association.index()] < least)
+        qos.enforce_usage_threshold
+            && qos.usage_threshold.is_none_or(|least| self.fair_share.factors[job.association.index()] < least)
     }
 
     /// Whether the job is within the partition's limits: times, node counts and memory, and accounts and QOS where `EnforcePartLimits` is set
@@ -70,7 +70,8 @@ impl Controller<'_> {
         if !self.over_memory.is_empty()
             && let Some(over) = self.over_memory.get(&(request_id(), partition))
             && (*over == OverMemory::Always || self.has_become_whole(id))
-            && !has_enforced_threshold(&self.scenario.qos[self.scenario.workload.jobs[id.index()].qos.index()])
+            // Where a threshold of usage is asked for, memory is not (`job_limits_check` of 22.05.8).
+            && !self.scenario.qos[self.scenario.workload.jobs[id.index()].qos.index()].enforce_usage_threshold
         {
             return false;
         }
@@ -127,11 +128,6 @@ pub(crate) fn too_small(scenario: &Scenario) -> BTreeSet<(RequestId, PartitionId
     each.filter(|&(_, request, id)| is_too_small(request, id))
         .map(|(index, _, id)| (RequestId::new(index), id))
         .collect()
-}
-
-/// Whether a threshold of usage is asked for, and memory then is not (`job_limits_check` of 22.05.8).
-fn has_enforced_threshold(qos: &Qos) -> bool {
-    qos.enforce_usage_threshold && qos.usage_threshold.is_some()
 }
 
 /// When a request asks for more memory than `MaxMemPerNode` leaves it in a partition.

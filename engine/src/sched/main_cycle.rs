@@ -22,7 +22,7 @@ use crate::simulation::{Controller, seconds};
 
 use super::queue::Record;
 use super::walk::Walk;
-use busy::{busy, fail};
+use busy::{busy, fail, keep_named, limited};
 
 /// Working memory of a cycle.
 #[derive(Debug)]
@@ -389,23 +389,15 @@ fn consider(
     } else if is_limited {
         // The limit comes to be its reason: only now.
         controller.note_limit(id, true);
-        match controller.scenario.policy.main.assoc_limit_stop {
-            true => fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes)),
-            false => Tried::Passes,
-        }
+        limited(controller, scratch, record, reservation, (&shape.required, shape.min_nodes))
     } else if controller.partition_denies(id, record.partition) {
         // Found last of all, noted as a change each time, and no reason to block.
         stamp(controller, scratch);
-        if shape.required.len() >= shape.min_nodes as usize {
-            shape.required.iter().for_each(|&node| scratch.available.remove(node));
-        }
+        keep_named(scratch, (&shape.required, shape.min_nodes));
         Tried::Passes
     } else if shape.over_limit {
         // Nodes are not looked at, nor weighed.
-        match controller.scenario.policy.main.assoc_limit_stop {
-            true => fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes)),
-            false => Tried::Passes,
-        }
+        limited(controller, scratch, record, reservation, (&shape.required, shape.min_nodes))
     } else if !shape.feasible && !prefers {
         // It can never run here; one of several partitions is passed over (rec h-share).
         // Nodes that have what it asks for are looked at before that is found (rec m-pre/a2).
@@ -475,6 +467,7 @@ fn consider(
             if let Some(nodes) = controller.bound_nodes(reservation) {
                 scratch.available.subtract(nodes);
             }
+            keep_named(scratch, (&shape.required, shape.min_nodes));
             Tried::Passes
         } else if fits {
             let allocation = controller.selector.allocate(&controller.free, shape);
@@ -487,17 +480,14 @@ fn consider(
                 if shape.size_varies || shape.size_grows {
                     controller.size_becomes(id, controller.selector.charged_cpus(&controller.free, shape));
                 }
-                match controller.scenario.policy.main.assoc_limit_stop {
-                    true => fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes)),
-                    false => Tried::Passes,
-                }
+                limited(controller, scratch, record, reservation, (&shape.required, shape.min_nodes))
             }
         } else {
             match room {
                 Room::None => busy(controller, scratch, record, reservation, shape),
-                Room::Limited if !controller.scenario.policy.main.assoc_limit_stop => Tried::Passes,
+                Room::Limited => limited(controller, scratch, record, reservation, (&shape.required, shape.min_nodes)),
                 // Room that is being made is not there yet: the job is treated as any other that does not fit.
-                Room::Limited | Room::Made | Room::Unneeded => {
+                Room::Made | Room::Unneeded => {
                     fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes))
                 }
             }

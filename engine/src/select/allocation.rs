@@ -33,6 +33,8 @@ pub(crate) struct Allocation {
     pub(crate) whole_nodes: bool,
     /// Whole nodes of an EXCLUSIVE partition.
     pub(crate) exclusive_partition: bool,
+    /// Its partition.
+    pub(crate) partition: u32,
     /// Position of its partition among the capped ones.
     pub(crate) cap: Option<u32>,
     /// Its very cores, where cores may be shared.

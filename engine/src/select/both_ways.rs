@@ -17,7 +17,8 @@ impl Selector {
             }
             self.favour_unused(free, shape, user, candidates);
         }
-        let worse = (shape.contiguous || self.most_leaves.is_some()) && !self.linear;
+        // On all cores no socket serves that keeps some for the system.
+        let worse = (shape.contiguous || self.most_leaves.is_some() || self.keeps_cores) && !self.linear;
         if !worse {
             return self.fits_free(free, shape, user, candidates);
         }

@@ -2,7 +2,6 @@
 //! Source: behaviour of 22.05.8 (`_allocate_sc` of select/cons_common).
 
 use crate::ids::NodeId;
-use crate::policy::ConsumableUnit;
 use crate::select::free::Free;
 use crate::select::geometry::Geometry;
 use crate::select::shape::Shape;
@@ -17,8 +16,7 @@ pub(super) fn cores_within_cap(geometry: &Geometry, free: &Free, shape: &Shape, 
         .sockets(node)
         .map(|socket| {
             let cores = free.cores[socket];
-            let broken = shape.unit == ConsumableUnit::Socket && cores < geometry.whole_sockets[socket];
-            if broken { 0 } else { cores }
+            if free.serves(geometry, shape, socket) { cores } else { 0 }
         })
         .collect();
     let all: u32 = cores.iter().sum();

@@ -2,9 +2,11 @@
 
 use crate::ids::NodeId;
 use crate::node_set::NodeSet;
+use crate::policy::ConsumableUnit;
 use crate::select::allocation::{Allocation, Share};
 use crate::select::geometry::Geometry;
 use crate::select::seats::Shared;
+use crate::select::shape::Shape;
 
 /// What is free. Copied for "what if these jobs had ended" tests.
 #[derive(Clone, Debug)]
@@ -31,6 +33,9 @@ pub(crate) struct Free {
     pub(crate) open: NodeSet,
     /// Nodes without jobs.
     pub(crate) idle: NodeSet,
+    /// Partitions of which a job has run: a socket with cores kept for the system serves their jobs. select/cons_common takes a socket for used
+    /// by what the partition's rows hold of it; before there are rows, by every core that is not free (22.05.8, `_allocate_sc`; rec ax-sock).
+    pub(crate) has_rows: Vec<bool>,
     /// Nodes held by jobs of EXCLUSIVE partitions: no test looks at them.
     pub(crate) reserved: NodeSet,
     /// Nodes held by jobs that take them whole: no job starts there, and tests for a start do not look at them.
@@ -101,6 +106,7 @@ impl Free {
             capped_cpus: vec![0; n_nodes * geometry.capped_partitions.len()],
             open: geometry.serving(),
             idle: NodeSet::full(n_nodes),
+            has_rows: vec![false; geometry.n_partitions],
             reserved: NodeSet::empty(n_nodes),
             unshared: NodeSet::empty(n_nodes),
             shared: geometry.shared.clone(),
@@ -130,13 +136,15 @@ impl Free {
         self.capped_cpus.clone_from(&other.capped_cpus);
         self.open.copy_from(&other.open);
         self.idle.copy_from(&other.idle);
+        self.has_rows.clone_from(&other.has_rows);
         self.reserved.copy_from(&other.reserved);
         self.unshared.copy_from(&other.unshared);
         self.changed = NodeSet::full(self.jobs.len());
     }
 
-    /// As if no job used any core: memory and GRES stay in use. O(nodes).
+    /// As if no job used any core, nor ever had: memory and GRES stay in use. O(nodes).
     pub(crate) fn no_core_is_used(&mut self, geometry: &Geometry) {
+        self.has_rows.fill(false);
         self.cores.clone_from(&geometry.socket_cores);
         self.node_cores.clone_from(&geometry.cores);
         self.capped_cpus.fill(0);
@@ -188,6 +196,7 @@ impl Free {
         if self.shared.any() {
             future.shared.copy_from(&self.shared);
         }
+        future.has_rows.clone_from(&self.has_rows);
         self.changed.union(&future.changed);
         for node in self.changed.iter() {
             future.copy_node(geometry, self, node);
@@ -198,6 +207,9 @@ impl Free {
 
     /// Takes an allocation out of what is free. O(nodes of the job).
     pub(crate) fn take(&mut self, geometry: &Geometry, allocation: &Allocation) {
+        if let Some(has_rows) = self.has_rows.get_mut(allocation.partition as usize) {
+            *has_rows = true;
+        }
         let mut socket_at = 0;
         for (position, share) in allocation.shares.iter().enumerate() {
             let node = share.node.index();
@@ -367,6 +379,14 @@ impl Free {
         for (free, &held) in self.near[sockets.start * n_gres..sockets.end * n_gres].iter_mut().zip(held) {
             *free = change(*free, held);
         }
+    }
+
+    /// Whether a socket serves the job with what is free of it: with CR_Socket only if nobody has a part of it. O(1).
+    #[inline]
+    pub(crate) fn serves(&self, geometry: &Geometry, shape: &Shape, socket: usize) -> bool {
+        shape.unit != ConsumableUnit::Socket
+            || self.cores[socket] >= geometry.socket_cores[socket]
+                && (geometry.kept_cores[socket] == 0 || self.has_rows.get(shape.partition.index()) == Some(&true))
     }
 
     /// Whether a user's job may join the node, as far as exclusive users go.

@@ -17,6 +17,10 @@ pub(crate) struct Geometry {
     pub(crate) socket_cores: Vec<u32>,
     /// The same with those kept for the system.
     pub(crate) whole_sockets: Vec<u32>,
+    /// Of each socket, with CR_Socket, those kept: it serves nobody before a job of the partition has run (facts 43), and who has it holds them.
+    pub(crate) kept_cores: Vec<u32>,
+    /// How many partitions there are.
+    pub(crate) n_partitions: usize,
     /// Logical CPUs that a unit counts for.
     pub(crate) cpus_per_core: Vec<u32>,
     /// All CPUs of the node that jobs may have.
@@ -65,6 +69,8 @@ impl Geometry {
             socket_begin: vec![0],
             socket_cores: Vec::new(),
             whole_sockets: Vec::new(),
+            kept_cores: Vec::new(),
+            n_partitions: cluster.partitions.len(),
             cpus_per_core: Vec::new(),
             cpus: Vec::new(),
             all_cpus: Vec::new(),
@@ -105,14 +111,16 @@ impl Geometry {
                 let units = units / sockets + u32::from(socket < units % sockets);
                 let kept = kept.get(socket as usize).map_or(0, |cores| cores * (node.cpus_per_core() / cpus_per_core));
                 geometry.whole_sockets.push(units);
-                // With CR_Socket a socket serves nobody if a core of it is kept (rec p-specsock).
-                let serves = kept == 0 || select.unit != ConsumableUnit::Socket;
-                geometry.socket_cores.push(if serves { units.saturating_sub(kept) } else { 0 });
+                let by_socket = select.unit == ConsumableUnit::Socket;
+                geometry.kept_cores.push(if by_socket { kept } else { 0 });
+                geometry.socket_cores.push(units.saturating_sub(kept));
             }
             let units: u32 = geometry.socket_cores[first..].iter().sum();
+            let always = geometry.socket_cores[first..].iter().zip(&geometry.kept_cores[first..]);
+            let serves = always.filter(|(_, kept)| **kept == 0).any(|(units, _)| *units > 0);
             geometry.socket_begin.push(geometry.socket_cores.len() as u32);
             geometry.cpus_per_core.push(cpus_per_core);
-            geometry.cpus.push(if units > 0 { cpus } else { 0 });
+            geometry.cpus.push(if serves { cpus } else { 0 });
             geometry.all_cpus.push(node.all_cpus());
             geometry.cores.push(units);
             geometry.memory.push(node.memory_mb);
@@ -132,6 +140,11 @@ impl Geometry {
         geometry
     }
 
+    /// Whether sockets keep cores for the system that are handed out by the socket. O(sockets).
+    pub(crate) fn keeps_cores(&self) -> bool {
+        self.kept_cores.iter().any(|&kept| kept > 0)
+    }
+
     /// Nodes with a unit for jobs. O(nodes).
     pub(super) fn serving(&self) -> NodeSet {
         let mut serving = NodeSet::empty(self.cores.len());
@@ -149,7 +162,7 @@ impl Geometry {
         if unit != ConsumableUnit::Socket && !shape.leaves_threads() {
             return of_core.min(u32::from(u16::MAX)) as u16;
         }
-        let of_socket = || self.socket_cores[self.sockets(node)].iter().copied().max().unwrap_or(1);
+        let of_socket = || self.whole_sockets[self.sockets(node)].iter().copied().max().unwrap_or(1);
         let cores = if unit == ConsumableUnit::Socket { of_socket() } else { 1 };
         (cores * shape.usable_threads(of_core)).min(u32::from(u16::MAX)) as u16
     }

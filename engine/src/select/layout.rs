@@ -23,6 +23,7 @@ pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, 
         exclusive_user: shape.exclusive_user,
         exclusive_partition: shape.exclusive_partition,
         whole_nodes: shape.whole_nodes,
+        partition: shape.partition.0,
         cap: shape.max_cpus_per_node.map(|(cap, _)| cap),
         seat: None,
         shares_cores: false,
@@ -290,7 +291,9 @@ fn cores_over_sockets(
             *held = usable_cores(geometry, free, shape, socket);
         }
     }
-    out[begin..].iter().copied().sum()
+    // With cores of it that are kept for the system (cons_common/dist_tasks.c of 22.05.8, `_cyclic_sync_core_bitmap`; rec ax-sock).
+    let held = out[begin..].iter().zip(sockets).filter(|(held, _)| **held > 0);
+    held.map(|(held, socket)| held + geometry.kept_cores[socket]).sum()
 }
 
 /// The socket with the fewest free cores that are enough, else the one with the most; the first of several. `None` if all are full.

@@ -70,6 +70,8 @@ pub(crate) struct Selector {
     pub(crate) joins_equals: bool,
     /// select/cons_res: weights are looked at by starts alone, which add classes one by one.
     cons_res: bool,
+    /// Sockets keep cores for the system, and are handed out whole.
+    pub(crate) keeps_cores: bool,
     /// With it: nodes that could serve are of several classes.
     many_classes: bool,
     /// With it: the nodes that a start could look at, which make up its classes; `None` for those on offer.
@@ -133,6 +135,7 @@ impl Selector {
         let rounds_up =
             cluster.partitions.iter().any(of_sockets) || geometry.cpus_per_core.iter().any(|&cpus| cpus > 1);
         Self {
+            keeps_cores: geometry.keeps_cores(),
             geometry,
             weights: Weights::new(cluster),
             linear: policy.linear,

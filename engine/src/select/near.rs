@@ -3,7 +3,6 @@
 //! Source: behaviour of select/cons_tres of 22.05.8; `docs/FIDELITY.md`, facts 19.
 
 use crate::ids::{GresId, NodeId};
-use crate::policy::ConsumableUnit;
 use crate::select::free::Free;
 use crate::select::geometry::Geometry;
 use crate::select::shape::{GresOfJob, Shape};
@@ -11,8 +10,7 @@ use crate::select::shape::{GresOfJob, Shape};
 /// Units that a job could use on a socket.
 pub(crate) fn usable_cores(geometry: &Geometry, free: &Free, shape: &Shape, socket: usize) -> u32 {
     let cores = free.cores[socket];
-    let broken = shape.unit == ConsumableUnit::Socket && cores < geometry.whole_sockets[socket];
-    if broken || cores < shape.cores_per_socket { 0 } else { cores }
+    if !free.serves(geometry, shape, socket) || cores < shape.cores_per_socket { 0 } else { cores }
 }
 
 impl Geometry {

@@ -1,6 +1,6 @@
 //! A request made ready for selection in one partition: everything that does not change while the simulation runs.
 
-use crate::ids::{GresId, NodeId};
+use crate::ids::{GresId, NodeId, PartitionId};
 use crate::node_set::NodeSet;
 use crate::policy::ConsumableUnit;
 use crate::select::by_runs::Alike;
@@ -39,6 +39,8 @@ pub(crate) struct Shape {
     pub(crate) tested: NodeSet,
     /// Memory that every GPU must find free on its node [MB], however much the job takes (`DefMemPerGPU` where `--mem` is given, too).
     pub(crate) unit_memory: u64,
+    /// Its partition.
+    pub(crate) partition: PartitionId,
     /// Fewest nodes.
     pub(crate) min_nodes: u32,
     /// Most nodes (at least `min_nodes`, or the request can never be met).

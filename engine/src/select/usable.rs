@@ -38,7 +38,7 @@ pub(crate) fn usable_cpus(geometry: &Geometry, free: &Free, shape: &Shape, user:
     let capped = if shape.cons_res { cores_within_cap(geometry, free, shape, node) } else { None };
     for (position, socket) in geometry.sockets(node).enumerate() {
         let cores = free.cores[socket];
-        let broken = unit == ConsumableUnit::Socket && cores < geometry.whole_sockets[socket];
+        let broken = !free.serves(geometry, shape, socket);
         let cores = capped.as_ref().map_or(cores, |capped| capped[position]);
         if cores == 0 || broken || cores < shape.cores_per_socket {
             continue;
@@ -146,7 +146,7 @@ fn of_sockets_with_memory(
     } else if shape.leaves_threads() {
         (shape.usable_threads(threads), 1)
     } else {
-        let cores = geometry.sockets(node).map(|socket| geometry.socket_cores[socket]).max().unwrap_or(1);
+        let cores = geometry.sockets(node).map(|socket| geometry.whole_sockets[socket]).max().unwrap_or(1);
         (cores * threads, 1)
     };
     let fitting = free.memory[node.index()] / mb.saturating_mul(u64::from(charged)).max(1);

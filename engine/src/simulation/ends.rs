@@ -149,6 +149,20 @@ impl Controller<'_> {
         self.touch();
     }
 
+    /// A node is down: no job that completes waits for its answer (node_scheduler.c and job_mgr.c of 22.05.8, `deallocate_nodes`,
+    /// `kill_running_job_by_node_name`; rec ax-share). O(live jobs).
+    pub(super) fn waits_no_more_for(&mut self, node: NodeId) {
+        let completing = self.live.all().filter(|live| live.phase == Phase::Completing);
+        let on_node = |live: &&super::jobs::LiveJob| live.allocation.shares.iter().any(|share| share.node == node);
+        let ids: Vec<JobId> = completing.filter(on_node).map(|live| live.job).collect();
+        for id in ids {
+            if let Some(live) = self.live.get_mut(id) {
+                live.allocation.shares.retain(|share| share.node != node);
+            }
+            self.node_answers(node);
+        }
+    }
+
     /// A node has answered that a job has left it.
     fn node_answers(&mut self, node: NodeId) {
         let count = &mut self.completing_jobs[node.index()];

@@ -49,6 +49,16 @@ pub(crate) enum Event {
         /// The job.
         job: JobId,
     },
+    /// Somebody holds it.
+    Held {
+        /// The job.
+        job: JobId,
+    },
+    /// Somebody lets it go.
+    LetGo {
+        /// The job.
+        job: JobId,
+    },
     /// It becomes eligible.
     Released {
         /// The job.

@@ -63,7 +63,8 @@ impl Controller<'_> {
     pub(crate) fn submit(&mut self, id: JobId) {
         let now = self.now;
         let job = self.job(id);
-        let (release, cancelled_at, request) = (job.release, job.cancelled_at, job.request);
+        let (cancelled_at, request) = (job.cancelled_at, job.request);
+        let release = if self.is_ever_held(id) { job.submit } else { job.release };
         self.vain.since = now;
         self.look_again();
         self.comes_alive(id);

@@ -15,6 +15,7 @@ pub(crate) mod drawn;
 pub(crate) mod ends;
 pub(crate) mod events;
 mod gpu_memory;
+mod holds;
 mod job_priority;
 pub(crate) mod jobs;
 mod leaf_wait;
@@ -71,6 +72,7 @@ use crate::{Draws, plain};
 use becomes_whole::BecomesWhole;
 use events::{Event, Events};
 use gpu_memory::GpuMemory;
+use holds::Holds;
 use jobs::LiveJobs;
 use outages::Agenda;
 use peculiar::Peculiar;
@@ -99,6 +101,7 @@ pub(crate) struct Controller<'a> {
     pub(crate) live: LiveJobs,
     record_ages: RecordAges,
     pub(crate) waiting: Waiting,
+    holds: Holds,
     pub(crate) queue: Queue,
     pub(crate) selector: Selector,
     pub(crate) free: Free,
@@ -203,6 +206,7 @@ pub(crate) fn run_at(
 ) -> Result<Outcome, Interrupted> {
     let mut controller = Controller::new(scenario, draws, false);
     controller.timers.impose(moments.clone());
+    controller.plan_holds(&moments.holds);
     controller.run(observer)
 }
 
@@ -211,6 +215,8 @@ impl<'a> Controller<'a> {
         let cluster = &scenario.cluster;
         let n_nodes = cluster.nodes.len();
         let mut selector = Selector::new(cluster, &scenario.policy.select, scenario.policy.version);
+        // Which sockets serve changes with the first job of a partition: nothing is known ahead.
+        let every_cycle = every_cycle || selector.keeps_cores;
         selector.gpus_stay = gpus_stay(scenario);
         selector.looks_at_each = every_cycle;
         selector.joins_equals |= scenario.policy.preempt.kind != PreemptKind::None;
@@ -239,6 +245,7 @@ impl<'a> Controller<'a> {
             events: Events::default(),
             live: LiveJobs::new(scenario.workload.jobs.len()),
             waiting: Waiting::new(&scenario.workload),
+            holds: Holds::default(),
             queue: Queue::capped(scenario.policy.backfill.holder_cap()),
             future: free.clone(),
             hetjobs: HetJobs::of(&scenario.workload),
@@ -375,6 +382,8 @@ impl<'a> Controller<'a> {
             Event::ComesBack { job } => self.done_comes_back(job),
             Event::Cancelled { job } => self.cancel_pending(job),
             Event::DeadlineMissed { job } => self.miss_deadline(job),
+            Event::Held { job } => self.holds_back(job),
+            Event::LetGo { job } => self.lets_go(job),
             Event::Released { job } => self.release(job),
             Event::MainRequested => self.main_immediate(),
             Event::LeafWaitOver => self.look_again(),

@@ -4,7 +4,7 @@
 use super::ends::RunEnded;
 use super::events::Event;
 use super::reservations::Change;
-use super::{Controller, SECOND};
+use super::{Controller, SECOND, seconds};
 use crate::ablation::{Rule, is_off};
 use crate::calendar::OutageKind;
 use crate::ids::JobId;
@@ -33,10 +33,17 @@ impl Controller<'_> {
             if outage.end != i64::MAX && outage.end * SECOND <= self.now {
                 continue;
             }
-            changes.push(((outage.start * SECOND).max(self.now), Change::NodesLeave(index)));
+            let first = outage.nodes.iter().next().map(|node| &self.scenario.cluster.nodes[node.index()].name);
+            let is_down = outage.kind == OutageKind::Down;
+            let recorded = first.filter(|_| is_down).and_then(|name| self.timers.recorded_outage(name, outage.start));
+            let leaves = recorded.map_or(outage.start * SECOND, |outage| outage.0);
+            changes.push((leaves.max(self.now), Change::NodesLeave(index)));
             if outage.end != i64::MAX {
                 let registers = match outage.kind {
-                    OutageKind::Down => outage.end * SECOND,
+                    OutageKind::Down => {
+                        let back = recorded.and_then(|recorded| recorded.1);
+                        back.filter(|&back| seconds(back) == outage.end).unwrap_or(outage.end * SECOND).max(leaves)
+                    }
                     OutageKind::Drain => {
                         changes.push((outage.end * SECOND, Change::NodesResume));
                         self.timers.registration_after(outage.end)
@@ -90,6 +97,9 @@ impl Controller<'_> {
             for id in struck {
                 let requeue = self.can_requeue(id);
                 self.end_run(id, RunEnded::Others { state: JobState::NodeFail, requeue });
+            }
+            for node in outage.nodes.iter() {
+                self.waits_no_more_for(node);
             }
         }
         self.touch();

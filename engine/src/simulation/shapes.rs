@@ -34,8 +34,10 @@ impl Controller<'_> {
             .collect();
         for shape in &mut shapes {
             let user = 0;
-            shape.idle_suffices = self.selector.idle_suffices(&self.empty, shape);
-            shape.alike = self.selector.offers_alike(shape);
+            if !self.selector.keeps_cores {
+                shape.idle_suffices = self.selector.idle_suffices(&self.empty, shape);
+                shape.alike = self.selector.offers_alike(shape);
+            }
             shape.feasible = self.selector.fits_alone(&self.empty, shape, user, &shape.eligible);
             shape.alone = self.selector.alone();
             if shape.feasible && sizes_count {

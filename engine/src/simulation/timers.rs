@@ -234,6 +234,11 @@ impl Timers {
         self.moments.reservations.get(reservation).map(|&at| seconds(at))
     }
 
+    /// When a node is recorded to have gone down in this second [Unix s], and to have come back [ms].
+    pub(crate) fn recorded_outage(&self, node: &str, start: i64) -> Option<(i64, Option<i64>)> {
+        self.moments.outages.get(node)?.iter().copied().find(|outage| seconds(outage.0) == start)
+    }
+
     /// When a job was back in the queue that leaves its nodes at `now` [ms].
     pub(crate) fn recorded_return(&self, job: usize, now: i64) -> Option<i64> {
         self.moments.returns.get(job)?.iter().copied().find(|&at| at >= now)

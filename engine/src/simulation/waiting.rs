@@ -77,7 +77,7 @@ fn singleton_key(job: &Job) -> Option<(u32, String)> {
 impl Controller<'_> {
     /// Whether any submitted job is held back by a dependency, a begin time or an array limit.
     pub(crate) fn anyone_held(&self) -> bool {
-        !self.waiting.held.is_empty()
+        self.waiting.held.iter().any(|&id| !self.is_held_by_hand(id))
     }
 
     /// Whether a submitted job is held back.
@@ -155,6 +155,9 @@ impl Controller<'_> {
     /// [`Self::is_independent`] where slurmctld asks it: dependencies that are met by now stay met, those behind an alternative that holds
     /// as well, whatever else keeps the job (job_scheduler.c of 22.05.8, `test_job_dependency`; rec l-share).
     fn becomes_independent(&mut self, id: JobId) -> bool {
+        if self.is_held_by_hand(id) {
+            return false;
+        }
         if let Some(dependencies) = self.dependencies_of(id) {
             let is_met = |(nth, &on): (usize, &Dependency)| self.nth_dependency(id, nth, on) == Met::Yes;
             let mut met: Vec<bool> = dependencies.on.iter().enumerate().map(is_met).collect();
@@ -347,7 +350,8 @@ impl Controller<'_> {
 
     /// `kill_invalid_depend`: jobs whose dependency cannot be fulfilled any more are cancelled.
     fn cancel_never_satisfied(&mut self) {
-        let lost: Vec<JobId> = self.waiting.held.iter().copied().filter(|&id| self.never_satisfied(id)).collect();
+        let is_lost = |&id: &JobId| !self.is_held_by_hand(id) && self.never_satisfied(id);
+        let lost: Vec<JobId> = self.waiting.held.iter().copied().filter(is_lost).collect();
         for id in lost {
             self.cancel_pending(id);
         }

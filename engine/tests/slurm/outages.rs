@@ -131,7 +131,7 @@ fn what_happens_before_the_controller_starts_has_happened() {
 #[test]
 fn what_cannot_be_is_refused() {
     let mut scenario = dsl::parse("node n1 cores=4\noutage n1 at=600 for=900\njob 1").scenario;
-    scenario.calendar.outages[0].end = scenario.calendar.outages[0].start;
+    scenario.calendar.outages[0].end = scenario.calendar.outages[0].start - 1;
     let faults: Vec<String> = scenario.validate().unwrap_err().iter().map(ScenarioError::to_string).collect();
     assert_eq!(faults, [format!("outage from {}: it ends before it begins, or lies beyond all time", dsl::T0 + 600)]);
 }

@@ -124,7 +124,9 @@ fn event(fields: [&str; 6], place: &Place, clock: &mut Clock) -> Result<Row, Dia
             let fault = place.remark(Severity::Error, "TimeEnd", format!("{nodes} returns before it leaves"));
             Err(fault.cure("correct TimeStart or TimeEnd"))
         }
-        Some(end) if end == start => Ok(Row::Nothing),
+        // Who goes down for less than a second loses his jobs all the same (rec ax-share: `scontrol update state=down` of a busy node, whose
+        // answer brings it back).
+        Some(end) if end == start && kind != OutageKind::Down => Ok(Row::Nothing),
         end => Ok(Row::Out(NodeEvent {
             place: place.clone(),
             cluster: cluster.to_owned(),

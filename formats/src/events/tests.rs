@@ -31,7 +31,8 @@ fn down_drained_and_open_rows_become_outages() {
         "c|n1|2024-01-01T00:00:00|2024-01-01T01:00:00|DOWN*|Not responding|slurm(64030)\n\
          c|n2|2024-01-01T00:00:10|Unknown|IDLE+DRAIN|disk | bad|root(0)\n\
          c|n[3-4]|2024-01-01T00:00:10|2024-01-01T00:00:20|DRAINING|x|root(0)\n\
-         c|n1|2024-01-01T00:00:10|2024-01-01T00:00:10|DOWN|nothing|root(0)\n",
+         c|n1|2024-01-01T00:00:10|2024-01-01T00:00:10|DOWN|back at once|root(0)\n\
+         c|n2|2024-01-01T00:00:10|2024-01-01T00:00:10|DRAIN|nothing|root(0)\n",
     );
     assert_eq!(found, "");
     assert_eq!(
@@ -40,6 +41,8 @@ fn down_drained_and_open_rows_become_outages() {
             ("n1".to_owned(), 0, Some(3600), OutageKind::Down),
             ("n2".to_owned(), 10, None, OutageKind::Drain),
             ("n[3-4]".to_owned(), 10, Some(20), OutageKind::Drain),
+            // Its jobs are lost all the same.
+            ("n1".to_owned(), 10, Some(10), OutageKind::Down),
         ]
     );
 }

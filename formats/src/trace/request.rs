@@ -1,5 +1,7 @@
 //! What a job asked for, from its command line where one is recorded and from the recorded totals for the rest.
 
+use std::borrow::Cow;
+
 use foresite_engine::job::{GresScope, Memory, Sharing};
 
 use super::caveat::CaveatKind;
@@ -10,6 +12,7 @@ use super::row::Row;
 use super::strings::{Strings, Symbol};
 use super::submit_line::Options;
 use super::tres::{GresCount, RecordedMemory, TresCounts, count, gres_count, gres_list, recorded_memory, tres};
+use crate::hostlist::{MAX_NAMES, compress, expand, natural_cmp};
 
 /// The recorded totals of a job.
 struct Recorded<'a> {
@@ -43,8 +46,9 @@ impl RequestBuilder<'_> {
     /// The request of a row. Faults go to the log.
     pub(crate) fn build(&mut self, row: &Row<'_>, options: Option<&Options<'_>>) -> TraceRequest {
         let recorded = self.recorded(row);
+        let (node_list, listed) = options.map_or((Cow::Borrowed(&b""[..]), 0), node_list);
         let shape = match options {
-            Some(options) => self.shape_of_options(options, &recorded),
+            Some(options) => self.shape_of_options(options, listed, &recorded),
             None => {
                 self.log.caveat(CaveatKind::LayoutUnknown, self.line);
                 shape_of_totals(&recorded)
@@ -78,7 +82,7 @@ impl RequestBuilder<'_> {
             constraints: self.constraints(row.get(Column::Constraints), options),
             gres: self.gres(row, options, &recorded),
             sharing: options.sharing.unwrap_or(Sharing::Default),
-            required_nodes: self.strings.intern(options.node_list),
+            required_nodes: self.strings.intern(&node_list),
             excluded_nodes: self.strings.intern(options.exclude),
             contiguous: options.contiguous,
             spread: options.spread,
@@ -87,6 +91,7 @@ impl RequestBuilder<'_> {
             overcommitted_per_node: options.ntasks_per_node.filter(|_| options.overcommit),
             nodes_are_recorded: says_options
                 && options.nodes.is_none()
+                && listed == 0
                 && shape.max_nodes.is_some()
                 && !(options.overcommit && options.spread),
             block_cores: options.block_cores,
@@ -164,16 +169,19 @@ impl RequestBuilder<'_> {
 
     /// Section 6.1 of Slurm's semantics: what the options store. Where the recorded request says more than the command
     /// line, directives in the script (which are not recorded) said it.
-    fn shape_of_options(&mut self, options: &Options<'_>, recorded: &Recorded<'_>) -> Shape {
+    fn shape_of_options(&mut self, options: &Options<'_>, listed: u32, recorded: &Recorded<'_>) -> Shape {
         let cpus_per_task = options.cpus_per_task.unwrap_or(1);
         // sbatch asks for no more nodes than there are tasks.
         let fewer = |nodes: u32| options.tasks.map_or(nodes, |tasks| nodes.min(tasks.max(1)));
-        let asked_nodes = options.nodes.map_or(1, |nodes| fewer(nodes.0));
-        let tasks = options.tasks.unwrap_or_else(|| match (options.ntasks_per_node, options.nodes) {
-            (Some(per_node), _) => per_node.saturating_mul(asked_nodes),
-            (None, Some((least, _))) => least,
-            (None, None) => 1,
+        // Nor for fewer than are named (sbatch's opt.c of 22.05.8, `_opt_verify`).
+        let least = options.nodes.map_or(1, |nodes| nodes.0).max(listed);
+        let says_nodes = options.nodes.is_some() || listed > 0;
+        let asked_nodes = if says_nodes { fewer(least) } else { 1 };
+        let tasks = options.tasks.unwrap_or_else(|| match options.ntasks_per_node {
+            Some(per_node) => per_node.saturating_mul(asked_nodes),
+            None => least,
         });
+        let too_few_tasks = says_nodes && options.tasks.is_some_and(|tasks| tasks < least);
         let spread = options.ntasks_per_node.map_or(1, |per_node| tasks.div_ceil(per_node.max(1)));
         let mut shape = Shape {
             // Slurm 22.05 stores -N as given: --ntasks-per-node spreads the tasks at selection only (observed: ub-micro).
@@ -183,7 +191,10 @@ impl RequestBuilder<'_> {
             } else {
                 asked_nodes
             },
-            max_nodes: options.nodes.map(|nodes| fewer(nodes.1).max(spread)),
+            max_nodes: match options.nodes {
+                Some((_, most)) => Some(fewer(most).max(spread)),
+                None => too_few_tasks.then_some(asked_nodes),
+            },
             tasks,
             cpus_per_task,
             min_cpus: tasks.saturating_mul(cpus_per_task),
@@ -314,6 +325,23 @@ impl RequestBuilder<'_> {
             });
         }
     }
+}
+
+/// The nodes named by `--nodelist`, and how many: of more than there are tasks, sbatch drops the last (opt.c of 22.05.8, `_opt_verify`: the
+/// list is sorted, then names are popped; rec ax-pre). A file's name stays. O(names × log names).
+fn node_list<'o>(options: &Options<'o>) -> (Cow<'o, [u8]>, u32) {
+    let text = options.node_list;
+    let known = std::str::from_utf8(text).ok().filter(|text| !text.is_empty() && !text.contains('/'));
+    let Some(Ok(mut names)) = known.map(|text| expand(text, MAX_NAMES)) else { return (Cow::Borrowed(text), 0) };
+    names.sort_by(|one, other| natural_cmp(one, other));
+    names.dedup();
+    let most = options.tasks.map_or(usize::MAX, |tasks| tasks.max(1) as usize);
+    if names.len() <= most {
+        return (Cow::Borrowed(text), u32::try_from(names.len()).unwrap_or(u32::MAX));
+    }
+    names.truncate(most);
+    let count = u32::try_from(names.len()).unwrap_or(u32::MAX);
+    (Cow::Owned(compress(names.iter().map(String::as_str)).into_bytes()), count)
 }
 
 /// Names and types of GRES in small letters: Slurm compares them without case.

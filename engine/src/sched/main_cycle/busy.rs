@@ -27,10 +27,7 @@ pub(super) fn busy(
     {
         // A limit that would hold it back anyway wins over busy nodes, and over nodes that are not to be had (node_scheduler.c of 22.05.8,
         // `select_nodes`; rec av-pre).
-        return match controller.scenario.policy.main.assoc_limit_stop {
-            true => fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes)),
-            false => Tried::Passes,
-        };
+        return limited(controller, scratch, record, reservation, (&shape.required, shape.min_nodes));
     }
     let names_all = shape.required.len() >= shape.min_nodes as usize;
     if !names_all && alone.is_none() && !waits_for_jobs(controller, scratch, id, shape) {
@@ -41,6 +38,31 @@ pub(super) fn busy(
     fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes))
 }
 
+/// A limit holds a record back: with `assoc_limit_stop` it blocks what others do that do not fit, else only the nodes that it names.
+pub(super) fn limited(
+    controller: &Controller<'_>,
+    scratch: &mut MainScratch,
+    record: Record,
+    reservation: Option<usize>,
+    (named, needed): (&[NodeId], u32),
+) -> Tried {
+    if controller.scenario.policy.main.assoc_limit_stop {
+        return fail(controller, scratch, record, reservation, (named, needed));
+    }
+    keep_named(scratch, (named, needed));
+    Tried::Passes
+}
+
+/// Who names all the nodes that it needs keeps them from all behind it, whatever it did not start for, and the partition goes on; says
+/// whether it does (job_scheduler.c of 22.05.8, `_schedule`; rec ax-core).
+pub(super) fn keep_named(scratch: &mut MainScratch, (named, needed): (&[NodeId], u32)) -> bool {
+    let keeps = named.len() >= needed as usize && !named.is_empty();
+    if keeps {
+        named.iter().for_each(|&node| scratch.available.remove(node));
+    }
+    keeps
+}
+
 /// What a record blocks that cannot start, with the nodes it names and how many it needs: those, its reservation, or its partition.
 pub(super) fn fail(
     controller: &Controller<'_>,
@@ -49,11 +71,7 @@ pub(super) fn fail(
     reservation: Option<usize>,
     (named, needed): (&[NodeId], u32),
 ) -> Tried {
-    if named.len() >= needed as usize && !named.is_empty() {
-        // It waits for named nodes only: those are kept for it, the partition goes on.
-        for &node in named {
-            scratch.available.remove(node);
-        }
+    if keep_named(scratch, (named, needed)) {
         return Tried::Passes;
     }
     if let Some(reservation) = reservation {

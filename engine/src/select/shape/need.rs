@@ -1,6 +1,6 @@
 //! What one node's answer to a request depends on.
 
-use crate::ids::GresId;
+use crate::ids::{GresId, PartitionId};
 use crate::node_set::NodeSet;
 use crate::policy::ConsumableUnit;
 use crate::select::shape::{MemoryNeed, Shape};
@@ -41,6 +41,8 @@ struct TaskNeed {
     sockets_per_node: u32,
     min_cpus_per_node: u32,
     unit: ConsumableUnit,
+    /// With CR_Socket, where partitions differ in the sockets that serve their jobs.
+    partition: Option<PartitionId>,
 }
 
 impl Shape {
@@ -79,6 +81,7 @@ impl Shape {
                 sockets_per_node: self.sockets_per_node,
                 min_cpus_per_node: self.min_cpus_per_node,
                 unit: self.unit,
+                partition: (self.unit == ConsumableUnit::Socket).then_some(self.partition),
             }),
         }
     }

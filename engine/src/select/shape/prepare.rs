@@ -162,6 +162,7 @@ impl Shape {
         };
         let mut shape = Self {
             unit_memory,
+            partition: partition_id,
             eligible: NodeSet::empty(n_nodes),
             tested: NodeSet::empty(n_nodes),
             min_nodes,
