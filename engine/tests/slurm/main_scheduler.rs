@@ -74,6 +74,25 @@ fn a_job_that_waits_for_named_nodes_keeps_those_and_lets_the_partition_go_on() {
     );
 }
 
+/// Recorded (ax-core): it keeps them whatever it did not start for, here a limit.
+#[test]
+fn a_job_at_a_limit_keeps_the_nodes_that_it_names() {
+    expect(
+        "node n[1-2] cores=4
+         set enforce=limits bf_interval=off
+         account x grp_cpu=4
+         account y
+         user a account=x
+         user b account=y
+         job 1 user=a n=4 w=n2 run=300 t=10
+         job 2 at=10 user=a n=2 w=n1 run=100 t=5
+         job 3 at=20 user=b n=1 run=50 t=1",
+        "1  0   0..4        +300  COMPLETED  n2  main
+         2  10  1.end+0..4  +100  COMPLETED  n1  main
+         3  20  2.start+0..4  +50   COMPLETED  *   main",
+    );
+}
+
 /// Recorded (tiny): a job held back by its feature blocks the partition even for jobs that want other nodes.
 #[test]
 fn a_job_behind_a_blocked_feature_is_left_to_backfill() {

@@ -28,6 +28,19 @@ fn without_requeue_it_ends_with_the_node() {
     );
 }
 
+/// Recorded (ax-share, ax-qos, ax-dep): an administrator sets a busy node down, and its answer brings it back at once.
+#[test]
+fn a_node_that_is_back_in_the_same_second_has_lost_its_jobs() {
+    expect(
+        "node n1 cores=4
+         outage n1 at=1000 for=0
+         job 1 at=0 run=2000 t=60 n=4
+         job 2 at=1 run=50 t=1 n=4",
+        "1  1121  1121..1185  +2000  COMPLETED  n1  *
+         2  1     1000..1004  +50    COMPLETED  n1  *",
+    );
+}
+
 #[test]
 pub(crate) fn a_drained_node_lets_its_jobs_finish_and_takes_no_new_ones() {
     expect(

@@ -95,7 +95,7 @@ impl RowReader<'_> {
         let eligible = eligible.unwrap_or(submit).max(submit);
         // An array is stamped as eligible when a scheduler first comes to it; it was in the queue before (docs/FIDELITY.md, facts 70).
         let is_array = matches!((id, name.part), (JobId::Pending(_), _) | (_, JobPart::Task(_)));
-        let is_held = |options: &Options<'_>| !options.begin.is_empty() || options.dependency_unknown;
+        let is_held = |options: &Options<'_>| !options.begin.is_empty() || options.dependency_unknown || options.hold;
         let is_stamped = is_array && eligible - submit <= STAMP_SECONDS && !options.as_ref().is_some_and(is_held);
         let mut release = if pending_limit.is_some() || is_stamped { submit } else { eligible };
         let mut nice = 0;
@@ -103,6 +103,10 @@ impl RowReader<'_> {
             nice = options.nice;
             if self.held_by_options(options, submit, name, &mut extra) {
                 release = submit;
+            }
+            if options.hold {
+                // It waited for somebody to let it go: who left the queue never was (rec ax-tier).
+                release = ending.cancelled_at.unwrap_or(eligible).max(eligible);
             }
         }
         // What a reservation holds back is simulated; lowering takes that back where the site does not have it.

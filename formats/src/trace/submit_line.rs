@@ -43,6 +43,8 @@ pub(crate) struct Options<'a> {
     pub(crate) node_list: &'a [u8],
     pub(crate) exclude: &'a [u8],
     pub(crate) contiguous: bool,
+    /// Somebody has to let it go.
+    pub(crate) hold: bool,
     pub(crate) overcommit: bool,
     pub(crate) spread: bool,
     /// `--requeue`, `--no-requeue`; `Some(false)` for salloc and srun.
@@ -337,6 +339,7 @@ impl<'a> Options<'a> {
             Opt::NodeList => set(&mut self.node_list, value),
             Opt::Exclude => set(&mut self.exclude, value),
             Opt::Contiguous => set(&mut self.contiguous, true),
+            Opt::Hold => set(&mut self.hold, true),
             Opt::Overcommit => set(&mut self.overcommit, true),
             Opt::SpreadJob => set(&mut self.spread, true),
             Opt::Requeue => set(&mut self.requeue, Some(true)),

@@ -149,6 +149,20 @@ fn a_usage_threshold_holds_heavy_users() {
     expect(&scenario("flags=EnforceUsageThreshold"), "1  0  -  -  PENDING  -  -\n 2  0  0..4  +100  *  n1  *");
 }
 
+/// Recorded (ax-share): a threshold that is not set is INFINITE to slurmctld, which the flag alone enforces.
+#[test]
+fn enforcing_a_usage_threshold_that_is_not_set_holds_everybody() {
+    expect(
+        "node n1 cores=4
+         qos normal flags=EnforceUsageThreshold
+         qos other
+         job 1 n=1 run=100 t=10
+         job 2 n=1 run=100 t=10 qos=other",
+        "1  0  -     -     PENDING    -   -
+         2  0  0..4  +100  COMPLETED  n1  *",
+    );
+}
+
 /// With preemption backfill tests jobs of a NoReserve QOS as if they ran for a minute: 3 starts before the plan made for 2, and runs into
 /// it. Observed (p-nores).
 #[test]

@@ -274,6 +274,19 @@ fn a_socket_that_keeps_a_core_serves_nobody() {
     );
 }
 
+/// Recorded (ax-sock): once a job of the partition has run, the others of its node's sockets serve, too.
+#[test]
+fn a_socket_that_keeps_a_core_serves_once_a_job_of_the_partition_has_run() {
+    expect(
+        "node n1 cores=8 sockets=2 spec=0,1
+         set select=socket
+         job 1 n=4 run=100 t=10
+         job 2 at=10 n=3 run=50 t=10",
+        "1  0   0..4    +100  COMPLETED  n1  *
+         2  10  10..14  +50   COMPLETED  n1  *",
+    );
+}
+
 /// Recorded (s-sel): where nodes must stand side by side, a run weighs what its last node weighs: the larger run of heavy nodes is
 /// not taken for the better one, though it is too small.
 #[test]

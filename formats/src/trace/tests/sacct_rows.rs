@@ -219,6 +219,25 @@ fn eligible_is_the_release_time_only_where_nothing_better_is_known() {
     assert_eq!(release("sbatch -n 48 -a 1-9%2 j.sh", "1_3"), (0, None, None, Some(2)));
     assert_eq!(release("sbatch -n 48 --begin=doomsday j.sh", "1"), (600, None, None, None));
     assert_eq!(release("sbatch -n 48 -d expand:4 j.sh", "1"), (600, None, None, None));
+    assert_eq!(release("sbatch -n 48 -H --begin=now+60 j.sh", "1"), (600, Some(SUBMIT + 60), None, None));
+}
+
+/// Recorded (ax-tier): nobody let it go.
+#[test]
+fn who_was_submitted_held_and_left_the_queue_was_never_eligible() {
+    let of = |line: &str| {
+        let cells = [
+            ("State", "CANCELLED by 0"),
+            ("ElapsedRaw", "0"),
+            ("Start", "None"),
+            ("NodeList", "None assigned"),
+            ("SubmitLine", line),
+        ];
+        let job = trace(&with(&cells)).jobs[0].clone();
+        (job.release == job.cancelled_at.unwrap(), job.release - SUBMIT)
+    };
+    assert!(of("sbatch -n 48 --hold j.sh").0);
+    assert_eq!(of("sbatch -n 48 j.sh"), (false, 0));
 }
 
 /// Recorded (h-core): an array is stamped when a scheduler first comes to it, and was in the queue before.
