@@ -177,7 +177,13 @@ fn fault_of_reservation(
 }
 
 fn fault_of_outage(outage: &Outage, n_nodes: usize) -> Option<&'static str> {
-    if outage.end < outage.start || outage.start.abs() > LATEST || (outage.end > LATEST && outage.end != i64::MAX) {
+    // Who is down for less than a second has lost its jobs.
+    let is_short = outage.end == outage.start && outage.kind != crate::calendar::OutageKind::Down;
+    if outage.end < outage.start
+        || is_short
+        || outage.start.abs() > LATEST
+        || (outage.end > LATEST && outage.end != i64::MAX)
+    {
         Some("it ends before it begins, or lies beyond all time")
     } else if outage.nodes.is_empty() || !outage.nodes.is_of(n_nodes) {
         Some("it has no node, or one that is not there")

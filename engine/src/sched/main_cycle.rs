@@ -407,6 +407,7 @@ fn consider(
         {
             controller.hold_for_good(id);
         }
+        keep_named(scratch, (&shape.required, shape.min_nodes));
         Tried::Passes
     } else {
         looked_at = true;

@@ -17,7 +17,7 @@ pub(crate) struct Geometry {
     pub(crate) socket_cores: Vec<u32>,
     /// The same with those kept for the system.
     pub(crate) whole_sockets: Vec<u32>,
-    /// Of each socket, with CR_Socket, those kept: it serves nobody before a job of the partition has run (facts 43), and who has it holds them.
+    /// Of each socket, where a partition hands out sockets, those kept: it serves nobody before a job of the partition has run (facts 43), and who has it holds them.
     pub(crate) kept_cores: Vec<u32>,
     /// How many partitions there are.
     pub(crate) n_partitions: usize,
@@ -98,6 +98,8 @@ impl Geometry {
                 .map(|(index, _)| PartitionId::new(index))
                 .collect(),
         };
+        let by_socket = |partition| select.of(partition).unit == ConsumableUnit::Socket;
+        let any_by_socket = select.unit == ConsumableUnit::Socket || cluster.partitions.iter().any(by_socket);
         for node in &cluster.nodes {
             let cpus_per_core = if select.unit == ConsumableUnit::Memory { 1 } else { node.cpus_per_core() };
             // select/linear knows nothing of cores kept for the system (rec p-speclin).
@@ -111,13 +113,13 @@ impl Geometry {
                 let units = units / sockets + u32::from(socket < units % sockets);
                 let kept = kept.get(socket as usize).map_or(0, |cores| cores * (node.cpus_per_core() / cpus_per_core));
                 geometry.whole_sockets.push(units);
-                let by_socket = select.unit == ConsumableUnit::Socket;
-                geometry.kept_cores.push(if by_socket { kept } else { 0 });
+                geometry.kept_cores.push(if any_by_socket { kept } else { 0 });
                 geometry.socket_cores.push(units.saturating_sub(kept));
             }
             let units: u32 = geometry.socket_cores[first..].iter().sum();
-            let always = geometry.socket_cores[first..].iter().zip(&geometry.kept_cores[first..]);
-            let serves = always.filter(|(_, kept)| **kept == 0).any(|(units, _)| *units > 0);
+            let mut sockets = geometry.socket_cores[first..].iter().zip(&geometry.kept_cores[first..]);
+            let all_serve = select.unit != ConsumableUnit::Socket;
+            let serves = sockets.any(|(units, kept)| *units > 0 && (all_serve || *kept == 0));
             geometry.socket_begin.push(geometry.socket_cores.len() as u32);
             geometry.cpus_per_core.push(cpus_per_core);
             geometry.cpus.push(if serves { cpus } else { 0 });

@@ -293,7 +293,8 @@ fn cores_over_sockets(
     }
     // With cores of it that are kept for the system (cons_common/dist_tasks.c of 22.05.8, `_cyclic_sync_core_bitmap`; rec ax-sock).
     let held = out[begin..].iter().zip(sockets).filter(|(held, _)| **held > 0);
-    held.map(|(held, socket)| held + geometry.kept_cores[socket]).sum()
+    let kept = |socket: usize| if shape.unit == ConsumableUnit::Socket { geometry.kept_cores[socket] } else { 0 };
+    held.map(|(held, socket)| held + kept(socket)).sum()
 }
 
 /// The socket with the fewest free cores that are enough, else the one with the most; the first of several. `None` if all are full.

@@ -6,6 +6,7 @@ use super::jobs::Phase;
 use super::{Controller, SECOND, seconds};
 use crate::ids::{JobId, NodeId};
 use crate::job::JobPart;
+use crate::node_set::NodeSet;
 use crate::outcome::JobState;
 
 /// From a job's end to its nodes' answer, without an Epilog [ms] (recordings need 20 to 50 ms: docs/FIDELITY.md, facts 52).
@@ -149,13 +150,16 @@ impl Controller<'_> {
         self.touch();
     }
 
-    /// A node is down: no job that completes waits for its answer (node_scheduler.c and job_mgr.c of 22.05.8, `deallocate_nodes`,
-    /// `kill_running_job_by_node_name`; rec ax-share). O(live jobs).
-    pub(super) fn waits_no_more_for(&mut self, node: NodeId) {
+    /// Nodes are down: no job that completes waits for their answers (node_scheduler.c and job_mgr.c of 22.05.8, `deallocate_nodes`,
+    /// `kill_running_job_by_node_name`; rec ax-share). O(words); where one completes there, O(live jobs + their nodes).
+    pub(super) fn waits_no_more_for(&mut self, nodes: &NodeSet) {
+        if !self.completing.intersects(nodes) {
+            return;
+        }
         let completing = self.live.all().filter(|live| live.phase == Phase::Completing);
-        let on_node = |live: &&super::jobs::LiveJob| live.allocation.shares.iter().any(|share| share.node == node);
-        let ids: Vec<JobId> = completing.filter(on_node).map(|live| live.job).collect();
-        for id in ids {
+        let shares = completing.flat_map(|live| live.allocation.shares.iter().map(|share| (live.job, share.node)));
+        let answers: Vec<(JobId, NodeId)> = shares.filter(|(_, node)| nodes.contains(*node)).collect();
+        for (id, node) in answers {
             if let Some(live) = self.live.get_mut(id) {
                 live.allocation.shares.retain(|share| share.node != node);
             }

@@ -43,8 +43,8 @@ impl Controller<'_> {
     /// A job is held. One that waits is out of the queue, and its age is forgotten where limits are enforced; one that runs goes on, and
     /// would be held when it is queued again.
     pub(super) fn holds_back(&mut self, id: JobId) {
-        let Some(phase) = self.live.get(id).map(|live| live.phase) else { return };
         self.holds.held.insert(id);
+        let Some(phase) = self.live.get(id).map(|live| live.phase) else { return };
         self.timers.request_main(self.now);
         let policy = &self.scenario.policy;
         let forgets = policy.enforce.limits && !policy.priority.accrue_always;
@@ -76,6 +76,10 @@ impl Controller<'_> {
     pub(super) fn lets_go(&mut self, id: JobId) {
         if self.holds.held.remove(&id) {
             self.risen.remove(&id);
+            let now = seconds(self.now);
+            if let Some(live) = self.live.get_mut(id).filter(|live| live.begin < now) {
+                live.begin = i64::MIN;
+            }
             self.touch();
             self.timers.request_main(self.now);
         }

@@ -98,9 +98,7 @@ impl Controller<'_> {
                 let requeue = self.can_requeue(id);
                 self.end_run(id, RunEnded::Others { state: JobState::NodeFail, requeue });
             }
-            for node in outage.nodes.iter() {
-                self.waits_no_more_for(node);
-            }
+            self.waits_no_more_for(&outage.nodes);
         }
         self.touch();
     }

@@ -12,7 +12,7 @@ use super::row::Row;
 use super::strings::{Strings, Symbol};
 use super::submit_line::Options;
 use super::tres::{GresCount, RecordedMemory, TresCounts, count, gres_count, gres_list, recorded_memory, tres};
-use crate::hostlist::{MAX_NAMES, compress, expand, natural_cmp};
+use crate::hostlist::{compress, expand, natural_cmp};
 
 /// The recorded totals of a job.
 struct Recorded<'a> {
@@ -48,7 +48,10 @@ impl RequestBuilder<'_> {
         let recorded = self.recorded(row);
         let (node_list, listed) = options.map_or((Cow::Borrowed(&b""[..]), 0), node_list);
         let shape = match options {
-            Some(options) => self.shape_of_options(options, listed, &recorded),
+            Some(options) => {
+                let is_cut = matches!(node_list, Cow::Owned(_));
+                self.shape_of_options(options, (listed, is_cut), &recorded)
+            }
             None => {
                 self.log.caveat(CaveatKind::LayoutUnknown, self.line);
                 shape_of_totals(&recorded)
@@ -169,7 +172,12 @@ impl RequestBuilder<'_> {
 
     /// Section 6.1 of Slurm's semantics: what the options store. Where the recorded request says more than the command
     /// line, directives in the script (which are not recorded) said it.
-    fn shape_of_options(&mut self, options: &Options<'_>, listed: u32, recorded: &Recorded<'_>) -> Shape {
+    fn shape_of_options(
+        &mut self,
+        options: &Options<'_>,
+        (listed, is_cut): (u32, bool),
+        recorded: &Recorded<'_>,
+    ) -> Shape {
         let cpus_per_task = options.cpus_per_task.unwrap_or(1);
         // sbatch asks for no more nodes than there are tasks.
         let fewer = |nodes: u32| options.tasks.map_or(nodes, |tasks| nodes.min(tasks.max(1)));
@@ -181,7 +189,7 @@ impl RequestBuilder<'_> {
             Some(per_node) => per_node.saturating_mul(asked_nodes),
             None => least,
         });
-        let too_few_tasks = says_nodes && options.tasks.is_some_and(|tasks| tasks < least);
+        let too_few_tasks = is_cut || (says_nodes && options.tasks.is_some_and(|tasks| tasks < least));
         let spread = options.ntasks_per_node.map_or(1, |per_node| tasks.div_ceil(per_node.max(1)));
         let mut shape = Shape {
             // Slurm 22.05 stores -N as given: --ntasks-per-node spreads the tasks at selection only (observed: ub-micro).
@@ -327,15 +335,19 @@ impl RequestBuilder<'_> {
     }
 }
 
+/// A longer list of a command line is taken as it stands: rows are many.
+const MOST_NAMED: usize = 512;
+
 /// The nodes named by `--nodelist`, and how many: of more than there are tasks, sbatch drops the last (opt.c of 22.05.8, `_opt_verify`: the
 /// list is sorted, then names are popped; rec ax-pre). A file's name stays. O(names × log names).
 fn node_list<'o>(options: &Options<'o>) -> (Cow<'o, [u8]>, u32) {
     let text = options.node_list;
     let known = std::str::from_utf8(text).ok().filter(|text| !text.is_empty() && !text.contains('/'));
-    let Some(Ok(mut names)) = known.map(|text| expand(text, MAX_NAMES)) else { return (Cow::Borrowed(text), 0) };
+    let Some(Ok(mut names)) = known.map(|text| expand(text, MOST_NAMED)) else { return (Cow::Borrowed(text), 0) };
     names.sort_by(|one, other| natural_cmp(one, other));
     names.dedup();
-    let most = options.tasks.map_or(usize::MAX, |tasks| tasks.max(1) as usize);
+    // srun drops those above `-N` as well; sbatch refuses them.
+    let most = options.tasks.unwrap_or(u32::MAX).min(options.nodes.map_or(u32::MAX, |nodes| nodes.1)).max(1) as usize;
     if names.len() <= most {
         return (Cow::Borrowed(text), u32::try_from(names.len()).unwrap_or(u32::MAX));
     }

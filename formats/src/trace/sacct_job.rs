@@ -98,25 +98,31 @@ impl RowReader<'_> {
         let is_held = |options: &Options<'_>| !options.begin.is_empty() || options.dependency_unknown || options.hold;
         let is_stamped = is_array && eligible - submit <= STAMP_SECONDS && !options.as_ref().is_some_and(is_held);
         let mut release = if pending_limit.is_some() || is_stamped { submit } else { eligible };
-        let mut nice = 0;
+        let (mut nice, mut is_let_go) = (0, true);
         if let Some(options) = &options {
             nice = options.nice;
             if self.held_by_options(options, submit, name, &mut extra) {
                 release = submit;
             }
             if options.hold {
-                // It waited for somebody to let it go: who left the queue never was (rec ax-tier).
-                release = ending.cancelled_at.unwrap_or(eligible).max(eligible);
+                // Somebody has to let it go, which makes it eligible anew: who left the queue as it came never was (rec ax-tier).
+                let asked = extra.begin.unwrap_or(submit).max(submit);
+                let never = ending.cancelled_at.filter(|_| eligible <= asked);
+                is_let_go = never.is_none();
+                release = never.unwrap_or(eligible).max(eligible);
             }
         }
         // What a reservation holds back is simulated; lowering takes that back where the site does not have it.
-        if !request.reservation.is_empty() && !options.as_ref().is_some_and(|options| options.dependency_unknown) {
+        if is_let_go
+            && !request.reservation.is_empty()
+            && !options.as_ref().is_some_and(|options| options.dependency_unknown)
+        {
             release = submit;
         }
         if let Some(opens) = self.present.opens.filter(|&opens| submit < opens) {
             extra.before = self.before(row, state, &ending, end, opens)?;
             // What it waited for is over, or will be seen again.
-            release = eligible.min(opens);
+            release = if is_let_go { eligible.min(opens) } else { release };
         }
         if release > submit {
             self.log.caveat(CaveatKind::EligibleAsRelease, self.line);

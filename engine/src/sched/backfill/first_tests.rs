@@ -36,10 +36,13 @@ pub(super) fn note(controller: &mut Controller<'_>, backfill: &Backfill) -> bool
         if !controller.live.is_pending(id) {
             continue;
         }
+        // The later tasks of an array are come to only if those before were planned.
+        let mut is_first = true;
         if record.kind.task {
             let array = controller.scenario.workload.jobs[id.index()].name.id;
             let come_to = tasks.entry((array, partition)).or_insert(0);
             *come_to += 1;
+            is_first = *come_to == 1;
             if *come_to > policy.max_job_array_resv.max(1) {
                 if controller.charged_cpus(id).is_some() {
                     untested.remove(&id);
@@ -56,7 +59,7 @@ pub(super) fn note(controller: &mut Controller<'_>, backfill: &Backfill) -> bool
         }
         tested += 1;
         let is_tried = is_tried(controller, record, planned);
-        sure += u32::from(is_tried);
+        sure += u32::from(is_tried && is_first);
         if is_test_only(controller, backfill, record) {
             // What it would get later is not asked (rec g-gpu).
             continue;

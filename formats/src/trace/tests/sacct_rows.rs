@@ -236,6 +236,18 @@ fn who_was_submitted_held_and_left_the_queue_was_never_eligible() {
         let job = trace(&with(&cells)).jobs[0].clone();
         (job.release == job.cancelled_at.unwrap(), job.release - SUBMIT)
     };
+    let let_go = |eligible: &str| {
+        let cells = [
+            ("State", "CANCELLED by 0"),
+            ("ElapsedRaw", "0"),
+            ("Start", "None"),
+            ("NodeList", "None assigned"),
+            ("Eligible", eligible),
+            ("SubmitLine", "sbatch -n 48 -H j.sh"),
+        ];
+        trace(&with(&cells)).jobs[0].release - SUBMIT
+    };
+    assert_eq!(let_go("2024-01-01T00:08:10"), 10);
     assert!(of("sbatch -n 48 --hold j.sh").0);
     assert_eq!(of("sbatch -n 48 j.sh"), (false, 0));
 }
@@ -262,6 +274,23 @@ fn who_says_how_many_cpus_a_task_has_gets_no_default_of_gpus() {
     assert_eq!(cpus("sbatch -N 4 -n 48 --gpus-per-node=1 j.sh"), None);
     assert_eq!(cpus("sbatch -N 4 -n 48 -c 1 --gpus-per-node=1 j.sh"), Some(0));
     assert_eq!(cpus("sbatch -N 4 -n 48 -c 1 --gpus-per-node=1 --cpus-per-gpu=3 j.sh"), Some(3));
+}
+
+/// Recorded (ax-pre): sbatch asks for as many of the named nodes as there are tasks, the first in their order.
+#[test]
+fn no_more_nodes_are_named_than_there_are_tasks() {
+    let of = |line: &str| {
+        let least = [("ReqNodes", "1"), ("NNodes", "1"), ("ReqCPUS", "1"), ("ReqTRES", "cpu=1,node=1")];
+        let trace = trace(&with(&[&least[..], &[("SubmitLine", line)]].concat()));
+        let request = request(&trace, 0);
+        (trace.strings.text(request.required_nodes).to_owned(), request.min_nodes, request.max_nodes)
+    };
+    assert_eq!(of("sbatch -n 1 -w a2,a3 -N 2 j.sh"), ("a2".to_owned(), 1, Some(1)));
+    assert_eq!(of("sbatch -n 1 -w a10,a9 j.sh"), ("a9".to_owned(), 1, Some(1)));
+    assert_eq!(of("sbatch -n 8 -w a[2-3],a2 j.sh"), ("a[2-3],a2".to_owned(), 2, None));
+    assert_eq!(of("srun -n 8 -N 1 -w a3,a2 j.sh"), ("a2".to_owned(), 1, Some(1)));
+    assert_eq!(of("sbatch -n 8 -w ./hosts j.sh"), ("./hosts".to_owned(), 1, None));
+    assert_eq!(of("sbatch -n 8 -w a[ j.sh"), ("a[".to_owned(), 1, None));
 }
 
 #[test]
