@@ -132,6 +132,11 @@ fn told(text: &str) -> Option<Told<'_>> {
         job_id(text).map(|job| Told::Holds { job, held: false })
     } else if let Some((_, rest)) = text.split_once("sched: Created reservation=") {
         rest.split_whitespace().next().map(Told::Reserves)
+    } else if let Some((_, node)) =
+        text.split_once(" due to failure of node ").or_else(|| text.split_once(" on failed node "))
+    {
+        // It is down before its jobs are queued again, though the log says so after that.
+        Some(Told::Fails(node.trim_end()))
     } else if let Some((_, rest)) = text.split_once("update_node: node ") {
         let (node, state) = rest.split_once(" state set to ")?;
         match state.trim_end() {
@@ -384,6 +389,23 @@ no time here";
         // Requeued when it was over: the run has an end of its own.
         assert_eq!(log.earlier["7"], [Some(RecordedRun { length: 60_000, is_killed: false })]);
         assert!(found[0].message.contains("1 main and 1 backfill cycles, 2 ends"), "{found:?}");
+    }
+
+    /// Recorded (ax-qos): that a node is down is told after its jobs are back in the queue.
+    #[test]
+    fn a_node_is_down_before_its_jobs_are_queued_again() {
+        let log = "\
+[2024-01-01T00:08:00.000] debug:  sched: Running job scheduler for default depth.
+[2024-01-01T00:08:10.083] update_node: node b4 reason set to: x
+[2024-01-01T00:08:10.084] requeue job JobId=20 due to failure of node b4
+[2024-01-01T00:08:10.087] Requeuing JobId=20
+[2024-01-01T00:08:10.088] Killing JobId=21 on failed node b4
+[2024-01-01T00:08:10.090] update_node: node b4 state set to DOWN
+[2024-01-01T00:08:10.289] node_did_resp: node b4 returned to service";
+        let (log, _) = ControllerLog::read("slurmctld.log", log.as_bytes(), TimeZone::UTC);
+        let (log, begin) = (log.unwrap(), 1_704_067_200_000 + 490_000);
+        assert_eq!(log.outages["b4"], [(begin + 84, Some(begin + 289))]);
+        assert_eq!(log.returns["20"], [begin + 87]);
     }
 
     #[test]

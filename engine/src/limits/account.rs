@@ -5,9 +5,15 @@ use crate::ids::{AssociationId, GresId, JobId, PartitionId};
 use crate::select::allocation::Allocation;
 use crate::select::free::Free;
 use crate::select::shape::{Alone, GresOfJob, MemoryNeed, Shape};
-use crate::simulation::Controller;
+use crate::simulation::{Controller, seconds};
 
 use super::usage::{Held, Used};
+
+/// How much of a slice [s] lay within the job's limit, of which so much was `left` before [s]: no more was counted as to come when it
+/// started (priority_multifactor.c of 22.05.8, `_apply_new_usage`; rec ax-topo).
+fn within_limit(slice: i64, left: i64) -> f64 {
+    slice.min(left.max(0)) as f64
+}
 
 impl Controller<'_> {
     /// Counts of an allocation.
@@ -191,8 +197,9 @@ impl Controller<'_> {
         let held = self.allocated_counts(id, &live.allocation, live.billing);
         let factor = self.usage_factor(id);
         let (undecayed, left) = (slice as f64 * factor, (left_at_step - slice).max(0) as f64 * factor);
+        let within_limit = within_limit(slice, left_at_step) * factor;
         self.for_each_group(id, partition, |used, keeps| {
-            used.charge(&held, undecayed, if keeps { undecayed } else { charged_seconds });
+            used.charge(&held, within_limit, if keeps { undecayed } else { charged_seconds });
             used.end(&held, left);
         });
         self.limits.to_end.remove(&id);
@@ -207,9 +214,11 @@ impl Controller<'_> {
         let Some(live) = self.live.get(id) else { return };
         let partition = live.partition;
         let held = self.allocated_counts(id, &live.allocation, live.billing);
-        let undecayed = slice as f64 * self.usage_factor(id);
+        let left_before = live.start + live.limit_seconds - (seconds(self.now) - slice);
+        let factor = self.usage_factor(id);
+        let (undecayed, within_limit) = (slice as f64 * factor, within_limit(slice, left_before) * factor);
         self.for_each_group(id, partition, |used, keeps| {
-            used.charge(&held, undecayed, if keeps { undecayed } else { charged_seconds });
+            used.charge(&held, within_limit, if keeps { undecayed } else { charged_seconds });
         });
     }
 

@@ -17,6 +17,15 @@ impl Controller<'_> {
         }
     }
 
+    /// Whether limits let a new job's nodes be looked for: where they leave it fewer than it asks for, that is the answer, and nobody finds
+    /// out whether it could ever run (node_scheduler.c of 22.05.8, `select_nodes`, `get_node_cnts`; rec ax-qos). O(depth of the tree).
+    pub(crate) fn limits_allow_look(&self, id: JobId, partition: PartitionId) -> bool {
+        let request = || self.scenario.workload.jobs[id.index()].request;
+        let asked = || self.scenario.workload.requests[request().index()].min_nodes.max(1);
+        self.limits_allow_test(id, partition)
+            && !(self.limits.active && self.limits.caps_nodes && self.most_nodes(id, partition) < asked())
+    }
+
     /// Undoes [`Controller::cap_nodes`].
     pub(crate) fn uncap_nodes(&self, shapes: &mut [Shape]) {
         if self.limits.caps_nodes {

@@ -230,7 +230,7 @@ impl Used {
         }
     }
 
-    /// A slice of a running job is charged [s], times `UsageFactor`; `charged_seconds` is decayed, too.
+    /// A slice of a running job is charged [s], times `UsageFactor`, up to its limit; `charged_seconds` is all of it, decayed, too.
     pub(crate) fn charge(&mut self, held: &Held, slice: f64, charged_seconds: f64) {
         for (position, &count) in held.counts.iter().enumerate() {
             self.spent[position] += count as f64 * charged_seconds;

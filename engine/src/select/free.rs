@@ -27,6 +27,9 @@ pub(crate) struct Free {
     pub(crate) users: Vec<Users>,
     /// Jobs on the node that refuse other users' jobs.
     pub(crate) exclusive_user_jobs: Vec<u32>,
+    /// Nodes that such a job was queued again from when they went down: slurmctld never counts it off them, so that who came there as an
+    /// exclusive user is their owner until they are idle (node_mgr.c of 22.05.8, `make_node_idle`; job_mgr.c, `job_epilog_complete`; rec ax-qos).
+    pub(crate) keeps_owner: NodeSet,
     /// CPUs that jobs of each capped partition use, one count a capped partition and node.
     pub(crate) capped_cpus: Vec<u32>,
     /// Nodes with a free unit: the others cannot serve any job.
@@ -103,6 +106,7 @@ impl Free {
             jobs: vec![0; n_nodes],
             users: vec![Users::default(); n_nodes],
             exclusive_user_jobs: vec![0; n_nodes],
+            keeps_owner: NodeSet::empty(n_nodes),
             capped_cpus: vec![0; n_nodes * geometry.capped_partitions.len()],
             open: geometry.serving(),
             idle: NodeSet::full(n_nodes),
@@ -133,6 +137,7 @@ impl Free {
         self.jobs.clone_from(&other.jobs);
         self.users.clone_from(&other.users);
         self.exclusive_user_jobs.clone_from(&other.exclusive_user_jobs);
+        self.keeps_owner.copy_from(&other.keeps_owner);
         self.capped_cpus.clone_from(&other.capped_cpus);
         self.open.copy_from(&other.open);
         self.idle.copy_from(&other.idle);
@@ -177,6 +182,7 @@ impl Free {
         self.jobs[index] = other.jobs[index];
         self.users[index] = other.users[index];
         self.exclusive_user_jobs[index] = other.exclusive_user_jobs[index];
+        self.keeps_owner.copy_node(&other.keeps_owner, node);
         let capped = geometry.capped_partitions.len();
         let caps = index * capped..(index + 1) * capped;
         self.capped_cpus[caps.clone()].copy_from_slice(&other.capped_cpus[caps]);
@@ -329,7 +335,12 @@ impl Free {
         if self.jobs[node] == 0 {
             self.idle.insert(share.node);
         }
-        self.exclusive_user_jobs[node] -= u32::from(allocation.exclusive_user);
+        if self.jobs[node] == 0 {
+            self.exclusive_user_jobs[node] = 0;
+            self.keeps_owner.remove(share.node);
+        } else if !self.keeps_owner.contains(share.node) {
+            self.exclusive_user_jobs[node] -= u32::from(allocation.exclusive_user);
+        }
         if allocation.exclusive_partition {
             self.reserved.remove(share.node);
         }

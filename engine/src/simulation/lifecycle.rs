@@ -104,7 +104,7 @@ impl Controller<'_> {
         let partitions = self.partitions(id).iter().copied().zip(shapes.iter());
         let feasible_in = partitions.filter(|(_, shape)| shape.feasible).rev();
         let tried = feasible_in.max_by_key(|&(partition, _)| tier(partition));
-        let tested = tried.filter(|&(partition, _)| is_tried && self.limits_allow_test(id, partition));
+        let tested = tried.filter(|&(partition, _)| is_tried && self.limits_allow_look(id, partition));
         // What another job waited for is none of this one's business.
         self.selector.most_leaves = None;
         if let Some((partition, shape)) = tested {
@@ -126,7 +126,7 @@ impl Controller<'_> {
         let asked = last.filter(|_| !all_asked).map_or(in_order.len(), |last| last + 1);
         in_order.truncate(asked);
         for (partition, shape) in in_order.into_iter().filter(|_| is_tried) {
-            if self.limits_allow_test(id, partition) {
+            if self.limits_allow_look(id, partition) {
                 if !shape.tested.is_empty() && self.admits_to_nodes(id, partition) {
                     self.tested_in(id, partition);
                     self.wait_for_a_leaf(id, shape);
@@ -147,7 +147,7 @@ impl Controller<'_> {
             |&partition| self.partition_limits_allow(id, partition) && !self.partition_denies(id, partition);
         let admitted = self.partitions(id).iter().any(is_admitted);
         let refused = match (feasible, self.reservation_admits(id)) {
-            (false, _) if admitted && self.limits_allow_test(id, first) => Some(PendingReason::BadConstraints),
+            (false, _) if admitted && self.limits_allow_look(id, first) => Some(PendingReason::BadConstraints),
             // Whoever is held back by limits, of partitions too, is not tested, and waits for ever (rec h-gpu, j-pre).
             (false, _) => self.refused_at_submission(id),
             (true, false) => Some(PendingReason::Reservation),

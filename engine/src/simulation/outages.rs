@@ -96,6 +96,14 @@ impl Controller<'_> {
             struck.sort_unstable();
             for id in struck {
                 let requeue = self.can_requeue(id);
+                // Where another node of the job is still up, the answer of this one may come in time to count.
+                let owner = self.live.get(id).filter(|live| requeue && live.allocation.exclusive_user);
+                let lost = owner.map_or(&[][..], |live| &live.allocation.shares[..]);
+                if lost.iter().all(|share| outage.nodes.contains(share.node)) {
+                    for share in lost {
+                        self.free.keeps_owner.insert(share.node);
+                    }
+                }
                 self.end_run(id, RunEnded::Others { state: JobState::NodeFail, requeue });
             }
             self.waits_no_more_for(&outage.nodes);
