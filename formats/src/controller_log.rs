@@ -17,6 +17,8 @@ use crate::trace::Clock;
 const LARGEST: u64 = 4 << 30;
 /// The priority thread's first step is counted from a moment just before it says that it begins [ms].
 const BEFORE_DECAY_MS: i64 = 3;
+/// So soon a node answers that is let serve again (node_mgr.c of 22.05.8, `update_node`, `node_did_resp`; rec ax-arr) [ms].
+const RESPONDS_MS: i64 = 3000;
 
 /// What is understood of a log. Times are milliseconds since the Unix epoch.
 #[derive(Debug, Default)]
@@ -81,6 +83,8 @@ enum Told<'l> {
     },
     Fails(&'l str),
     Serves(&'l str),
+    /// A node that was let serve again answers: only now it does.
+    Responds(&'l str),
     Scan,
 }
 
@@ -146,6 +150,8 @@ fn told(text: &str) -> Option<Told<'_>> {
         }
     } else if let Some((_, rest)) = text.split_once("node_did_resp: node ") {
         rest.split_once(" returned to service").map(|(node, _)| Told::Serves(node))
+    } else if let Some(rest) = text.trim_start().strip_prefix("Node ") {
+        rest.split_once(" now responding").map(|(node, _)| Told::Responds(node))
     } else if text.contains("to reclaim resources for JobId=Invalid") {
         // Its grace time was over: it is killed or requeued.
         Some(Told::Scan)
@@ -235,6 +241,14 @@ impl ControllerLog {
             Told::Serves(node) => {
                 if let Some((_, back @ None)) = self.outages.get_mut(node).and_then(|of_node| of_node.last_mut()) {
                     *back = Some(next);
+                }
+            }
+            Told::Responds(node) => {
+                let of_node = self.outages.get_mut(node).and_then(|of_node| of_node.last_mut());
+                if let Some((_, Some(back))) = of_node
+                    && next - *back <= RESPONDS_MS
+                {
+                    *back = next;
                 }
             }
             Told::Starts(job) => {

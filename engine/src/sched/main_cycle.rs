@@ -423,7 +423,10 @@ fn consider(
         } else {
             Opening::Open { overlaps: false }
         };
-        if too_small && matches!(opening, Opening::Open { .. }) {
+        // Others take all that its own reservation has (node_scheduler.c of 22.05.8, `_get_req_features`: "All reserved"; rec ax-arr).
+        let taken =
+            matches!(opening, Opening::Open { overlaps: true }) && controller.own_reservation_is_taken(id, reservation);
+        if too_small && !taken && matches!(opening, Opening::Open { .. }) {
             // The reservation has too few nodes of the partition: it could never run (node_scheduler.c of 22.05.8, `_build_node_list`,
             // `_pick_best_nodes`; rec av-gpu).
             if matches!(opening, Opening::Open { overlaps: false }) {
@@ -442,7 +445,7 @@ fn consider(
         scratch.candidates.subtract(&controller.completing);
         controller.weigh_nodes(id, record.partition, shape, None);
         let user = controller.scenario.workload.jobs[id.index()].user.0;
-        let is_open = matches!(opening, Opening::Open { .. });
+        let is_open = matches!(opening, Opening::Open { .. }) && !taken;
         let asked = controller.asked_in_test(id, shape);
         let fits = is_open && controller.fits_in_reservation(reservation, asked, user, &scratch.candidates);
         if is_open && !fits && controller.linear_sizes_vary() && shape.size_varies {
@@ -464,7 +467,7 @@ fn consider(
         if is_open && !fits && controller.preempt.is_some() {
             room = controller.make_room(id, record.partition, shape, &scratch.candidates);
         }
-        if matches!(opening, Opening::Closed(_) | Opening::NotUsable) {
+        if taken || matches!(opening, Opening::Closed(_) | Opening::NotUsable) {
             if let Some(nodes) = controller.bound_nodes(reservation) {
                 scratch.available.subtract(nodes);
             }

@@ -25,7 +25,7 @@ struct Run {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OneNode {
     needed: u32,
-    /// What the job does not fit on makes its run larger all the same (select/cons_res).
+    /// What the job does not fit on makes its run larger all the same (select/cons_res; with select/cons_tres where memory alone is short).
     counts_all: bool,
     run: Option<Run>,
     best: Option<Run>,
@@ -34,7 +34,7 @@ pub(super) struct OneNode {
 impl OneNode {
     /// For a job of so many CPUs.
     pub(super) fn of(shape: &Shape) -> Self {
-        Self { needed: shape.min_cpus, counts_all: shape.cons_res, run: None, best: None }
+        Self { needed: shape.min_cpus, counts_all: shape.cons_res || shape.room_of_one > 0, run: None, best: None }
     }
 
     /// Adds a node; says whether the job fits there. O(1).
@@ -73,7 +73,7 @@ impl Selector {
     pub(super) fn wants_one_node(&self, shape: &Shape) -> bool {
         shape.wanted_nodes == 1
             // What has too few CPUs for the job is not on offer.
-            && (shape.room_for_tasks >= shape.min_cpus || (shape.cons_res && shape.max_nodes == 1))
+            && (shape.room_for_tasks >= shape.min_cpus || (shape.cons_res && shape.max_nodes == 1) || shape.room_of_one > 0)
             && shape.spread <= 1
             && shape.strategy == Strategy::Consecutive
             && !shape.contiguous

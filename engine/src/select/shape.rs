@@ -79,7 +79,9 @@ pub(crate) struct Shape {
     /// Fewest CPUs that a node must offer to the job's tasks, when all limits have been applied: `--mincpus`, and what memory asks for,
     /// are looked for before that (docs/FIDELITY.md, facts 50).
     pub(crate) room_for_tasks: u32,
-    /// The same of what is left of an offer that was looked at: with `--overcommit`, tasks are not asked for again (`_select_cores`).
+    /// CPUs that the one node of a job must offer to its tasks before memory is looked at, where fewer will do after that; else 0.
+    pub(crate) room_of_one: u32,
+    /// As `room_for_tasks` of what is left of an offer that was looked at: with `--overcommit`, tasks are not asked for again (`_select_cores`).
     pub(crate) room_left: u32,
     /// Memory.
     pub(crate) memory: MemoryNeed,

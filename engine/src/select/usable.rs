@@ -63,6 +63,9 @@ pub(crate) fn usable_cpus(geometry: &Geometry, free: &Free, shape: &Shape, user:
             cpus = cpus.min(most.saturating_sub(used));
         }
     }
+    if cpus < shape.room_of_one {
+        return 0;
+    }
     cpus = match shape.memory {
         MemoryNeed::NotConsumed(mb) if mb > geometry.memory[index] => 0,
         MemoryNeed::NotConsumed(_) => cpus,

@@ -119,8 +119,12 @@ impl Controller<'_> {
         let mut recorded_struck = || self.timers.recorded_answer_to_signal(self.now, min_interval);
         let struck = is_signalled.then(|| recorded_struck().unwrap_or(KILLED_COMPLETING_MS));
         let answer = struck.unwrap_or(alone) + epilog + spread;
-        let recorded = self.timers.recorded_return(id.index(), self.now).filter(|_| returns && !is_done);
-        let answer = recorded.map_or(answer, |at| at - self.now);
+        // A node's last job is in the queue again before slurmctld says that the node is down (job_mgr.c of 22.05.8,
+        // `kill_running_job_by_node_name`; rec ax-pre).
+        let is_down = matches!(how, RunEnded::Others { state: JobState::NodeFail, .. });
+        let since = if is_down { self.now - SECOND } else { self.now };
+        let recorded = self.timers.recorded_return(id.index(), since).filter(|_| returns && !is_done);
+        let answer = recorded.map_or(answer, |at| (at - self.now).max(0));
         self.events.push(self.now + answer, Event::NodesFree { job: id });
         // Where no step of it runs a node answers at once (slurmd's req.c, `_rpc_terminate_job`; rec o-pre); the script runs on the first, and
         // is taken to run none elsewhere.

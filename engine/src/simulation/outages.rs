@@ -42,7 +42,9 @@ impl Controller<'_> {
                 let registers = match outage.kind {
                     OutageKind::Down => {
                         let back = recorded.and_then(|recorded| recorded.1);
-                        back.filter(|&back| seconds(back) == outage.end).unwrap_or(outage.end * SECOND).max(leaves)
+                        // What says when it was let serve again may be a second off the answer that makes it serve.
+                        let is_its = |back: &i64| (outage.end - 1..=outage.end + 1).contains(&seconds(*back));
+                        back.filter(is_its).unwrap_or(outage.end * SECOND).max(leaves)
                     }
                     OutageKind::Drain => {
                         changes.push((outage.end * SECOND, Change::NodesResume));

@@ -274,6 +274,23 @@ impl Controller<'_> {
         )
     }
 
+    /// Whether others take all nodes of its own reservation from a job that would start now. O(reservations × words).
+    pub(crate) fn own_reservation_is_taken(&self, id: JobId, own: Option<usize>) -> bool {
+        let Some(index) = own else { return false };
+        let Some(mut left) = self.bound_nodes(own).cloned() else { return false };
+        let mine = self.reservation(index).flags;
+        let begin = seconds(self.now);
+        let end = begin + self.live.get(id).map_or(0, |live| live.limit_seconds);
+        for other in &self.reservations.existing {
+            let reservation = self.reservation(other.reservation);
+            let bows = mine.maint || (mine.overlap && !reservation.flags.maint);
+            if other.reservation != index && !bows && other.start < end && other.end > begin {
+                left.subtract(&reservation.nodes);
+            }
+        }
+        left.is_empty()
+    }
+
     /// How many of a licence reservations other than its own keep from a job during a time [s, half open]. O(reservations).
     pub(crate) fn reserved_licenses(&self, license: LicenseId, own: Option<usize>, (begin, end): (i64, i64)) -> u32 {
         if !self.reservations.any() {

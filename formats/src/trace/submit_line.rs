@@ -24,6 +24,10 @@ pub(crate) struct Options<'a> {
     pub(crate) threads_per_core: Option<u32>,
     pub(crate) cores_per_socket: Option<u32>,
     pub(crate) sockets_per_node: Option<u32>,
+    /// `--hint`: whether one thread a core is used.
+    pub(crate) hint: Option<bool>,
+    /// `-B`.
+    pub(crate) extra_node_info: bool,
     pub(crate) min_cpus_per_node: Option<u32>,
     pub(crate) memory: Option<Memory>,
     pub(crate) constraint: &'a [u8],
@@ -109,7 +113,9 @@ pub(crate) fn parse<'a>(
         },
     })?;
     // What is said of it comes behind a program's name, where nothing is read.
-    Some(if at < component { options.of_next_component() } else { options })
+    let mut options = if at < component { options.of_next_component() } else { options };
+    options.take_hint();
+    Some(options)
 }
 
 /// What a command line is made of.
@@ -381,11 +387,12 @@ impl<'a> Options<'a> {
             Opt::Partition => set(&mut self.partition, value),
             Opt::JobName => set(&mut self.job_name, value),
             Opt::Hint => match value {
-                b"nomultithread" => some(&mut self.threads_per_core, 1),
-                b"multithread" => Some(()),
+                b"nomultithread" => some(&mut self.hint, true),
+                b"multithread" => some(&mut self.hint, false),
                 _ => None,
             },
             Opt::ExtraNodeInfo => {
+                self.extra_node_info = true;
                 let mut parts = value.split(|&byte| byte == b':');
                 let mut next = || match parts.next() {
                     None | Some(b"*" | b"") => Some(None),
@@ -395,6 +402,16 @@ impl<'a> Options<'a> {
                 self.cores_per_socket = next()?;
                 set(&mut self.threads_per_core, next()?)
             }
+        }
+    }
+
+    /// `--hint` counts beside none of `--ntasks-per-core`, `--threads-per-core` and `-B`; else it takes back what is said of sockets and
+    /// cores by other options (slurm_opt.c of 22.05.8, `validate_hint_option`; rec ax-arr).
+    fn take_hint(&mut self) {
+        let Some(single) = self.hint else { return };
+        if self.ntasks_per_core.is_none() && self.threads_per_core.is_none() && !self.extra_node_info {
+            (self.sockets_per_node, self.cores_per_socket) = (None, None);
+            self.threads_per_core = single.then_some(1);
         }
     }
 

@@ -22,6 +22,7 @@ pub(crate) struct NodeNeed {
     whole_nodes: bool,
     max_cpus_per_node: Option<(u32, u32)>,
     room_for_tasks: u32,
+    room_of_one: u32,
     /// CPUs of whole tasks only count, though it takes whole nodes.
     whole_tasks: Option<u32>,
     /// `None` if it takes whole nodes with all of their CPUs.
@@ -68,6 +69,7 @@ impl Shape {
             whole_nodes: self.whole_nodes,
             max_cpus_per_node: self.max_cpus_per_node,
             room_for_tasks: self.room_for_tasks,
+            room_of_one: self.room_of_one,
             whole_tasks: (self.whole_nodes && matches!(self.memory, MemoryNeed::PerCpu(_)))
                 .then_some(self.cpus_per_task),
             tasks: self.counts_tasks().then_some(TaskNeed {

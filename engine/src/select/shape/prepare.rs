@@ -92,8 +92,17 @@ impl Shape {
         let least_tasks =
             if request.ntasks_per_node.is_some() || select.linear || select.cons_res { 1 } else { of_socket };
         // select/cons_res looks at nodes that have too few CPUs for a job of one node, too (`can_job_run_on_node`).
+        // select/cons_tres asks for the CPUs of all tasks before memory; of what memory leaves only for those of a socket or a core, where
+        // tasks are counted by these (cons_tres/job_test.c of 22.05.8, `can_job_run_on_node`, `_select_cores`; rec ax-pre).
+        let mut room_of_one = 0;
         if request.ntasks_per_node.is_none() && max_nodes == 1 && !select.linear && !select.cons_res {
-            room = room.max(min_cpus);
+            let counted = request.ntasks_per_socket.or(request.ntasks_per_core).is_some() || select.one_task_per_core;
+            let by_cpu = matches!(memory_need(memory, (1, &[]), partition, select), MemoryNeed::PerCpu(_));
+            if counted && by_cpu && !whole_nodes && request.gres.is_empty() {
+                room_of_one = min_cpus;
+            } else {
+                room = room.max(min_cpus);
+            }
         }
         min_cpus = min_cpus.max(min_nodes);
         // select/linear knows nothing of --spread-job, least loaded nodes and serial jobs (src; rec ar-lin).
@@ -189,6 +198,7 @@ impl Shape {
             sockets_per_node: request.sockets_per_node.unwrap_or(0),
             min_cpus_per_node,
             room_per_node: min_cpus_per_node.max(room_for_tasks),
+            room_of_one,
             room_for_tasks,
             room_left,
             memory: memory_need(memory, (gpus.max(1), &gres_of_job), partition, select),

@@ -80,6 +80,19 @@ fn a_whole_command_line_is_understood() {
     assert!(options.contiguous);
 }
 
+/// Recorded (ax-arr): `--hint=nomultithread --sockets-per-node=2` starts with one socket free.
+#[test]
+fn a_hint_takes_back_sockets_and_cores() {
+    let of = |line: &str| {
+        let options = options(line);
+        (options.sockets_per_node, options.cores_per_socket, options.threads_per_core)
+    };
+    assert_eq!(of("sbatch -n 3 --hint=nomultithread --sockets-per-node=2 x"), (None, None, Some(1)));
+    assert_eq!(of("sbatch -n 3 --cores-per-socket=2 --hint=multithread x"), (None, None, None));
+    assert_eq!(of("sbatch -n 3 --hint=nomultithread -B 2:4 x"), (Some(2), Some(4), None));
+    assert_eq!(of("sbatch -n 3 --hint=nomultithread --threads-per-core=2 x"), (None, None, Some(2)));
+}
+
 #[test]
 fn optional_values_stand_in_the_same_word_only() {
     let options = options("sbatch --exclusive --nice -s -k -N 2 job.sh");
