@@ -190,6 +190,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         && !controller.queue.any_tasks()
         && !controller.queue.any_out()
         && !controller.reservations.any_named()
+        && !controller.components_wait()
         && policy.partition_job_depth == 0;
     let mut waiting_behind = 0;
     let start_us = controller.scenario.policy.cost.main_start_us;
@@ -210,23 +211,29 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         if array.is_some_and(|array| !scratch.rejected_arrays.insert(array)) {
             continue;
         }
-        if let Some(seen) = per_partition.get_mut(record.partition.index()) {
-            *seen += 1;
-            if *seen > policy.partition_job_depth {
-                continue;
+        // Components block their partitions before anything is counted (job_scheduler.c of 22.05.8, `schedule`; rec ax-mix).
+        let component = is_component(controller, record.job);
+        if !component {
+            if let Some(seen) = per_partition.get_mut(record.partition.index()) {
+                *seen += 1;
+                if *seen > policy.partition_job_depth {
+                    continue;
+                }
+            }
+            depth += 1;
+            if !full && depth > u64::from(policy.default_queue_depth) + 1 && !is_off(Rule::MainDepth) {
+                break;
             }
         }
-        depth += 1;
-        if !full && depth > u64::from(policy.default_queue_depth) + 1 && !is_off(Rule::MainDepth) {
-            break;
-        }
         let reservation = controller.reservation_of(record.job);
-        if reservation.is_some_and(|reservation| scratch.failed_reservations.contains(&reservation)) {
+        if !component && reservation.is_some_and(|reservation| scratch.failed_reservations.contains(&reservation)) {
             stamp(controller, &mut scratch);
             continue;
         }
         if reservation.is_none() && scratch.blocked.contains(&record.partition) {
-            stamp(controller, &mut scratch);
+            if !component {
+                stamp(controller, &mut scratch);
+            }
             if scratch.blocked.len() == n_partitions {
                 // Every partition is blocked: the rest of the queue cannot start.
                 break;
@@ -443,7 +450,12 @@ fn consider(
         scratch.possible.intersect(&shape.eligible);
         scratch.candidates.copy_from(&scratch.possible);
         scratch.candidates.subtract(&controller.completing);
-        controller.weigh_nodes(id, record.partition, shape, None);
+        // A job of a reservation looks at its nodes only, and at none before it begins (node_scheduler.c of 22.05.8, `_build_node_list`;
+        // rec ax-site).
+        if reservation.is_none() || matches!(opening, Opening::Open { .. }) {
+            let bound = controller.bound_nodes(reservation).cloned();
+            controller.weigh_nodes(id, record.partition, shape, bound.as_ref());
+        }
         let user = controller.scenario.workload.jobs[id.index()].user.0;
         let is_open = matches!(opening, Opening::Open { .. }) && !taken;
         let asked = controller.asked_in_test(id, shape);

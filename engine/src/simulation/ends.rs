@@ -80,6 +80,7 @@ impl Controller<'_> {
             self.completing.insert(share.node);
         }
         let n_nodes = allocation.shares.len() as i64;
+        let first_node = allocation.shares.first().map(|share| share.node);
         if let Some(live) = self.live.get_mut(id) {
             live.allocation = allocation;
         }
@@ -129,7 +130,10 @@ impl Controller<'_> {
         // Where no step of it runs a node answers at once (slurmd's req.c, `_rpc_terminate_job`; rec o-pre); the script runs on the first, and
         // is taken to run none elsewhere.
         let others = alone + epilog + spread;
-        if is_signalled && n_nodes > 1 && others < answer {
+        // If its script dies with its node, the others are not heard of before the last (rec ax-share).
+        let is_lost = matches!(how, RunEnded::Others { state: JobState::NodeFail, .. })
+            && first_node.is_some_and(|node| !self.up.contains(node));
+        if is_signalled && n_nodes > 1 && others < answer && !is_lost {
             self.events.push(self.now + others, Event::OtherNodesFree { job: id });
         }
         self.let_go(id);

@@ -108,7 +108,10 @@ impl Controller<'_> {
         // What another job waited for is none of this one's business.
         self.selector.most_leaves = None;
         if let Some((partition, shape)) = tested {
-            self.weigh_nodes(id, partition, shape, None);
+            if !self.awaits_reservation(id) {
+                let bound = self.bound_nodes(self.reservation_of(id)).cloned();
+                self.weigh_nodes(id, partition, shape, bound.as_ref());
+            }
             charged = self.charged_now(id, shape).or(charged);
             if self.selector.gpus_stay && self.selector.favours(shape) {
                 // The test whether it could ever run leaves its weights, too.

@@ -13,6 +13,9 @@ use crate::limits::accrue::NO_AGE;
 use crate::outcome::{JobState, StartedBy};
 use crate::policy::SlurmVersion;
 
+/// `correspond_after_task_cnt`: so many records may an array have whose tasks wait for those of another.
+const SPLIT_MOST: usize = 10;
+
 /// Which jobs wait for which, and array limits. Empty for most traces.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
@@ -24,6 +27,8 @@ pub(crate) struct Waiting {
     running_tasks: BTreeMap<u64, u32>,
     /// Whether there are such arrays.
     any_limited_array: bool,
+    /// Tasks whose array waits for another's (`aftercorr`), by their array's id, until all of its tasks have records of their own.
+    corresponding: BTreeMap<u64, Vec<JobId>>,
     /// Jobs whose age no queue build has come to know, and since when it counts [s].
     pub(super) unaged: BTreeMap<JobId, i64>,
     /// Which of a job's dependencies have been met, in their order: they are not asked again, though who met them be queued anew.
@@ -127,6 +132,10 @@ impl Controller<'_> {
         let waits = !self.becomes_independent(id);
         if waits {
             self.waiting.held.insert(id);
+            let mut on = self.dependencies_of(id).into_iter().flat_map(|dependencies| &dependencies.on);
+            if on.any(|on| on.kind == DependencyKind::AfterCorr) && !self.has_own_record(id) {
+                self.waiting.corresponding.entry(self.job(id).name.id).or_default().push(id);
+            }
         }
         waits
     }
@@ -263,6 +272,7 @@ impl Controller<'_> {
         if self.waiting.held.is_empty() {
             return;
         }
+        self.split_corresponding();
         if self.scenario.policy.kill_invalid_depend {
             self.cancel_never_satisfied();
         }
@@ -275,6 +285,32 @@ impl Controller<'_> {
             self.waiting.held.remove(&id);
             if self.live.get(id).is_some_and(|live| live.phase == Phase::Waiting) {
                 self.enqueue(id, seconds(self.now));
+            }
+        }
+    }
+
+    /// A queue build gives tasks that wait for those of another array records of their own, as long as their array has few
+    /// (job_scheduler.c of 22.05.8, `build_job_queue`; rec ax-share). O(such tasks) until then.
+    fn split_corresponding(&mut self) {
+        let arrays = std::mem::take(&mut self.waiting.corresponding);
+        for (array, tasks) in arrays {
+            let waits = |phase: Phase| matches!(phase, Phase::Waiting | Phase::Pending);
+            let is_split = |id: &JobId| self.live.get(*id).is_some_and(|live| live.age.is_some() && waits(live.phase));
+            let mut records = tasks.iter().filter(|id| is_split(id)).count() + 1;
+            let mut left = false;
+            for &id in &tasks {
+                if self.has_own_record(id) {
+                    continue;
+                }
+                if records >= SPLIT_MOST {
+                    left = true;
+                    break;
+                }
+                self.age_at_start(id);
+                records += 1;
+            }
+            if left {
+                self.waiting.corresponding.insert(array, tasks);
             }
         }
     }
