@@ -337,7 +337,6 @@ impl Free {
         }
         if self.jobs[node] == 0 {
             self.exclusive_user_jobs[node] = 0;
-            self.keeps_owner.remove(share.node);
         } else if !self.keeps_owner.contains(share.node) {
             self.exclusive_user_jobs[node] -= u32::from(allocation.exclusive_user);
         }
