@@ -144,7 +144,10 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     not_modelled("bf_topopt_enable", "backfill does not try several start times for a better topology"),
     not_modelled("bf_topopt_iterations", "backfill does not try several start times for a better topology"),
     not_modelled("build_queue_timeout", "building the queue never times out"),
-    not_modelled("correspond_after_task_cnt", "tasks of aftercorr wait each for their own, however many there are"),
+    not_modelled(
+        "correspond_after_task_cnt",
+        "up to ten tasks of an array that waits for another get records of their own, the default",
+    ),
     not_modelled("delay_boot", "nodes do not reboot"),
     not_modelled("max_rpc_cnt", "the load of remote calls is not simulated"),
     not_modelled("max_rpc_count", "the load of remote calls is not simulated"),
