@@ -67,7 +67,7 @@ impl Controller<'_> {
         let Some(mut preemption) = self.preempt.take() else { return Room::None };
         let user = self.scenario.workload.jobs[id.index()].user.0;
         let mut admitting = usable.clone();
-        if shape.exclusive_user || !self.node_jobs.none_refuses() {
+        if shape.exclusive_user || !self.node_jobs.none_refuses() || self.free.any_keeps_owner() {
             // Nodes that are other users' now are out, though their jobs could be struck (rec v-pre); but for whole nodes, which come
             // back in (node_scheduler.c of 22.05.8, `_bit_or_cond`).
             self.free.keep_admitting(&mut admitting, user, shape.exclusive_user);

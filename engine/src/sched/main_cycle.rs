@@ -231,9 +231,11 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
             continue;
         }
         if reservation.is_none() && scratch.blocked.contains(&record.partition) {
-            if !component {
-                stamp(controller, &mut scratch);
+            if component {
+                // It neither counts nor is noted: those behind are still come to.
+                continue;
             }
+            stamp(controller, &mut scratch);
             if scratch.blocked.len() == n_partitions {
                 // Every partition is blocked: the rest of the queue cannot start.
                 break;
@@ -430,9 +432,8 @@ fn consider(
         } else {
             Opening::Open { overlaps: false }
         };
-        // Others take all that its own reservation has (node_scheduler.c of 22.05.8, `_get_req_features`: "All reserved"; rec ax-arr).
-        let taken =
-            matches!(opening, Opening::Open { overlaps: true }) && controller.own_reservation_is_taken(id, reservation);
+        // Others take all that its own reservation has (node_scheduler.c of 22.05.8, `_build_node_list`: "All reserved"; rec ax-arr).
+        let taken = matches!(opening, Opening::Open { .. }) && controller.own_reservation_is_taken(id, reservation);
         if too_small && !taken && matches!(opening, Opening::Open { .. }) {
             // The reservation has too few nodes of the partition: it could never run (node_scheduler.c of 22.05.8, `_build_node_list`,
             // `_pick_best_nodes`; rec av-gpu).
@@ -452,7 +453,7 @@ fn consider(
         scratch.candidates.subtract(&controller.completing);
         // A job of a reservation looks at its nodes only, and at none before it begins (node_scheduler.c of 22.05.8, `_build_node_list`;
         // rec ax-site).
-        if reservation.is_none() || matches!(opening, Opening::Open { .. }) {
+        if reservation.is_none() || (matches!(opening, Opening::Open { .. }) && !taken) {
             let bound = controller.bound_nodes(reservation).cloned();
             controller.weigh_nodes(id, record.partition, shape, bound.as_ref());
         }

@@ -399,6 +399,11 @@ impl Free {
                 && (geometry.kept_cores[socket] == 0 || self.has_rows.get(shape.partition.index()) == Some(&true))
     }
 
+    /// Whether a node may refuse users though no job that runs does. O(words).
+    pub(crate) fn any_keeps_owner(&self) -> bool {
+        !self.keeps_owner.is_empty()
+    }
+
     /// Whether a user's job may join the node, as far as exclusive users go.
     #[inline]
     pub(crate) fn admits(&self, node: NodeId, user: u32, exclusive_user: bool) -> bool {

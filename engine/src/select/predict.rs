@@ -113,9 +113,12 @@ impl Selector {
     ) -> bool {
         (self.by_weight, self.in_plan) = (false, true);
         self.chosen_near = false;
-        let alike = shape
-            .alike
-            .filter(|_| jobs.none_refuses() && self.scratch.idle_last.is_empty() && self.most_leaves.is_none());
+        let alike = shape.alike.filter(|_| {
+            jobs.none_refuses()
+                && !free.any_keeps_owner()
+                && self.scratch.idle_last.is_empty()
+                && self.most_leaves.is_none()
+        });
         let mut ripe = std::mem::take(&mut self.ripe);
         ready.narrow_to(last, usable, &mut ripe);
         // A node that is ready offers what it will ever offer.

@@ -132,7 +132,7 @@ impl Controller<'_> {
         let others = alone + epilog + spread;
         // If its script dies with its node, the others are not heard of before the last (rec ax-share).
         let is_lost = matches!(how, RunEnded::Others { state: JobState::NodeFail, .. })
-            && first_node.is_some_and(|node| !self.up.contains(node));
+            && first_node.is_some_and(|node| self.is_down(node));
         if is_signalled && n_nodes > 1 && others < answer && !is_lost {
             self.events.push(self.now + others, Event::OtherNodesFree { job: id });
         }

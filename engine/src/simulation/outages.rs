@@ -6,8 +6,8 @@ use super::events::Event;
 use super::reservations::Change;
 use super::{Controller, SECOND, seconds};
 use crate::ablation::{Rule, is_off};
-use crate::calendar::OutageKind;
-use crate::ids::JobId;
+use crate::calendar::{Outage, OutageKind};
+use crate::ids::{JobId, NodeId};
 use crate::outcome::JobState;
 
 /// What is set to happen to the machine. Empty without reservations and outages.
@@ -111,6 +111,13 @@ impl Controller<'_> {
             self.waits_no_more_for(&outage.nodes);
         }
         self.touch();
+    }
+
+    /// Whether an outage that is on ends what runs on the node. O(outages).
+    pub(super) fn is_down(&self, node: NodeId) -> bool {
+        let now = seconds(self.now);
+        let is_on = |outage: &&Outage| outage.kind == OutageKind::Down && outage.start <= now && now <= outage.end;
+        self.scenario.calendar.outages.iter().filter(is_on).any(|outage| outage.nodes.contains(node))
     }
 
     /// Nodes register again, those that no other outage keeps. O(nodes).

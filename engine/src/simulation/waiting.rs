@@ -220,7 +220,13 @@ impl Controller<'_> {
         let part_of = |other: JobId| self.scenario.workload.jobs[other.index()].name.part;
         // Who has no task to correspond to waits for all that is named.
         let corresponds = |other: JobId| part_of(other) == job.name.part;
-        let any_corresponds = on.kind == DependencyKind::AfterCorr && jobs.iter().any(|&other| corresponds(other));
+        // Tasks of a common record have no number yet: that waits for all of the other array, and never fails (job_scheduler.c of 22.05.8,
+        // `test_job_dependency`; src).
+        let is_common = on.kind == DependencyKind::AfterCorr
+            && matches!(job.name.part, JobPart::Task(_))
+            && !self.has_own_record(id);
+        let any_corresponds =
+            on.kind == DependencyKind::AfterCorr && !is_common && jobs.iter().any(|&other| corresponds(other));
         let is_meant = |other: JobId| if any_corresponds { corresponds(other) } else { self.is_named(on, other) };
         // What ended MinJobAge before the job came had been purged: satisfied. 0 purges nothing.
         let min_age = i64::from(self.scenario.policy.min_job_age);
@@ -230,7 +236,10 @@ impl Controller<'_> {
         if meant.peek().is_none() {
             return Met::Yes;
         }
-        self.dependency_on(on.kind, meant)
+        match self.dependency_on(on.kind, meant) {
+            Met::Never if is_common => Met::NotYet,
+            met => met,
+        }
     }
 
     /// Whether a dependency on this job's id is one on the job itself: one task of an array may be named alone.
@@ -299,7 +308,8 @@ impl Controller<'_> {
             let mut records = tasks.iter().filter(|id| is_split(id)).count() + 1;
             let mut left = false;
             for &id in &tasks {
-                if self.has_own_record(id) {
+                // Those that wait no more have no dependency left to be split for.
+                if self.has_own_record(id) || !self.waiting.held.contains(&id) {
                     continue;
                 }
                 if records >= SPLIT_MOST {

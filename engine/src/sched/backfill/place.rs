@@ -91,7 +91,7 @@ fn find_place(
     backfill.base.intersect(&controller.up);
     backfill.base.subtract(&backfill.freed);
     // Nodes that other users hold for themselves now are out of every plan, whenever they come free.
-    let asks_who = shape.exclusive_user || !controller.node_jobs.none_refuses();
+    let asks_who = shape.exclusive_user || !controller.node_jobs.none_refuses() || controller.free.any_keeps_owner();
     let for_others = asks_who && controller.free.keep_admitting(&mut backfill.base, user, shape.exclusive_user);
     // A component waits for the latest plan among its siblings, and is started with them after the queue.
     let is_component = controller.hetjobs.is_some() && crate::sched::main_cycle::is_component(controller, id);
