@@ -110,6 +110,9 @@ impl RowReader<'_> {
                 let never = ending.cancelled_at.filter(|_| eligible <= asked);
                 is_let_go = never.is_none();
                 release = never.unwrap_or(eligible).max(eligible);
+                // That is after all else that it waited for.
+                (extra.begin, extra.dependencies) = (None, None);
+                extra.array_task_limit = extra.array_task_limit.filter(|_| is_let_go);
             }
         }
         // What a reservation holds back is simulated; lowering takes that back where the site does not have it.

@@ -219,7 +219,7 @@ fn eligible_is_the_release_time_only_where_nothing_better_is_known() {
     assert_eq!(release("sbatch -n 48 -a 1-9%2 j.sh", "1_3"), (0, None, None, Some(2)));
     assert_eq!(release("sbatch -n 48 --begin=doomsday j.sh", "1"), (600, None, None, None));
     assert_eq!(release("sbatch -n 48 -d expand:4 j.sh", "1"), (600, None, None, None));
-    assert_eq!(release("sbatch -n 48 -H --begin=now+60 j.sh", "1"), (600, Some(SUBMIT + 60), None, None));
+    assert_eq!(release("sbatch -n 48 -H --begin=now+60 j.sh", "1"), (600, None, None, None));
 }
 
 /// Recorded (ax-tier): nobody let it go.
