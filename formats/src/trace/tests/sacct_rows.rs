@@ -225,31 +225,22 @@ fn eligible_is_the_release_time_only_where_nothing_better_is_known() {
 /// Recorded (ax-tier): nobody let it go.
 #[test]
 fn who_was_submitted_held_and_left_the_queue_was_never_eligible() {
-    let of = |line: &str| {
-        let cells = [
-            ("State", "CANCELLED by 0"),
-            ("ElapsedRaw", "0"),
-            ("Start", "None"),
-            ("NodeList", "None assigned"),
-            ("SubmitLine", line),
-        ];
-        let job = trace(&with(&cells)).jobs[0].clone();
-        (job.release == job.cancelled_at.unwrap(), job.release - SUBMIT)
-    };
-    let let_go = |eligible: &str| {
+    let of = |line: &str, eligible: &str| {
         let cells = [
             ("State", "CANCELLED by 0"),
             ("ElapsedRaw", "0"),
             ("Start", "None"),
             ("NodeList", "None assigned"),
             ("Eligible", eligible),
-            ("SubmitLine", "sbatch -n 48 -H j.sh"),
+            ("SubmitLine", line),
         ];
-        trace(&with(&cells)).jobs[0].release - SUBMIT
+        let job = trace(&with(&cells)).jobs[0].clone();
+        (job.release == job.cancelled_at.unwrap(), job.release - SUBMIT)
     };
-    assert_eq!(let_go("2024-01-01T00:08:10"), 10);
-    assert!(of("sbatch -n 48 --hold j.sh").0);
-    assert_eq!(of("sbatch -n 48 j.sh"), (false, 0));
+    let (at_once, later) = ("2024-01-01T00:08:00", "2024-01-01T00:08:10");
+    assert_eq!(of("sbatch -n 48 -H j.sh", later), (false, 10));
+    assert!(of("sbatch -n 48 --hold j.sh", at_once).0);
+    assert_eq!(of("sbatch -n 48 j.sh", at_once), (false, 0));
 }
 
 /// Recorded (h-core): an array is stamped when a scheduler first comes to it, and was in the queue before.
