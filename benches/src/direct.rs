@@ -43,8 +43,8 @@ pub(crate) fn scenario(site: &Site, seed: u64) -> anyhow::Result<(Scenario, Stri
     for (index, job) in site.submissions(seed).enumerate() {
         hash.update(format!("{job:?}"));
         let kind = &site.populations[usize::from(job.population)].kinds[usize::from(job.kind)];
-        if job.constraint > 0 || kind.gres.is_some() {
-            bail!("constraints and GRES need the text path");
+        if job.constraint > 0 || kind.gres.is_some() || !kind.options.is_empty() {
+            bail!("constraints, GRES and other options need the text path");
         }
         let partition = lowered.cluster.partition_named(kind.partition).context("the partition is not there")?;
         let asked = request(&job, kind.node_cpus, Request::serial(partition));

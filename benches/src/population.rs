@@ -59,11 +59,18 @@ pub(crate) struct Kind {
     pub(crate) constraints: &'static [(u64, &'static str)],
     /// `--gres`.
     pub(crate) gres: Option<&'static str>,
-    /// What else stands on its submit line.
+    /// What else stands on its submit line; `@` is the job submitted before, `--array=1-n` makes it an array of so many tasks.
     pub(crate) options: &'static str,
 }
 
 impl Kind {
+    /// Tasks of its array; 1 for a job by itself.
+    pub(crate) fn tasks(&self) -> u64 {
+        let range = self.options.split_once("--array=1-").map_or("", |(_, behind)| behind);
+        let digits = range.bytes().take_while(u8::is_ascii_digit).count();
+        range[..digits].parse().unwrap_or(1)
+    }
+
     /// Work units that a job of this size keeps busy.
     fn work(&self, size: u32) -> u128 {
         if self.unit_work == 0 { 1 } else { u128::from(size) * u128::from(self.unit_work) }

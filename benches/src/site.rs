@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use crate::population::{Ending, Merged, Population, Submission};
+use crate::population::{Ending, Kind, Merged, Population, Submission};
 
 /// When every generated trace begins: Monday 2024-01-01 00:00 UTC [Unix s].
 pub(crate) const BEGIN: u64 = 1_704_067_200;
@@ -17,6 +17,8 @@ pub(crate) struct Site {
     pub(crate) topology_conf: Option<String>,
     /// How many accounts; each user belongs to one.
     pub(crate) accounts: u64,
+    /// What else the dump says of each account (`:GrpJobs=4`).
+    pub(crate) limits: &'static str,
     /// Who submits.
     pub(crate) populations: Vec<Population>,
 }
@@ -56,8 +58,11 @@ impl Site {
              User - 'root':DefaultAccount='root':AdminLevel='Administrator':Fairshare=1\n",
         );
         for account in 0..self.accounts {
-            let _ =
-                writeln!(text, "Account - 'a{account}':Description='a{account}':Organization='bench':Fairshare=100");
+            let limits = self.limits;
+            let _ = writeln!(
+                text,
+                "Account - 'a{account}':Description='a{account}':Organization='bench':Fairshare=100{limits}"
+            );
         }
         for account in 0..self.accounts {
             let _ = writeln!(text, "Parent - 'a{account}'");
@@ -73,14 +78,28 @@ impl Site {
         writeln!(to, "{COLUMNS}")?;
         let mut clock = Clock::default();
         for (index, submission) in self.submissions(seed).enumerate() {
-            self.write_row(index as u64 + 1, &submission, &mut clock, to)?;
+            let (id, kind) = (index as u64 + 1, self.kind(&submission));
+            for task in 1..=kind.tasks() {
+                self.write_row((id, (kind.tasks() > 1).then_some(task)), &submission, &mut clock, to)?;
+            }
         }
         Ok(())
     }
 
-    fn write_row(&self, id: u64, job: &Submission, clock: &mut Clock, to: &mut impl Write) -> io::Result<()> {
-        let population = &self.populations[usize::from(job.population)];
-        let kind = &population.kinds[usize::from(job.kind)];
+    fn kind(&self, job: &Submission) -> &Kind {
+        &self.populations[usize::from(job.population)].kinds[usize::from(job.kind)]
+    }
+
+    /// The row of a job, or of one task of it.
+    fn write_row(
+        &self,
+        (id, task): (u64, Option<u64>),
+        job: &Submission,
+        clock: &mut Clock,
+        to: &mut impl Write,
+    ) -> io::Result<()> {
+        let kind = self.kind(job);
+        let name = task.map_or(id.to_string(), |task| format!("{id}_{task}"));
         let constraint = usize::from(job.constraint).checked_sub(1).map_or("", |index| kind.constraints[index].1);
         // A started job's row names the one it started in.
         let partition = kind.partition.split(',').next().unwrap_or_default();
@@ -102,7 +121,7 @@ impl Site {
         let alloc = if cancelled.is_some() { "" } else { &tres };
         write!(
             to,
-            "{id}|{id}|job|u{user}|a{account}|{partition}|normal|{submit}|{submit}|{start}|{end}|{}|{state}|{}|{nodes}|{nodes}|{cpus}|\
+            "{name}|{id}|job|u{user}|a{account}|{partition}|normal|{submit}|{submit}|{start}|{end}|{}|{state}|{}|{nodes}|{nodes}|{cpus}|\
              {cpus}|{memory}M|{tres}|{alloc}|None assigned|{constraint}||00:00:00|sbatch -p {} -t {}",
             job.run, job.minutes, kind.partition, job.minutes
         )?;
@@ -120,7 +139,7 @@ impl Site {
             write!(to, " -C {constraint}")?;
         }
         if !kind.options.is_empty() {
-            write!(to, " {}", kind.options)?;
+            write!(to, " {}", kind.options.replace('@', &id.saturating_sub(1).max(1).to_string()))?;
         }
         writeln!(to, " job.sh")
     }

@@ -65,6 +65,8 @@ pub struct Node {
     pub memory_mb: u64,
     /// `MemSpecLimit` [MB]: no job's, but counted where priorities weigh memory.
     pub kept_memory_mb: u64,
+    /// `TmpDisk` [MB]; `None` where slurm.conf does not say: then there is enough for all.
+    pub tmp_disk_mb: Option<u64>,
     /// `Weight`: lighter nodes are filled first.
     pub weight: u32,
     /// Features, ascending ids.

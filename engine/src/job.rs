@@ -138,6 +138,8 @@ pub struct Request {
     pub ntasks_per_socket: Option<u32>,
     /// `--ntasks-per-core`.
     pub ntasks_per_core: Option<u32>,
+    /// `--ntasks-per-gpu`; the tasks and GPUs that follow from it are counted already.
+    pub ntasks_per_gpu: Option<u32>,
     /// `--threads-per-core`, `--hint=nomultithread` (1).
     pub threads_per_core: Option<u32>,
     /// `--cores-per-socket`.
@@ -152,6 +154,10 @@ pub struct Request {
     pub features: FeatureExpr,
     /// GRES.
     pub gres: Vec<GresRequest>,
+    /// `--gres-flags=enforce-binding`: GRES only where cores near them are free.
+    pub enforces_binding: bool,
+    /// `--tmp` [MB]: local disk of each node.
+    pub tmp_disk_mb: u64,
     /// `--exclusive`, `--oversubscribe`.
     pub sharing: Sharing,
     /// `--nodelist`.
@@ -198,6 +204,7 @@ impl Request {
             ntasks_per_node: None,
             ntasks_per_socket: None,
             ntasks_per_core: None,
+            ntasks_per_gpu: None,
             threads_per_core: None,
             cores_per_socket: None,
             sockets_per_node: None,
@@ -205,6 +212,8 @@ impl Request {
             memory: Memory::Default,
             features: FeatureExpr::Any,
             gres: Vec::new(),
+            enforces_binding: false,
+            tmp_disk_mb: 0,
             sharing: Sharing::Default,
             required_nodes: Vec::new(),
             excluded_nodes: Vec::new(),
@@ -314,6 +323,8 @@ pub struct JobExtra {
     pub earlier_runs: Vec<EarlierRun>,
     /// `--requeue`, `--no-requeue`; `Some(false)` for salloc and srun, which never come back.
     pub requeue: Option<bool>,
+    /// `--kill-on-invalid-dep`; without, [`crate::policy::Policy::kill_invalid_depend`] holds.
+    pub kill_on_invalid_dep: Option<bool>,
     /// `--prefer`.
     pub prefer: Option<FeatureExpr>,
     /// How it stood when the simulated part of the trace begins, if it was submitted before.

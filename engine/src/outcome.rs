@@ -69,6 +69,8 @@ impl StartedBy {
 pub enum PendingReason {
     /// No partition of the job has the nodes it asks for, were they all idle: sbatch refuses it.
     BadConstraints,
+    /// slurmctld can give nodes, but no cores on them: it holds the job.
+    JobHeldAdmin,
     /// All partitions of the job are down or inactive.
     PartitionDown,
     /// A time, a number of nodes, an account or a QOS that no partition of the job allows.
@@ -96,6 +98,10 @@ impl PendingReason {
     pub const fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::BadConstraints => ("BadConstraints", "no partition of theirs has the nodes they ask for"),
+            Self::JobHeldAdmin => (
+                "JobHeldAdmin",
+                "their nodes give more CPUs than --ntasks-per-socket lets tasks have: slurmctld holds them",
+            ),
             Self::PartitionDown => ("PartitionDown", "their partitions are down or inactive"),
             Self::PartitionLimit => {
                 ("PartitionLimit", "their partitions do not allow the time, number of nodes, account or QOS")

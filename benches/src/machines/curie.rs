@@ -61,5 +61,11 @@ pub(crate) fn curie() -> Site {
         swing: 1000,
         cancelled: 30,
     };
-    Site { slurm_conf: SLURM_CONF.to_owned(), topology_conf: None, accounts: 110, populations: vec![population] }
+    Site {
+        slurm_conf: SLURM_CONF.to_owned(),
+        topology_conf: None,
+        accounts: 110,
+        limits: "",
+        populations: vec![population],
+    }
 }

@@ -64,5 +64,11 @@ pub(crate) fn edison() -> Site {
         swing: 200,
         cancelled: 30,
     };
-    Site { slurm_conf: SLURM_CONF.to_owned(), topology_conf: None, accounts: 120, populations: vec![population] }
+    Site {
+        slurm_conf: SLURM_CONF.to_owned(),
+        topology_conf: None,
+        accounts: 120,
+        limits: "",
+        populations: vec![population],
+    }
 }

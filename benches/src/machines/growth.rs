@@ -63,5 +63,5 @@ pub(crate) fn growth(size: Growth) -> Site {
         swing: 0,
         cancelled: 0,
     };
-    Site { slurm_conf, topology_conf: None, accounts: 50, populations: vec![population] }
+    Site { slurm_conf, topology_conf: None, accounts: 50, limits: "", populations: vec![population] }
 }

@@ -60,5 +60,11 @@ pub(crate) fn huge(jobs: u64) -> Site {
         swing: 300,
         cancelled: 30,
     };
-    Site { slurm_conf: SLURM_CONF.to_owned(), topology_conf: None, accounts: 500, populations: vec![population] }
+    Site {
+        slurm_conf: SLURM_CONF.to_owned(),
+        topology_conf: None,
+        accounts: 500,
+        limits: "",
+        populations: vec![population],
+    }
 }

@@ -53,6 +53,30 @@ pub(crate) fn random(seed: u64) -> Site {
     let large_sharing = one(&["NO", "NO", "EXCLUSIVE"]);
     let topology = one(&["", "", "TopologyPlugin=topology/tree\n"]);
     let plugin = one(&["cons_tres", "cons_tres", "cons_res"]);
+    // Jobs that wait for others, for a time, for a licence, or with others of their array.
+    let queued = one(&[
+        "",
+        "--array=1-4",
+        "--array=1-6%2",
+        "--dependency=afterany:@",
+        "--dependency=singleton",
+        "--begin=now+900",
+        "-L x:1",
+    ]);
+    let limits = one(&[
+        "",
+        "",
+        ":GrpTRES=cpu=40",
+        ":GrpTRES=node=3",
+        ":GrpJobs=6",
+        ":MaxJobs=2",
+        ":MaxTRESPerJob=cpu=16",
+        ":GrpTRESRunMins=cpu=9000",
+        ":GrpTRESMins=cpu=60000",
+    ]);
+    let preempts = one(&["", "", "", "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"]);
+    let completes = one(&["", "", "CompleteWait=32\n"]);
+    let of_large = one(&["", "", " LLN=YES", " MaxNodes=2", " MaxCPUsPerNode=6", " ExclusiveUser=YES", " MinNodes=2"]);
     let gres = if gpus.is_empty() { "" } else { " Gres=gpu:2" };
     let slurm_conf = format!(
         "ClusterName=bench\nSchedulerType=sched/backfill\n\
@@ -60,11 +84,11 @@ pub(crate) fn random(seed: u64) -> Site {
          SelectType=select/{plugin}\nSelectTypeParameters={unit}\nAccountingStorageType=accounting_storage/slurmdbd\n\
          AccountingStorageEnforce=associations,limits\nPriorityType=priority/multifactor\nPriorityDecayHalfLife=0-2\n{tree}\
          PriorityFavorSmall={small}\nPriorityMaxAge=0-4\nPriorityWeightAge=10000\nPriorityWeightFairshare=20000\nPriorityWeightJobSize=5000\n\
-         PriorityWeightPartition=3000\nDefMemPerCPU=1000\n{topology}{gpus}\
+         PriorityWeightPartition=3000\nDefMemPerCPU=1000\nLicenses=x:3\n{topology}{gpus}{preempts}{completes}\
          NodeName=a[1-{plain}] Sockets=2 CoresPerSocket=4 ThreadsPerCore={threads} RealMemory=16000 Feature=a Weight=1 State=UNKNOWN\n\
          NodeName=b[1-{large}] Sockets=2 CoresPerSocket=8 ThreadsPerCore=1 RealMemory=64000 Feature=b Weight=2{gres} State=UNKNOWN\n\
          PartitionName=all Nodes=ALL Default=YES MaxTime=12:00:00 OverSubscribe={sharing} State=UP\n\
-         PartitionName=large Nodes=b[1-{large}] MaxTime=12:00:00 PriorityTier={tier} PriorityJobFactor=10 OverSubscribe={large_sharing} State=UP\n"
+         PartitionName=large Nodes=b[1-{large}] MaxTime=12:00:00 PriorityTier={tier} PriorityJobFactor=10 OverSubscribe={large_sharing}{of_large} State=UP\n"
     );
     let half = plain / 2;
     let topology_conf = (!topology.is_empty()).then(|| {
@@ -100,6 +124,7 @@ pub(crate) fn random(seed: u64) -> Site {
         Kind { weight: 60, options: like_tasks, ..tasks.clone() },
         Kind { weight: 60, options: like_nodes, ..nodes.clone() },
         Kind { weight: 40, options: like_large, ..large_tasks.clone() },
+        Kind { weight: 60, options: queued, ..tasks.clone() },
     ];
     let with_gpus = Kind {
         weight: if gpus.is_empty() { 0 } else { 80 },
@@ -121,5 +146,5 @@ pub(crate) fn random(seed: u64) -> Site {
         swing: 300,
         cancelled: 50,
     };
-    Site { slurm_conf, topology_conf, accounts: 4, populations: vec![population] }
+    Site { slurm_conf, topology_conf, accounts: 4, limits, populations: vec![population] }
 }

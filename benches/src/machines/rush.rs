@@ -140,5 +140,11 @@ pub(crate) fn rush() -> Site {
         swing: 400,
         cancelled: 30,
     };
-    Site { slurm_conf: SLURM_CONF.to_owned(), topology_conf: None, accounts: 83, populations: vec![population] }
+    Site {
+        slurm_conf: SLURM_CONF.to_owned(),
+        topology_conf: None,
+        accounts: 83,
+        limits: "",
+        populations: vec![population],
+    }
 }

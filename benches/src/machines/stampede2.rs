@@ -35,7 +35,7 @@ const JOBS_PER_NODE: u64 = 80;
 /// 5,936 nodes, 474,880 jobs.
 pub(crate) fn stampede2() -> Site {
     let populations = vec![part("normal", 4200, 68, false), part("skx", 1736, 48, true)];
-    Site { slurm_conf: SLURM_CONF.to_owned(), topology_conf: None, accounts: 250, populations }
+    Site { slurm_conf: SLURM_CONF.to_owned(), topology_conf: None, accounts: 250, limits: "", populations }
 }
 
 /// Jobs of one kind of node; work is counted in nodes.

@@ -165,6 +165,7 @@ fn machine() -> Cluster {
         cpus: 12,
         spec_cores: Vec::new(),
         kept_memory_mb: 0,
+        tmp_disk_mb: None,
         memory_mb: 1000,
         weight: 1,
         features: Vec::new(),

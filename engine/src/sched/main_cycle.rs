@@ -15,6 +15,7 @@ use crate::ablation::{Rule, is_off};
 use crate::cluster::Partition;
 use crate::ids::{JobId, PartitionId};
 use crate::node_set::NodeSet;
+use crate::outcome::PendingReason;
 use crate::outcome::StartedBy;
 use crate::preempt::make_room::Room;
 use crate::simulation::reservations::{Candidate, Opening};
@@ -207,6 +208,10 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         if record.kind.out || controller.made_room_in_cycle(record.job) {
             continue;
         }
+        let reservation = controller.reservation_of(record.job);
+        if reservation.is_some_and(|own| reservation_lacks_nodes(controller, record, own)) {
+            continue;
+        }
         let array = array_of(controller, record);
         if array.is_some_and(|array| !scratch.rejected_arrays.insert(array)) {
             continue;
@@ -225,7 +230,6 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
                 break;
             }
         }
-        let reservation = controller.reservation_of(record.job);
         if !component && reservation.is_some_and(|reservation| scratch.failed_reservations.contains(&reservation)) {
             stamp(controller, &mut scratch);
             continue;
@@ -386,8 +390,7 @@ fn consider(
     let too_small = controller
         .bound_nodes(reservation)
         .is_some_and(|nodes| nodes.intersection_len(&partition.nodes) < shape.min_nodes as usize);
-    let several = controller.partitions(id).len() > 1;
-    let tried = if (too_small && several) || (prefers && !shape.feasible) {
+    let tried = if prefers && !shape.feasible {
         Tried::Passes
     } else if scratch.available.intersection_len(&partition.nodes) < shape.min_nodes as usize {
         stamp(controller, scratch);
@@ -407,6 +410,10 @@ fn consider(
     } else if shape.over_limit {
         // Nodes are not looked at, nor weighed.
         limited(controller, scratch, record, reservation, (&shape.required, shape.min_nodes))
+    } else if shape.unlayable {
+        looked_at = true;
+        controller.hold_for_good(id, PendingReason::JobHeldAdmin);
+        fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes))
     } else if !shape.feasible && !prefers {
         // It can never run here; one of several partitions is passed over (rec h-share).
         // Nodes that have what it asks for are looked at before that is found (rec m-pre/a2).
@@ -414,7 +421,7 @@ fn consider(
         // While a reservation takes nodes from it, it waits for the reservation (node_scheduler.c of 22.05.8, `_pick_best_nodes`; rec s-core).
         if controller.partitions(id).len() == 1 && !controller.any_reservation_takes(id, record.partition, reservation)
         {
-            controller.hold_for_good(id);
+            controller.hold_for_good(id, PendingReason::BadConstraints);
         }
         keep_named(scratch, (&shape.required, shape.min_nodes));
         Tried::Passes
@@ -438,7 +445,7 @@ fn consider(
             // The reservation has too few nodes of the partition: it could never run (node_scheduler.c of 22.05.8, `_build_node_list`,
             // `_pick_best_nodes`; rec av-gpu).
             if matches!(opening, Opening::Open { overlaps: false }) {
-                controller.hold_for_good(id);
+                controller.hold_for_good(id, PendingReason::BadConstraints);
             }
             if prefers {
                 controller.put_preferred(id, shapes);
@@ -461,6 +468,10 @@ fn consider(
         let is_open = matches!(opening, Opening::Open { .. }) && !taken;
         let asked = controller.asked_in_test(id, shape);
         let fits = is_open && controller.fits_in_reservation(reservation, asked, user, &scratch.candidates);
+        if is_open && reservation.is_some() {
+            let chosen = controller.selector.chosen.len() as u32;
+            controller.counted_nodes(id, if fits { chosen } else { shape.alone.nodes });
+        }
         if is_open && !fits && controller.linear_sizes_vary() && shape.size_varies {
             // Its test whether the job could ever run counts, too: on the nodes left to the cycle where enough of those are idle, else
             // on all (node_scheduler.c of 22.05.8, `_pick_best_nodes`; rec ar-lin).
@@ -473,8 +484,8 @@ fn consider(
             controller.size_becomes(id, charged);
         }
         if is_open && !fits && (shape.size_varies || shape.size_grows) {
-            // Tasks are laid out, and their CPUs counted, before the memory of all CPUs is asked for.
-            controller.size_becomes(id, controller.selector.short_of_memory);
+            // Tasks are laid out, and their CPUs counted, before the memory of all CPUs is asked for; so are those of parts.
+            controller.size_becomes(id, controller.selector.charged_in_vain);
         }
         let mut room = Room::None;
         if is_open && !fits && controller.preempt.is_some() {
@@ -516,9 +527,25 @@ fn consider(
         controller.put_shapes_of(id, shapes);
     }
     if looked_at {
+        let was_whole = controller.has_become_whole(id);
         controller.tested_in(id, record.partition);
+        if !was_whole && controller.has_become_whole(id) && controller.live.is_pending(id) {
+            controller.await_first_test(id);
+        }
     }
     tried
+}
+
+/// Whether its reservation has fewer nodes of the partition than a test has given the job, in another partition or, where it is a FLEX
+/// one, outside: it is passed over uncounted (job_scheduler.c of 22.05.8, `_job_runnable_test3`; rec ay-site, h-share; not tested: ay-cpu).
+fn reservation_lacks_nodes(controller: &Controller<'_>, record: Record, own: usize) -> bool {
+    let own = controller.reservation(own);
+    let elsewhere = own.flags.flex || controller.partitions(record.job).len() > 1;
+    if own.nodes.is_empty() || !elsewhere {
+        return false;
+    }
+    let nodes = &controller.scenario.cluster.partitions[record.partition.index()].nodes;
+    own.nodes.intersection_len(nodes) < controller.nodes_counted(record.job) as usize
 }
 
 /// A component of a heterogeneous job: the main scheduler never starts it, but it blocks its partition.

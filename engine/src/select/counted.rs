@@ -54,6 +54,9 @@ impl Selector {
             if !self.choose_from_offers(&part) {
                 return None;
             }
+            if !self.in_plan && shape.size_varies {
+                self.part_found = Some(Box::new((part.clone(), self.chosen.clone())));
+            }
             found.extend_from_slice(&self.chosen);
         }
         let n_found = found.len() as u32;

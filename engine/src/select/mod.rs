@@ -123,8 +123,11 @@ pub(crate) struct Selector {
     ripe: NodeSet,
     /// Nodes of the last successful [`Selector::fits`], in node order.
     pub(crate) chosen: Vec<Offer>,
-    /// CPUs that the last [`Selector::fits`] would have charged, where it failed for want of their memory alone.
-    pub(crate) short_of_memory: Option<u32>,
+    /// CPUs that a test within the last [`Selector::fits`] would have charged, though all in all it failed: for want of their memory alone,
+    /// or on the nodes of the last part of a constraint that counts nodes.
+    pub(crate) charged_in_vain: Option<u32>,
+    /// The last such part, and its nodes.
+    part_found: Option<Box<(Shape, Vec<Offer>)>>,
 }
 
 impl Selector {
@@ -174,7 +177,8 @@ impl Selector {
             blocks: overlap::Blocks::default(),
             ripe: NodeSet::empty(cluster.nodes.len()),
             chosen: Vec::new(),
-            short_of_memory: None,
+            charged_in_vain: None,
+            part_found: None,
         }
     }
 
@@ -185,7 +189,15 @@ impl Selector {
         let found = self.finds(free, shape, user, candidates, by_weight);
         let fits = found && self.has_memory(free, shape);
         if found && !fits {
-            self.short_of_memory = self.charged_cpus(free, shape);
+            self.charged_in_vain = self.charged_cpus(free, shape);
+            self.chosen.clear();
+        }
+        // Each part is a test of its own, whose CPUs the job keeps if the next ones fail (node_scheduler.c of 22.05.8, `_get_req_features`;
+        // rec au-tier).
+        if let Some(part) = self.part_found.take().filter(|_| !found) {
+            let (part, chosen) = *part;
+            self.chosen = chosen;
+            self.charged_in_vain = self.charged_cpus(free, &part);
             self.chosen.clear();
         }
         fits
@@ -218,7 +230,8 @@ impl Selector {
     fn finds(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet, by_weight: bool) -> bool {
         self.by_weight = by_weight;
         self.in_plan = false;
-        self.short_of_memory = None;
+        self.charged_in_vain = None;
+        self.part_found = None;
         if shape.counted.is_empty()
             && !self.favours(shape)
             && !free.shared.any()

@@ -143,6 +143,8 @@ pub(crate) struct Shape {
     pub(crate) counted: Vec<(NodeSet, u32)>,
     /// `--spread-job` takes as many nodes as it may; a part of a constraint that counts does not.
     pub(crate) as_many: bool,
+    /// Each node gives more CPUs than the tasks of its sockets may have: slurmctld cannot lay it out, and holds it.
+    pub(crate) unlayable: bool,
     /// Whether an empty machine could run it; filled in by the controller.
     pub(crate) feasible: bool,
     /// What an empty machine would give it, where it is feasible; filled in by the controller.

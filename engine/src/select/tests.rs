@@ -25,6 +25,7 @@ pub(super) fn cluster(cores: &[u32]) -> Cluster {
             cpus: cores.max(1),
             spec_cores: Vec::new(),
             kept_memory_mb: 0,
+            tmp_disk_mb: None,
             memory_mb: 1000,
             weight: 1,
             features: Vec::new(),

@@ -122,6 +122,11 @@ impl Controller<'_> {
         shapes
     }
 
+    /// The shape of a job of whole nodes in one of its partitions, if it has been made and is not taken out. O(log requests).
+    pub(super) fn known_whole_shape(&self, id: JobId, place: usize) -> Option<&Shape> {
+        self.becomes_whole.shapes.get(&self.job(id).request)?.get(place)
+    }
+
     fn take_whole_shapes(&mut self, request: RequestId) -> Box<[Shape]> {
         if let Some(shapes) = self.becomes_whole.shapes.remove(&request) {
             return shapes;

@@ -109,6 +109,7 @@ impl Controller<'_> {
         self.selector.most_leaves = None;
         if let Some((partition, shape)) = tested {
             if !self.awaits_reservation(id) {
+                self.counted_nodes(id, shape.alone.nodes);
                 let bound = self.bound_nodes(self.reservation_of(id)).cloned();
                 self.weigh_nodes(id, partition, shape, bound.as_ref());
             }
@@ -185,14 +186,14 @@ impl Controller<'_> {
         }
     }
 
-    /// The main scheduler finds that a job of one partition could never run: it is held, and with a task all that wait in the common
+    /// The main scheduler finds that a job of one partition could never run, or cannot be laid out: it is held, and with a task all that wait in the common
     /// record of its array (rec as-pre). O(tasks of the array).
-    pub(crate) fn hold_for_good(&mut self, id: JobId) {
+    pub(crate) fn hold_for_good(&mut self, id: JobId, reason: PendingReason) {
         let mut held = Some(id);
         while let Some(id) = held {
             let is_task = self.common_record(id).is_some();
             self.leaves_queue(id);
-            self.give_up(id, PendingReason::BadConstraints);
+            self.give_up(id, reason);
             held = self.first_in_common_record(id).filter(|_| is_task);
         }
         self.touch();
@@ -266,14 +267,17 @@ impl Controller<'_> {
     }
 
     /// A job that will count as more than it asks for waits for its first test. O(partitions).
-    fn await_first_test(&mut self, id: JobId) {
-        let request = self.job(id).request;
-        let grows = || (0..).map_while(|place| self.known_shape(request, place)).any(|shape| shape.size_grows);
-        if self.sizes_vary
-            && !self.timers.backfill_off
-            && self.charged_cpus(id).is_none()
-            && (grows() || self.is_planned_in_parts(id))
-        {
+    pub(crate) fn await_first_test(&mut self, id: JobId) {
+        if !self.sizes_vary || self.timers.backfill_off || self.charged_cpus(id).is_some() {
+            return;
+        }
+        if self.has_become_whole(id) {
+            // What it is since counts, which no plan may have asked for yet (rec aw-topo).
+            let shapes = self.take_shapes_of(id);
+            self.put_shapes_of(id, shapes);
+        }
+        let grows = || (0..).map_while(|place| self.known_shape(id, place)).any(|shape| shape.size_grows);
+        if grows() || self.is_planned_in_parts(id) {
             self.untested.insert(id);
         }
     }

@@ -35,6 +35,8 @@ pub(crate) struct Reservations {
     named: Vec<Option<usize>>,
     /// Jobs that may run anywhere because theirs has ended.
     freed: BTreeSet<JobId>,
+    /// How many nodes the last test at submission or of the main scheduler has given jobs of reservations, by their ids.
+    counted: BTreeMap<u64, u32>,
     /// Whether there are MAGNETIC ones.
     pub(super) draw: bool,
     /// Jobs that run, or are being tried, in a MAGNETIC one.
@@ -122,7 +124,7 @@ impl Reservations {
 }
 
 impl Controller<'_> {
-    fn reservation(&self, index: usize) -> &Reservation {
+    pub(crate) fn reservation(&self, index: usize) -> &Reservation {
         &self.scenario.calendar.reservations[index]
     }
 
@@ -306,6 +308,19 @@ impl Controller<'_> {
     pub(crate) fn bound_nodes(&self, own: Option<usize>) -> Option<&NodeSet> {
         let own = own.map(|index| self.reservation(index));
         own.filter(|own| !own.flags.flex && !own.nodes.is_empty()).map(|own| &own.nodes)
+    }
+
+    /// A test has found so many nodes for a job of a reservation, or for its array. O(log jobs).
+    pub(crate) fn counted_nodes(&mut self, id: JobId, nodes: u32) {
+        if self.reservation_of(id).is_some() {
+            let name = self.job(id).name.id;
+            self.reservations.counted.insert(name, nodes);
+        }
+    }
+
+    /// How many the last one has; 0 without (`node_cnt_wag`). O(log jobs).
+    pub(crate) fn nodes_counted(&self, id: JobId) -> u32 {
+        self.reservations.counted.get(&self.job(id).name.id).copied().unwrap_or(0)
     }
 
     /// Whether the request fits now on `nodes`; for a job of a FLEX reservation on that one's nodes, if it can.

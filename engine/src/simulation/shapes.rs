@@ -1,8 +1,8 @@
 //! What requests are to node selection: a shape for each of their partitions, made once and taken out while it is used.
 
 use crate::cluster::{MemoryDefault, OverSubscribe, Partition};
-use crate::ids::RequestId;
-use crate::job::{Request, Sharing};
+use crate::ids::{JobId, RequestId};
+use crate::job::{FeatureExpr, Request, Sharing};
 use crate::policy::ConsumableUnit;
 use crate::scenario::Scenario;
 use crate::select::shape::Shape;
@@ -54,6 +54,7 @@ impl Controller<'_> {
                         !alike
                             || shape.unit == ConsumableUnit::Socket
                             || shape.overcommitted.is_some()
+                            || (!shape.counted.is_empty() && !select.linear)
                             || self.selector.charges_by_node(shape)
                     }
                 };
@@ -66,8 +67,16 @@ impl Controller<'_> {
     }
 
     /// The shape of a request in one of its partitions, if it has been made and is not taken out. O(1).
-    pub(crate) fn known_shape(&self, request: RequestId, place: usize) -> Option<&Shape> {
+    pub(crate) fn known_shape_of_request(&self, request: RequestId, place: usize) -> Option<&Shape> {
         self.shapes[request.index()].as_ref()?.get(place)
+    }
+
+    /// The same of a job, which may have become one of whole nodes. O(log jobs).
+    pub(crate) fn known_shape(&self, id: JobId, place: usize) -> Option<&Shape> {
+        match self.has_become_whole(id) {
+            true => self.known_whole_shape(id, place),
+            false => self.known_shape_of_request(self.job(id).request, place),
+        }
     }
 
     /// Takes the shape out of the cache so that the state can be changed while it is read; give it back with
@@ -102,6 +111,8 @@ pub(super) fn sizes_vary(scenario: &Scenario, limited: bool) -> bool {
         && (per_cpu(select.max_memory)
             || cluster.partitions.iter().any(|partition| per_cpu(partition.max_memory))
             || scenario.workload.requests.iter().any(|request| request.min_cpus_per_node.is_some()));
-    let of_parts = of_sockets || of_threads || of_gpus || of_least;
+    let of_counted =
+        !select.linear && scenario.workload.requests.iter().any(|it| matches!(it.features, FeatureExpr::Counted(_)));
+    let of_parts = of_sockets || of_threads || of_gpus || of_least || of_counted;
     (scenario.policy.priority.counts_sizes() || limited) && (of_whole_nodes || of_parts)
 }

@@ -27,6 +27,8 @@ pub(crate) struct Waiting {
     running_tasks: BTreeMap<u64, u32>,
     /// Whether there are such arrays.
     any_limited_array: bool,
+    /// Some jobs are cancelled, if nobody else, once their dependency cannot be fulfilled.
+    any_killed_on_invalid_dep: bool,
     /// Tasks whose array waits for another's (`aftercorr`), by their array's id, until all of its tasks have records of their own.
     corresponding: BTreeMap<u64, Vec<JobId>>,
     /// Jobs whose age no queue build has come to know, and since when it counts [s].
@@ -49,7 +51,9 @@ impl Waiting {
     /// Indexes the jobs that dependencies name. O(jobs).
     pub(crate) fn new(workload: &Workload) -> Self {
         let any_limited_array = workload.jobs.iter().any(|job| limited_array(job).is_some());
-        let mut waiting = Self { any_limited_array, ..Self::default() };
+        let kills = |job: &Job| job.extra.as_ref().is_some_and(|extra| extra.kill_on_invalid_dep == Some(true));
+        let any_killed_on_invalid_dep = workload.jobs.iter().any(kills);
+        let mut waiting = Self { any_limited_array, any_killed_on_invalid_dep, ..Self::default() };
         let extras = workload.jobs.iter().filter_map(|job| job.extra.as_ref());
         for on in extras.filter_map(|extra| extra.dependencies.as_ref()).flat_map(|deps| &deps.on) {
             waiting.targets.entry(on.id).or_default();
@@ -282,7 +286,7 @@ impl Controller<'_> {
             return;
         }
         self.split_corresponding();
-        if self.scenario.policy.kill_invalid_depend {
+        if self.scenario.policy.kill_invalid_depend || self.waiting.any_killed_on_invalid_dep {
             self.cancel_never_satisfied();
         }
         if self.waiting.any_limited_array {
@@ -394,9 +398,14 @@ impl Controller<'_> {
         });
     }
 
-    /// `kill_invalid_depend`: jobs whose dependency cannot be fulfilled any more are cancelled.
+    /// `kill_invalid_depend`, `--kill-on-invalid-dep`: jobs whose dependency cannot be fulfilled any more are cancelled (job_mgr.c of
+    /// 22.05.8, `handle_invalid_dependency`).
     fn cancel_never_satisfied(&mut self) {
-        let is_lost = |&id: &JobId| !self.is_held_by_hand(id) && self.never_satisfied(id);
+        let by_default = self.scenario.policy.kill_invalid_depend;
+        let jobs = &self.scenario.workload.jobs;
+        let asked = |id: JobId| jobs[id.index()].extra.as_ref().and_then(|extra| extra.kill_on_invalid_dep);
+        let is_killed = |id: JobId| asked(id).unwrap_or(by_default);
+        let is_lost = |&id: &JobId| is_killed(id) && !self.is_held_by_hand(id) && self.never_satisfied(id);
         let lost: Vec<JobId> = self.waiting.held.iter().copied().filter(is_lost).collect();
         for id in lost {
             self.cancel_pending(id);

@@ -57,6 +57,7 @@ fn node(index: usize, cpus: u32) -> Node {
         cpus,
         spec_cores: Vec::new(),
         kept_memory_mb: 0,
+        tmp_disk_mb: None,
         memory_mb: 1,
         weight: 1,
         features: Vec::new(),

@@ -148,6 +148,7 @@ fn node(line: &Line<'_>, cluster: &mut Cluster) {
         cpus: 1,
         spec_cores: Vec::new(),
         kept_memory_mb: 0,
+        tmp_disk_mb: None,
         memory_mb: 16_000,
         weight: 1,
         features: Vec::new(),
@@ -163,6 +164,7 @@ fn node(line: &Line<'_>, cluster: &mut Cluster) {
             "sockets" => node.sockets = line.number(value),
             "threads" => node.threads_per_core = line.number(value),
             "memory" => node.memory_mb = line.number(value),
+            "tmp" => node.tmp_disk_mb = Some(line.number(value)),
             "weight" => node.weight = line.number(value),
             "down" => node.schedulable = false,
             "features" => {

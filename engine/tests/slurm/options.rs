@@ -169,6 +169,25 @@ fn kill_invalid_depend_cancels_what_can_never_run() {
     expect(&scenario("kill_invalid_depend"), cancelled);
 }
 
+/// `--kill-on-invalid-dep` goes before what holds for all.
+#[test]
+fn jobs_say_themselves_whether_an_invalid_dependency_kills_them() {
+    let scenario = |option: &str| {
+        format!(
+            "node n1 cores=4
+             set {option}
+             job 1 run=100 t=10 fails
+             job 2 run=100 t=10 dep=afterok:1 kill_on_invalid_dep
+             job 3 run=100 t=10 dep=afterok:1 kill_on_invalid_dep=no"
+        )
+    };
+    let only_the_second = "1  0  0..4  +100  FAILED  n1  *
+                           2  -  -  100..110  CANCELLED  -  -
+                           3  -  -  -  PENDING  -  -";
+    expect(&scenario(""), only_the_second);
+    expect(&scenario("kill_invalid_depend"), only_the_second);
+}
+
 /// Job 1 fails at 100: who comes before 100 + MinJobAge waits for ever, who comes later does not know it any more.
 #[test]
 fn a_purged_job_fulfils_every_dependency() {

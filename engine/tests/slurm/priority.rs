@@ -363,6 +363,25 @@ fn jobs_of_whole_nodes_grow_with_their_first_test() {
     expect(&scenario("30"), &format!("{first} 2 10 1.end+0..34 +100 * n1 *\n 3 20 2.end+0..34 +100 * n1 *"));
 }
 
+/// Recorded (aw-topo): so does a job that its test at submission in an EXCLUSIVE partition has made one of whole nodes in all of its own.
+#[test]
+fn jobs_that_become_ones_of_whole_nodes_grow_with_their_first_test() {
+    let scenario = |interval: &str| {
+        format!(
+            "node n1 cores=8
+             partition w nodes=n1 over=exclusive
+             partition s nodes=n1
+             set bf_interval={interval} multifactor weight_job_size=1000
+             job 1 p=s n=8 run=400 t=10
+             job 2 at=10 p=w,s n=2 run=100 t=10
+             job 3 at=20 p=s n=3 run=100 t=10"
+        )
+    };
+    let first = "1  0  0..34  +400  *  n1  *\n";
+    expect(&scenario("off"), &format!("{first} 2 10 3.end+0..4 +100 * n1 *\n 3 20 1.end+0..4 +100 * n1 *"));
+    expect(&scenario("30"), &format!("{first} 2 10 1.end+0..34 +100 * n1 *\n 3 20 2.end+0..34 +100 * n1 *"));
+}
+
 /// priority/basic: who is nice by 2 stands behind the next submission, and level with the one after that, which came later.
 #[test]
 fn under_priority_basic_nice_counts_submissions() {

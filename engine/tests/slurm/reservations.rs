@@ -164,6 +164,32 @@ fn a_flex_reservation_prefers_its_nodes_and_binds_nobody() {
     );
 }
 
+/// Recorded (ay-site): a FLEX reservation without a node of the job's partition leaves it to backfill, and stands in nobody's way.
+#[test]
+fn the_main_scheduler_passes_over_who_has_no_node_of_its_flex_reservation() {
+    let of = |options: &str| {
+        format!(
+            "node n[1-2] cores=4
+             partition p nodes=n1
+             partition q nodes=n2
+             set {options}
+             reservation r nodes=n2 at=600 for=900 users=bob flex
+             job 1 at=0 run=1 t=60 n=4 p=p user=bob resv=r
+             job 2 at=1 run=2000 t=60 n=4 p=q user=bob resv=r"
+        )
+    };
+    expect(
+        &of("bf_interval=off"),
+        "1  0  -     -      PENDING    -   -
+         2  *  1..5  +2000  COMPLETED  n2  *",
+    );
+    expect(
+        &of(""),
+        "1  *  0..35  +1     COMPLETED  n1  backfill
+         2  *  1..5   +2000  COMPLETED  n2  *",
+    );
+}
+
 #[test]
 fn jobs_that_run_where_a_reservation_begins_go_on() {
     expect(

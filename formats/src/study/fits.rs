@@ -70,6 +70,7 @@ fn takes_part(request: &Request, node: &Node) -> bool {
     let gres = request.gres.iter().filter(|gres| gres.scope == GresScope::PerNode);
     cpus.max(tasks.saturating_mul(request.cpus_per_task)) <= node.cpus
         && memory <= node.memory_mb
+        && node.tmp_disk_mb.is_none_or(|disk| request.tmp_disk_mb <= disk)
         && has_features(&request.features, node)
         && gres.into_iter().all(|gres| node.gres.get(gres.gres.index()).is_some_and(|count| *count >= gres.count))
 }

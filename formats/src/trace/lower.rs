@@ -146,6 +146,7 @@ fn lower_job(
             job_name: (!extra.job_name.is_empty()).then(|| texts.text(extra.job_name).to_owned()),
             earlier_runs: extra.earlier_runs.iter().map(earlier_run).collect(),
             requeue: extra.requeue,
+            kill_on_invalid_dep: extra.kill_on_invalid_dep,
             prefer: (!extra.prefer.is_empty())
                 .then(|| features::parse(texts.text(extra.prefer), &site.cluster.features, &mut about)),
             before: None,

@@ -104,6 +104,8 @@ pub struct TraceExtra {
     pub job_name: Symbol,
     /// `--requeue`, `--no-requeue`; `Some(false)` for salloc and srun.
     pub requeue: Option<bool>,
+    /// `--kill-on-invalid-dep`.
+    pub kill_on_invalid_dep: Option<bool>,
     /// `--prefer`.
     pub prefer: Symbol,
     /// Incarnations that were queued again, by submit time; the job's own run time, state and cancellation are the last one's.
@@ -164,6 +166,8 @@ pub struct TraceRequest {
     pub ntasks_per_socket: Option<u32>,
     /// `--ntasks-per-core`.
     pub ntasks_per_core: Option<u32>,
+    /// `--ntasks-per-gpu`.
+    pub ntasks_per_gpu: Option<u32>,
     /// `--threads-per-core`, `--hint=nomultithread`.
     pub threads_per_core: Option<u32>,
     /// `--cores-per-socket`.
@@ -181,6 +185,10 @@ pub struct TraceRequest {
     pub constraints: Symbol,
     /// Generic resources.
     pub gres: Vec<TraceGres>,
+    /// `--gres-flags=enforce-binding`.
+    pub enforces_binding: bool,
+    /// `--tmp` [MB].
+    pub tmp_disk_mb: u64,
     /// `--exclusive`, `--oversubscribe`.
     #[serde(with = "engine_types::SharingForm")]
     pub sharing: Sharing,
@@ -238,6 +246,7 @@ impl TraceRequest {
             ntasks_per_node: None,
             ntasks_per_socket: None,
             ntasks_per_core: None,
+            ntasks_per_gpu: None,
             threads_per_core: None,
             cores_per_socket: None,
             sockets_per_node: None,
@@ -246,6 +255,8 @@ impl TraceRequest {
             memory_is_recorded: false,
             constraints: Symbol::EMPTY,
             gres: Vec::new(),
+            enforces_binding: false,
+            tmp_disk_mb: 0,
             sharing: Sharing::Default,
             required_nodes: Symbol::EMPTY,
             excluded_nodes: Symbol::EMPTY,

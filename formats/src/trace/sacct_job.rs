@@ -157,6 +157,7 @@ impl RowReader<'_> {
     fn held_by_options(&mut self, options: &Options<'_>, submit: i64, name: JobName, extra: &mut TraceExtra) -> bool {
         extra.time_min = options.time_min;
         extra.requeue = options.requeue;
+        extra.kill_on_invalid_dep = options.kill_on_invalid_dep;
         extra.prefer = self.strings.intern(options.prefer);
         if !options.array.is_empty() && matches!(name.part, JobPart::Task(_)) {
             extra.array_task_limit = options.array_limit;

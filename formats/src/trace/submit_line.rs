@@ -53,6 +53,11 @@ pub(crate) struct Options<'a> {
     pub(crate) spread: bool,
     /// `--requeue`, `--no-requeue`; `Some(false)` for salloc and srun.
     pub(crate) requeue: Option<bool>,
+    pub(crate) kill_on_invalid_dep: Option<bool>,
+    pub(crate) ntasks_per_gpu: Option<u32>,
+    /// `--gres-flags=enforce-binding`.
+    pub(crate) enforces_binding: bool,
+    pub(crate) tmp_disk_mb: u64,
     pub(crate) use_min_nodes: bool,
     pub(crate) block_cores: Option<bool>,
     pub(crate) plane: Option<u32>,
@@ -282,6 +287,7 @@ impl<'a> Options<'a> {
             deadline: self.deadline,
             exclude: self.exclude,
             requeue: self.requeue,
+            kill_on_invalid_dep: self.kill_on_invalid_dep,
             reservation: self.reservation,
             nice: self.nice,
             time: self.time,
@@ -350,6 +356,21 @@ impl<'a> Options<'a> {
             Opt::SpreadJob => set(&mut self.spread, true),
             Opt::Requeue => set(&mut self.requeue, Some(true)),
             Opt::NoRequeue => set(&mut self.requeue, Some(false)),
+            Opt::KillOnInvalidDep => match value.to_ascii_lowercase().as_slice() {
+                b"yes" => some(&mut self.kill_on_invalid_dep, true),
+                b"no" => some(&mut self.kill_on_invalid_dep, false),
+                _ => None,
+            },
+            Opt::NtasksPerGpu => some(&mut self.ntasks_per_gpu, positive(value)?),
+            // With select/cons_tres disable-binding says what holds without it.
+            Opt::GresFlags => match value.to_ascii_lowercase().as_slice() {
+                b"enforce-binding" => set(&mut self.enforces_binding, true),
+                b"disable-binding" => set(&mut self.enforces_binding, false),
+                b"allow-task-sharing" => Some(()),
+                _ => None,
+            },
+            Opt::Tmp => set(&mut self.tmp_disk_mb, megabytes(value)?),
+            Opt::TresPerTask => self.tres_per_task(value),
             Opt::UseMinNodes => set(&mut self.use_min_nodes, true),
             Opt::Distribution => {
                 self.plane = match value.strip_prefix(b"plane=") {
@@ -413,6 +434,21 @@ impl<'a> Options<'a> {
             (self.sockets_per_node, self.cores_per_socket) = (None, None);
             self.threads_per_core = single.then_some(1);
         }
+    }
+
+    /// `--tres-per-task=cpu:4,gres/gpu:a100:2`, with `=` for the last colon since 24.11. Licences are recorded in a column of their own.
+    fn tres_per_task(&mut self, value: &'a [u8]) -> Option<()> {
+        for item in value.split(|&byte| byte == b',') {
+            match item {
+                [b'c', b'p', b'u', b':' | b'=', cpus @ ..] => self.cpus_per_task = Some(positive(cpus)?),
+                [b'g', b'r', b'e', b's', b'/', b'g', b'p', b'u', b':' | b'=', gpus @ ..] => {
+                    self.gpus(GresScope::PerTask, gpus)?;
+                }
+                _ if item.starts_with(b"license/") => {}
+                _ => return None,
+            }
+        }
+        Some(())
     }
 
     /// `--gpus*=[type:]count[,…]`.

@@ -12,6 +12,7 @@ fn cluster(cpus: &[u32], down: &[usize]) -> Cluster {
         cpus,
         spec_cores: Vec::new(),
         kept_memory_mb: 0,
+        tmp_disk_mb: None,
         memory_mb: 1,
         weight: 1,
         features: Vec::new(),

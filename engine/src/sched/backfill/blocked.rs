@@ -55,6 +55,7 @@ impl Blocked {
         let others = (0..).zip(partitions).filter(|(index, _)| *index != record.partition.0);
         // It waits for jobs to end, not for nodes, and no other partition's jobs take its nodes away.
         let blocks = shape.feasible
+            && !shape.unlayable
             && shape.eligible.is_subset(&controller.up)
             && scenario.workload.requests[record.request.index()].licenses.is_empty()
             && controller.partition_allows(record.job, record.partition)

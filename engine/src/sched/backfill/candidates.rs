@@ -135,7 +135,7 @@ fn any_shape(controller: &mut Controller<'_>, is_so: impl Fn(&Controller<'_>, &S
     let mut queue = std::mem::take(&mut controller.queue);
     let any = queue.waiting_requests().iter().any(|&request| {
         controller.shape_ready(request);
-        (0..).map_while(|place| controller.known_shape(request, place)).any(|shape| is_so(controller, shape))
+        (0..).map_while(|place| controller.known_shape_of_request(request, place)).any(|shape| is_so(controller, shape))
     });
     controller.queue = queue;
     any
@@ -301,7 +301,7 @@ fn find(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle)
             waits = stays && !(fits && blocker.is_none_or(|blocker| candidates.fits(blocker)));
             if stays
                 && !fits
-                && let Some(shape) = controller.known_shape(record.request, record.place as usize)
+                && let Some(shape) = controller.known_shape(record.job, record.place as usize)
             {
                 candidates.blocked.note(controller, record, shape);
             }

@@ -75,11 +75,11 @@ pub(super) fn note(controller: &mut Controller<'_>, backfill: &Backfill) -> bool
                 controller.untested = untested;
                 return true;
             }
-            let grown = controller.known_shape(record.request, record.place as usize).and_then(grown);
+            let grown = controller.known_shape(record.job, record.place as usize).and_then(grown);
             controller.size_becomes(id, grown);
         }
         untested.remove(&id);
-        let shape = controller.known_shape(record.request, record.place as usize);
+        let shape = controller.known_shape(record.job, record.place as usize);
         planned = planned.saturating_add(shape.map_or(u64::MAX, |shape| u64::from(shape.max_nodes)));
     }
     controller.untested = untested;
@@ -88,7 +88,7 @@ pub(super) fn note(controller: &mut Controller<'_>, backfill: &Backfill) -> bool
 
 /// Whether the record's first try has nodes enough, of which plans before may hold so many. O(words).
 fn is_tried(controller: &Controller<'_>, record: Record, planned: u64) -> bool {
-    let Some(shape) = controller.known_shape(record.request, record.place as usize) else { return false };
+    let Some(shape) = controller.known_shape(record.job, record.place as usize) else { return false };
     let policy = &controller.scenario.policy.backfill;
     let wanted = usize::try_from(planned.saturating_add(u64::from(shape.min_nodes))).unwrap_or(usize::MAX);
     !controller.reservations.any()

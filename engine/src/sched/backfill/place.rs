@@ -380,6 +380,10 @@ fn find_place(
         {
             return Next::Record;
         }
+        if test_only && backfill.counts.is_planned_elsewhere(policy, id) {
+            // One that would start now, but for its siblings or limits, comes here, too (`_attempt_backfill` of 22.05.8; rec ay-mix).
+            return Next::Record;
+        }
         if backfill.timeline.records >= table_size(policy) {
             // Its nodes are marked all the same.
             backfill.planned.union(&backfill.chosen);
@@ -442,7 +446,7 @@ fn start_now(
     }
     if !controller.fits_in_reservation(reservation, shape, user, &backfill.usable) {
         if may_be_tested && (shape.size_varies || shape.size_grows) {
-            controller.size_becomes(record.job, controller.selector.short_of_memory);
+            controller.size_becomes(record.job, controller.selector.charged_in_vain);
         }
         if !may_be_tested && controller.preempt.is_some() {
             return Attempt::Limited(None);

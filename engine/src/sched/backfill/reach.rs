@@ -34,7 +34,7 @@ impl Reach {
     /// It is sure to be tested if nothing keeps it from its first try and the plans made before leave enough of its
     /// nodes untouched at all times. O(words).
     pub(super) fn pass(&mut self, controller: &Controller<'_>, record: Record, waits: bool) {
-        let shape = controller.known_shape(record.request, record.place as usize);
+        let shape = controller.known_shape(record.job, record.place as usize);
         let (Some(shape), true) = (shape, waits) else {
             // It may be planned all the same.
             self.nodes = self.nodes.saturating_add(shape.map_or(u64::MAX, |shape| u64::from(shape.max_nodes)));

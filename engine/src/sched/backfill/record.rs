@@ -169,8 +169,11 @@ fn look_at(
     let shapes = controller.take_shapes_of_plan(id);
     let shape = &shapes.1[record.place as usize];
     // Who asks for more nodes than its limits leave it at most is passed over, with `assoc_limit_stop` too (rec n-whole).
-    let next =
-        if shape.over_limit { Next::Record } else { place(controller, backfill, cycle, record, shape, test_only) };
+    let next = if shape.over_limit || shape.unlayable {
+        Next::Record
+    } else {
+        place(controller, backfill, cycle, record, shape, test_only)
+    };
     controller.put_shapes_of_plan(id, shapes);
     hetjobs::start_at_once(controller, cycle, id);
     next

@@ -7,7 +7,7 @@ use crate::cluster::{Cluster, MemoryDefault, Node, OverSubscribe, Partition};
 use crate::ids::{GresId, NodeId, PartitionId};
 use crate::job::{FeatureExpr, GresScope, Memory, Request, Sharing};
 use crate::node_set::NodeSet;
-use crate::policy::SelectPolicy;
+use crate::policy::{ConsumableUnit, SelectPolicy};
 use crate::select::rows;
 
 impl Shape {
@@ -236,6 +236,7 @@ impl Shape {
             alternatives: Vec::new(),
             counted: Vec::new(),
             as_many: true,
+            unlayable: false,
             feasible: false,
             alone: Alone::default(),
             charged_alone: None,
@@ -278,13 +279,34 @@ impl Shape {
             let memory = memory_need(Memory::Default, (1, &[]), partition, select);
             shape.by_default = Some(Box::new(Self { memory, ..shape.clone() }));
         }
+        shape.unlayable = request.overcommitted.is_none() && shape.is_unlayable(cluster);
         let most = shape.most_of_whole.unwrap_or(u32::MAX);
         shape.strays = select.linear && shape.may_stray(|node| cluster.nodes[node.index()].all_cpus().min(most));
         shape
     }
 }
 
-/// Whether a node, as configured, has the CPUs, the memory and the sockets that are asked for on each node.
+impl Shape {
+    /// Whether every node that could serve it gives more CPUs (for memory above `MaxMemPerCPU`, say) than `--ntasks-per-socket` has tasks for
+    /// on its sockets: "sync loop not progressing, holding" (cons_common/dist_tasks.c of 22.05.8, `_cyclic_sync_core_bitmap`; rec t-sock,
+    /// ay-share). Whose tasks take all that is left of one node keeps that (cons_tres/job_test.c, `_cpus_to_use`; rec t-core). O(nodes).
+    fn is_unlayable(&self, cluster: &Cluster) -> bool {
+        let Some(tasks) = self.tasks_per_socket else { return false };
+        if self.whole_nodes || self.block_cores || self.unit == ConsumableUnit::Cpu {
+            return false;
+        }
+        let lacks = |id: NodeId| {
+            let node = &cluster.nodes[id.index()];
+            let threads = self.used_threads(node.threads_per_core).max(1);
+            let cores = tasks.saturating_mul(self.cpus_per_task).div_ceil(threads);
+            let left = cores.saturating_mul(threads).saturating_mul(node.sockets);
+            self.min_cpus_per_node > left && (self.min_nodes > 1 || self.min_cpus < left)
+        };
+        !self.eligible.is_empty() && self.eligible.iter().all(lacks)
+    }
+}
+
+/// Whether a node, as configured, has the CPUs, the memory, the disk and the sockets that are asked for on each node.
 fn is_large_enough(request: &Request, least_cpus: u32, asked: Memory, memory: MemoryNeed, node: &Node) -> bool {
     let enough_memory = match memory {
         _ if matches!(asked, Memory::PerGpu(_)) => true,
@@ -293,6 +315,7 @@ fn is_large_enough(request: &Request, least_cpus: u32, asked: Memory, memory: Me
         MemoryNeed::PerUnit(..) | MemoryNeed::Whole => true,
     };
     enough_memory
+        && node.tmp_disk_mb.is_none_or(|disk| request.tmp_disk_mb <= disk)
         && least_cpus <= node.all_cpus()
         && request.sockets_per_node.is_none_or(|sockets| sockets <= node.sockets)
         && request.cores_per_socket.is_none_or(|cores| cores <= node.cores_per_socket)

@@ -117,6 +117,7 @@ pub(super) fn add(
                 extra.before = Some(Before::Running { since: T0 + line.number::<i64>(since), nodes });
             }
             "released" => released = Some(T0 + line.number::<i64>(value)),
+            "kill_on_invalid_dep" => extra.kill_on_invalid_dep = Some(value != "no"),
             "no_requeue" => extra.requeue = Some(false),
             "fails" => job.succeeded = false,
             "nice" => job.nice = line.number(value),
@@ -140,6 +141,9 @@ pub(super) fn add(
                 request.max_nodes = Some(line.number(max));
             }
             "per_node" => request.ntasks_per_node = Some(line.number(value)),
+            "tmp" => request.tmp_disk_mb = line.number(value),
+            "ntasks_per_gpu" => request.ntasks_per_gpu = Some(line.number(value)),
+            "enforce_binding" => request.enforces_binding = true,
             "mincpus" => request.min_cpus_per_node = Some(line.number(value)),
             "per_socket" => request.ntasks_per_socket = Some(line.number(value)),
             "mem" if value == "0" => request.memory = Memory::WholeNode,

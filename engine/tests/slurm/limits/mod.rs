@@ -88,6 +88,36 @@ fn a_job_over_its_own_limit_waits_for_ever_and_is_passed_by() {
     );
 }
 
+/// Recorded (au-tier): a part of a constraint that counts nodes is a test of its own. It finds a CPU on n3, which is what the limit is asked for
+/// when job 3 does not start: it waits for nodes, and blocks its partition. Backfill plans it with all of its CPUs, which the limit forbids.
+#[test]
+fn a_part_that_counts_nodes_is_what_limits_see_of_a_job_that_does_not_fit() {
+    let scenario = |feature: &str| {
+        format!(
+            "node n[1-3] cores=4 features=a
+             set enforce=limits
+             account x grp_cpu=10
+             account y
+             user a account=x
+             user b account=y
+             job 1 user=a w=n1 n=4 run=590 t=10
+             job 2 user=b w=n2 n=4 run=590 t=10
+             job 3 at=10 user=a N=2 n=8 {feature} run=100 t=10
+             job 4 at=20 user=b n=4 run=100 t=60"
+        )
+    };
+    let schedule = |fourth: &str| {
+        format!(
+            "1  0   0..4         +590  COMPLETED  n1  *
+             2  0   0..4         +590  COMPLETED  n2  *
+             3  10  1.end+0..40  +100  COMPLETED  *   *
+             4  20  {fourth}"
+        )
+    };
+    expect(&scenario("C=a*1"), &schedule("20..61  +100  COMPLETED  n3  backfill"));
+    expect(&scenario("C=a"), &schedule("20..24  +100  COMPLETED  n3  main"));
+}
+
 /// Two jobs of 10 CPU minutes each under a limit of 15: what remains is counted down at the job's end.
 #[test]
 fn running_minutes_are_limited() {

@@ -79,6 +79,20 @@ fn least_cpus_of_a_node_are_taken() {
     assert_eq!(found, ["n1", "n2"]);
 }
 
+/// `--tmp`: a node whose `TmpDisk` is known must have as much.
+#[test]
+fn local_disk_decides_where_it_is_known() {
+    let found = nodes(
+        "node n1 cores=8 tmp=1000
+         node n2 cores=8 tmp=9000
+         node n3 cores=8
+         job 1 n=1 tmp=1001 run=300
+         job 2 at=10 n=8 tmp=9001 run=100
+         job 3 at=20 n=8 tmp=1000 run=100",
+    );
+    assert_eq!(found, ["n2", "n3", "n1"]);
+}
+
 #[test]
 pub(crate) fn cores_are_shared_out_and_used_once() {
     share_a_node("node n1 cores=4\njob 1 n=2 run=100 t=10\njob 2 n=2 run=100 t=10", true);
@@ -355,6 +369,16 @@ fn the_least_of_cpus_is_not_held_against_tasks_per_socket() {
                     set select=core memory max_mem_per_cpu=4000
                     job 1 N=1 n=4 per_socket=2 mem=24000 run=300";
     expect(scenario, "1  0  0..4  +300  COMPLETED  n1  *");
+}
+
+/// Recorded (ay-share): whose tasks leave something of that is held, and whoever waits behind it goes on.
+#[test]
+fn who_cannot_be_laid_out_over_sockets_is_held() {
+    let scenario = "node n1 cores=8 sockets=2 memory=32000
+                    set select=core memory max_mem_per_cpu=4000
+                    job 1 N=1 n=2 per_socket=2 mem=24000 run=300
+                    job 2 n=8 run=100";
+    expect(scenario, "1  0  -  -  PENDING  -  -\n2  0  0..64  +100  COMPLETED  n1  *");
 }
 
 /// Recorded (t-cpu): `--exclusive=user` serves as a job of whole nodes where `MaxCPUsPerNode` is told: n1 has more CPUs than that.

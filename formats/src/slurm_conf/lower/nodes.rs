@@ -110,6 +110,7 @@ impl Lowering<'_> {
             spec_cores,
             memory_mb: memory.saturating_sub(reserved),
             kept_memory_mb: reserved.min(memory),
+            tmp_disk_mb: values.megabytes("TmpDisk"),
             weight: values.number("Weight"),
             features,
             gres,

@@ -35,6 +35,13 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     modelled("Sockets", U16, "sockets", "", "sockets; default follows from CPUs"),
     modelled("SocketsPerBoard", U16, "sockets", "", "sockets on each board"),
     modelled("State", Kind::Text, "", "UNKNOWN", "DOWN, DRAIN, FAIL and FUTURE nodes are not scheduled"),
+    modelled(
+        "TmpDisk",
+        Kind::Megabytes,
+        "MB",
+        "",
+        "local disk that jobs may ask for with --tmp; enough for all where it is not given",
+    ),
     modelled("ThreadsPerCore", U16, "threads", "1", "hardware threads in each core"),
     modelled("Weight", Kind::NATURAL, "", "1", "lighter nodes are filled first"),
     Parameter::not_modelled(Node, "RestrictedCoresPerGPU", "0", "cores are not kept for GPU jobs"),
@@ -47,6 +54,5 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     harmless("Parameters", "options of the node daemon"),
     harmless("Port", "network address"),
     harmless("Reason", "text"),
-    harmless("TmpDisk", "local disk, which requests in traces do not name"),
     harmless("TRESWeights", "unused by slurmctld"),
 ];

@@ -190,6 +190,7 @@ const FEEDS: &[(&str, &str, &str)] = &[
     ("node.m1.SocketsPerBoard", "2", "sockets"),
     ("node.n1.State", "DOWN", "schedulable"),
     ("node.n1.ThreadsPerCore", "2", "threads_per_core"),
+    ("node.n1.TmpDisk", "9", "tmp_disk_mb"),
     ("node.n1.Weight", "9", "weight"),
 ];
 

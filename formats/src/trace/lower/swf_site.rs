@@ -30,6 +30,7 @@ pub fn swf_site(trace: &Trace, nodes: Option<u32>, cpus_per_node: Option<u32>) -
         cpus,
         spec_cores: Vec::new(),
         kept_memory_mb: 0,
+        tmp_disk_mb: None,
         memory_mb: BOUNDLESS_MB,
         weight: 1,
         features: Vec::new(),

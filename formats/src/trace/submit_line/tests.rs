@@ -94,6 +94,25 @@ fn a_hint_takes_back_sockets_and_cores() {
 }
 
 #[test]
+fn what_tasks_and_gpus_bring_is_read() {
+    let line = "sbatch -n 4 --tres-per-task=cpu:2,gres/gpu:a100:1,license/x:1 --gres-flags=enforce-binding --tmp=2G \
+                --kill-on-invalid-dep=no x";
+    assert!(remarks(line).is_empty());
+    let of = options(line);
+    assert_eq!((of.cpus_per_task, of.gpus), (Some(2), vec![(GresScope::PerTask, &b"a100:1"[..])]));
+    assert_eq!((of.enforces_binding, of.tmp_disk_mb, of.kill_on_invalid_dep), (true, 2048, Some(false)));
+    // 24.11 writes the count behind an equals sign.
+    let of = options("sbatch --tres-per-task=cpu=3,gres/gpu=2 --ntasks-per-gpu=2 --kill-on-invalid-dep=yes x");
+    assert_eq!((of.cpus_per_task, of.gpus), (Some(3), vec![(GresScope::PerTask, &b"2"[..])]));
+    assert_eq!((of.ntasks_per_gpu, of.kill_on_invalid_dep), (Some(2), Some(true)));
+    for bad in
+        ["--tres-per-task=mem:2", "--gres-flags=bind", "--kill-on-invalid-dep=1", "--tmp=x", "--ntasks-per-gpu=0"]
+    {
+        assert_eq!(remarks(&format!("sbatch {bad} x")), [(bad.to_owned(), OptionRemark::BadValue)]);
+    }
+}
+
+#[test]
 fn optional_values_stand_in_the_same_word_only() {
     let options = options("sbatch --exclusive --nice -s -k -N 2 job.sh");
     assert_eq!((options.nice, options.nodes), (100, Some((2, 2))));
@@ -103,10 +122,10 @@ fn optional_values_stand_in_the_same_word_only() {
 #[test]
 fn unknown_options_and_bad_values_are_named() {
     assert_eq!(
-        remarks("sbatch --frobnicate=3 --tmp=10G -N many -n 4 -Hs job.sh"),
+        remarks("sbatch --frobnicate=3 --bb=x -N many -n 4 -Hs job.sh"),
         [
             ("--frobnicate".to_owned(), OptionRemark::NoEffect),
-            ("--tmp".to_owned(), OptionRemark::NoEffect),
+            ("--bb".to_owned(), OptionRemark::NoEffect),
             ("-N".to_owned(), OptionRemark::BadValue),
         ]
     );
