@@ -65,6 +65,8 @@ pub struct ReservationFlags {
     pub magnetic: bool,
     /// `NO_HOLD_JOBS_AFTER_END`: jobs that still wait at its end run as any other; else they are held.
     pub no_hold_jobs_after: bool,
+    /// It was asked for by a number of nodes (neither `SPEC_NODES` nor `STATIC_ALLOC`): those that become unusable are replaced by others.
+    pub replaces_nodes: bool,
 }
 
 /// Nodes out of service for a while.

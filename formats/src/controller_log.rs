@@ -35,6 +35,8 @@ pub struct ControllerLog {
     earlier: HashMap<String, Vec<Option<RecordedRun>>>,
     /// The run before the requeue told last, if it had an end of its own: of a job that was done, or whose script is reported dead.
     returned: Option<(String, RecordedRun)>,
+    /// When somebody had jobs that run queued again.
+    requeued: HashMap<String, i64>,
     /// And whether it was killed.
     ends: HashMap<String, (i64, bool)>,
     /// The job that scancel asked for last.
@@ -85,7 +87,13 @@ enum Told<'l> {
     Serves(&'l str),
     /// A node that was let serve again answers: only now it does.
     Responds(&'l str),
-    Scan,
+    /// Somebody has a job that runs queued again.
+    Requeued(&'l str),
+    /// Preemption has struck a job, or ends it, its grace time being over.
+    Preempted {
+        job: &'l str,
+        by_scan: bool,
+    },
 }
 
 /// The id after `JobId=`, without the raw id in parentheses.
@@ -152,9 +160,11 @@ fn told(text: &str) -> Option<Told<'_>> {
         rest.split_once(" returned to service").map(|(node, _)| Told::Serves(node))
     } else if let Some(rest) = text.trim_start().strip_prefix("Node ") {
         rest.split_once(" now responding").map(|(node, _)| Told::Responds(node))
-    } else if text.contains("to reclaim resources for JobId=Invalid") {
-        // Its grace time was over: it is killed or requeued.
-        Some(Told::Scan)
+    } else if text.contains("_job_requeue_op: JobId=") && text.contains(" state 0x8000 ") {
+        job_id(text).map(Told::Requeued)
+    } else if text.contains("to reclaim resources for JobId=") {
+        // If its grace time was over: it is killed or requeued.
+        job_id(text).map(|job| Told::Preempted { job, by_scan: text.contains("for JobId=Invalid") })
     } else {
         None
     }
@@ -217,8 +227,10 @@ impl ControllerLog {
                 let run =
                     start.zip(end).map(|(start, (end, is_killed))| RecordedRun { length: end - start, is_killed });
                 self.returned = run.map(|run| (job.to_owned(), run));
-                if start.is_some() {
-                    self.earlier.entry(job.to_owned()).or_default().push(None);
+                let requeued = self.requeued.remove(job);
+                if let Some(start) = start {
+                    let length = |at: i64| RecordedRun { length: (at - start).max(0), is_killed: false };
+                    self.earlier.entry(job.to_owned()).or_default().push(requeued.map(length));
                 }
                 self.returns.entry(job.to_owned()).or_default().push(next);
             }
@@ -252,6 +264,7 @@ impl ControllerLog {
                 }
             }
             Told::Starts(job) => {
+                self.requeued.remove(job);
                 let end = self.ends.remove(job);
                 if let Some(start) = self.starts.insert(job.to_owned(), at) {
                     let run = end.map(|(end, is_killed)| RecordedRun { length: end - start, is_killed });
@@ -265,8 +278,14 @@ impl ControllerLog {
                 }
                 return;
             }
-            Told::Scan => {
-                self.scans.push(at);
+            Told::Requeued(job) => {
+                self.requeued.insert(job.to_owned(), at);
+                return;
+            }
+            Told::Preempted { job, by_scan } => {
+                // Whom it strikes is decided anew.
+                self.requeued.remove(job);
+                self.scans.extend(by_scan.then_some(at));
                 return;
             }
             Told::Decay => {
@@ -377,6 +396,9 @@ mod tests {
 [2024-01-01T00:16:21.507] preempted JobId=1 has been killed to reclaim resources for JobId=Invalid
 [2024-01-01T00:16:51.507] preempted JobId=2 has been requeued to reclaim resources for JobId=Invalid
 [2024-01-01T00:16:51.630] Requeuing JobId=2
+[2024-01-01T00:16:55.000] sched: Allocate JobId=8 NodeList=m2 #CPUs=2 Partition=normal
+[2024-01-01T00:16:59.500] debug:  _job_requeue_op: JobId=8 state 0x8000 reason 0 priority 1507
+[2024-01-01T00:16:59.620] Requeuing JobId=8
 [2024-01-01T00:17:00.000] sched: Allocate JobId=7 NodeList=m1 #CPUs=2 Partition=normal
 [2024-01-01T00:18:00.000] _job_complete: JobId=7 WEXITSTATUS 0
 [2024-01-01T00:18:40.000] Requeuing JobId=7
@@ -400,7 +422,8 @@ no time here";
         assert_eq!(holds, [(begin + 20_050, 1, true), (begin + 20_051, 0, false), (begin + 20_051, 1, false)]);
         assert_eq!(log.scans, [begin + 501_507, begin + 531_507]);
         assert_eq!(log.returns["2"], [begin + 531_630]);
-        // Requeued when it was over: the run has an end of its own.
+        // Requeued while it ran (rec av-arr), and when it was over: the run has an end of its own.
+        assert_eq!(log.earlier["8"], [Some(RecordedRun { length: 4500, is_killed: false })]);
         assert_eq!(log.earlier["7"], [Some(RecordedRun { length: 60_000, is_killed: false })]);
         assert!(found[0].message.contains("1 main and 1 backfill cycles, 2 ends"), "{found:?}");
     }

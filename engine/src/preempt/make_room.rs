@@ -1,7 +1,7 @@
 //! On which nodes room is made, and what becomes of the victims. Source: slurm-semantics 7.1; slurm.conf(5) `GraceTime`.
 
 use super::RoomOfArray;
-use crate::ids::{JobId, PartitionId};
+use crate::ids::{JobId, PartitionId, QosId};
 use crate::node_set::NodeSet;
 use crate::outcome::JobState;
 use crate::policy::PreemptMode;
@@ -17,8 +17,8 @@ use crate::simulation::{Controller, seconds};
 pub(crate) enum Room {
     /// No victims would make enough.
     None,
-    /// Limits do not allow the job what it would get; nobody is struck (rec j-sock).
-    Limited,
+    /// Limits do not allow the job what it would get, by the group limit of a QOS, if it is one; nobody is struck (rec j-sock).
+    Limited(Option<QosId>),
     /// Its victims are ending.
     Made,
     /// It would fit without anybody being struck, but for the memory of all CPUs charged: slurmctld goes on as if it started, finds that it got
@@ -80,6 +80,7 @@ impl Controller<'_> {
         let usable = &admitting;
         let chosen = self.choose_victims(id, victims, shape, usable, &mut preemption.free);
         // Limits are looked at before anybody is struck.
+        let mut held_by = None;
         let allowed = chosen.is_some() && {
             let allocation = self.selector.allocate(&preemption.free, shape);
             let billing = self.billing(partition, &allocation);
@@ -87,7 +88,11 @@ impl Controller<'_> {
             // Victims are chosen by a test of when and where, which leaves the job no allocation: that its groups use some of the nodes
             // already counts for those it names only (acct_policy.c of 22.05.8, `_get_unique_job_node_cnt`; rec as-tier).
             counts.nodes.clone_from(&shape.required);
-            self.limits_allow_counts(id, partition, &counts)
+            let allows = self.limits_allow_counts(id, partition, &counts);
+            if !allows {
+                held_by = self.qos_in_the_way(id, partition, &counts);
+            }
+            allows
         };
         let charged = chosen.as_ref().filter(|_| shape.size_varies || shape.size_grows);
         let charged = charged.and_then(|_| self.selector.charged_cpus(&preemption.free, shape));
@@ -95,7 +100,7 @@ impl Controller<'_> {
         self.size_becomes(id, charged);
         let Some(victims) = chosen else { return Room::None };
         if !allowed {
-            return Room::Limited;
+            return Room::Limited(held_by);
         }
         if victims.is_empty() {
             // The task's own record is the one that knows of earlier victims.

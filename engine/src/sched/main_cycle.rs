@@ -513,7 +513,9 @@ fn consider(
         } else {
             match room {
                 Room::None => busy(controller, scratch, record, reservation, shape),
-                Room::Limited => limited(controller, scratch, record, reservation, (&shape.required, shape.min_nodes)),
+                Room::Limited(_) => {
+                    limited(controller, scratch, record, reservation, (&shape.required, shape.min_nodes))
+                }
                 // Room that is being made is not there yet: the job is treated as any other that does not fit.
                 Room::Made | Room::Unneeded => {
                     fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes))
@@ -539,13 +541,13 @@ fn consider(
 /// Whether its reservation has fewer nodes of the partition than a test has given the job, in another partition or, where it is a FLEX
 /// one, outside: it is passed over uncounted (job_scheduler.c of 22.05.8, `_job_runnable_test3`; rec ay-site, h-share; not tested: ay-cpu).
 fn reservation_lacks_nodes(controller: &Controller<'_>, record: Record, own: usize) -> bool {
-    let own = controller.reservation(own);
-    let elsewhere = own.flags.flex || controller.partitions(record.job).len() > 1;
-    if own.nodes.is_empty() || !elsewhere {
+    let elsewhere = controller.reservation(own).flags.flex || controller.partitions(record.job).len() > 1;
+    let own = controller.reserved_nodes(own);
+    if own.is_empty() || !elsewhere {
         return false;
     }
     let nodes = &controller.scenario.cluster.partitions[record.partition.index()].nodes;
-    own.nodes.intersection_len(nodes) < controller.nodes_counted(record.job) as usize
+    own.intersection_len(nodes) < controller.nodes_counted(record.job) as usize
 }
 
 /// A component of a heterogeneous job: the main scheduler never starts it, but it blocks its partition.

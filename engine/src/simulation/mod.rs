@@ -29,6 +29,7 @@ mod priority_step;
 mod purge;
 mod reasons;
 pub(crate) mod record_age;
+mod replaced;
 pub(crate) mod requeue;
 pub(crate) mod reservations;
 pub(crate) mod running;

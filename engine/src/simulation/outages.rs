@@ -73,6 +73,10 @@ impl Controller<'_> {
             Change::Seen => self.reservation_seen(),
             Change::Ended(reservation, window) => self.reservation_ended(reservation, window),
             Change::Swept => self.reservation_swept(),
+            Change::Replaced => {
+                self.reservations.looks_again = false;
+                self.replace_reserved();
+            }
             Change::NodesLeave(_) if is_off(Rule::Outages) => {}
             Change::NodesLeave(outage) => self.nodes_leave(outage),
             Change::NodesResume if is_off(Rule::Outages) => {}
@@ -111,6 +115,14 @@ impl Controller<'_> {
             self.waits_no_more_for(&outage.nodes);
         }
         self.touch();
+        self.replace_reserved();
+    }
+
+    /// Something else is set to happen to the machine.
+    pub(super) fn plan_change(&mut self, time: i64, change: Change) {
+        let index = self.agenda.changes.len() as u32;
+        self.agenda.changes.push(change);
+        self.events.push(time, Event::Calendar { index });
     }
 
     /// Whether an outage that is on ends what runs on the node. O(outages).

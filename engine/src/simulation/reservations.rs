@@ -21,9 +21,9 @@ pub(crate) const RESERVED_TIER: u32 = 1 << 31;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Occurrence {
     /// Index of the reservation in the scenario.
-    reservation: usize,
-    start: i64,
-    end: i64,
+    pub(super) reservation: usize,
+    pub(super) start: i64,
+    pub(super) end: i64,
 }
 
 /// Reservations in the course of a simulation.
@@ -41,6 +41,10 @@ pub(crate) struct Reservations {
     pub(super) draw: bool,
     /// Jobs that run, or are being tried, in a MAGNETIC one.
     pub(super) drawn: BTreeMap<JobId, usize>,
+    /// The nodes of those of which some were replaced.
+    pub(super) moved: BTreeMap<usize, NodeSet>,
+    /// The next scan of limits looks for nodes that are lacking.
+    pub(super) looks_again: bool,
 }
 
 /// What reservations leave to a job at some time.
@@ -113,6 +117,10 @@ impl Reservations {
         self.existing.len()
     }
 
+    pub(super) fn existing(&self) -> &[Occurrence] {
+        &self.existing
+    }
+
     fn occurrence(&self, reservation: usize) -> Option<&Occurrence> {
         self.existing.iter().find(|it| it.reservation == reservation)
     }
@@ -126,6 +134,11 @@ impl Reservations {
 impl Controller<'_> {
     pub(crate) fn reservation(&self, index: usize) -> &Reservation {
         &self.scenario.calendar.reservations[index]
+    }
+
+    /// The nodes that a reservation has now. O(log reservations).
+    pub(crate) fn reserved_nodes(&self, index: usize) -> &NodeSet {
+        self.reservations.moved.get(&index).unwrap_or(&self.scenario.calendar.reservations[index].nodes)
     }
 
     /// The reservation a job names and is still bound to, by its index. O(1) where nothing is reserved.
@@ -202,8 +215,8 @@ impl Controller<'_> {
                 if begin < mine.start || begin >= mine.end {
                     return Opening::NotUsable;
                 }
-                if !reservation.nodes.is_empty() {
-                    nodes.intersect(&reservation.nodes);
+                if !self.reserved_nodes(index).is_empty() {
+                    nodes.intersect(self.reserved_nodes(index));
                 }
             }
         }
@@ -219,6 +232,7 @@ impl Controller<'_> {
                 continue;
             }
             let reservation = self.reservation(other.reservation);
+            let taken = self.reserved_nodes(other.reservation);
             if reservation.licenses.iter().any(|(license, _)| licenses.iter().any(|(wanted, _)| wanted == license)) {
                 licenses_return = licenses_return.min(other.end);
             }
@@ -232,11 +246,11 @@ impl Controller<'_> {
                 None => {
                     if flags.all_nodes
                         || (flags.part_nodes && reservation.partition == Some(partition))
-                        || (flags.maint && partition_nodes.is_subset(&reservation.nodes))
+                        || (flags.maint && partition_nodes.is_subset(taken))
                     {
                         return Opening::Closed(other.end);
                     }
-                    if required.iter().any(|&node| reservation.nodes.contains(node)) {
+                    if required.iter().any(|&node| taken.contains(node)) {
                         return Opening::RequiredReserved(other.end);
                     }
                 }
@@ -244,10 +258,10 @@ impl Controller<'_> {
             // Of a job without a reservation all nodes of its partition are asked, also those that are down or other users hold
             // (`job_test_resv` of 22.05.8; rec av-dep).
             overlaps |= match own {
-                None => partition_nodes.intersects(&reservation.nodes),
-                Some(_) => nodes.intersects(&reservation.nodes),
+                None => partition_nodes.intersects(taken),
+                Some(_) => nodes.intersects(taken),
             };
-            nodes.subtract(&reservation.nodes);
+            nodes.subtract(taken);
         }
         if licenses_return < i64::MAX && !self.licenses_left(licenses, own.map(|(index, _)| index), (begin, end)) {
             // slurmctld tries again when the first of them ends, whatever that gives back.
@@ -287,7 +301,7 @@ impl Controller<'_> {
             let reservation = self.reservation(other.reservation);
             let bows = mine.maint || (mine.overlap && !reservation.flags.maint);
             if other.reservation != index && !bows && other.start < end && other.end > begin {
-                left.subtract(&reservation.nodes);
+                left.subtract(self.reserved_nodes(other.reservation));
             }
         }
         left.is_empty()
@@ -306,8 +320,8 @@ impl Controller<'_> {
 
     /// The nodes that a job of a reservation is bound to; none for a FLEX one, and one of licences alone.
     pub(crate) fn bound_nodes(&self, own: Option<usize>) -> Option<&NodeSet> {
-        let own = own.map(|index| self.reservation(index));
-        own.filter(|own| !own.flags.flex && !own.nodes.is_empty()).map(|own| &own.nodes)
+        let own = own.filter(|&index| !self.reservation(index).flags.flex);
+        own.map(|index| self.reserved_nodes(index)).filter(|nodes| !nodes.is_empty())
     }
 
     /// A test has found so many nodes for a job of a reservation, or for its array. O(log jobs).
@@ -331,9 +345,9 @@ impl Controller<'_> {
         user: u32,
         nodes: &NodeSet,
     ) -> bool {
-        if let Some(own) = own.map(|index| self.reservation(index)).filter(|own| own.flags.flex) {
+        if let Some(own) = own.filter(|&index| self.reservation(index).flags.flex) {
             let mut inside = nodes.clone();
-            inside.intersect(&own.nodes);
+            inside.intersect(self.reserved_nodes(own));
             if self.selector.fits(&self.free, shape, user, &inside) {
                 return true;
             }
@@ -348,6 +362,7 @@ impl Controller<'_> {
         let at = self.reservations.existing.partition_point(|it| it.reservation < index);
         self.reservations.existing.insert(at, occurrence);
         self.reserve_anew();
+        self.replace_reserved();
     }
 
     /// The sweep has seen that one has begun: its jobs may run, and the main scheduler is asked for.
@@ -458,6 +473,8 @@ pub(crate) enum Change {
     Seen,
     /// The sweep sees one end: node records change.
     Swept,
+    /// The time-limit scan looks again whether unusable nodes can be replaced.
+    Replaced,
     /// Nodes go out of service (before others return, so that one outage can follow the other).
     NodesLeave(usize),
     /// Drained nodes are resumed: they may register again.

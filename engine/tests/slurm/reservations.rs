@@ -354,3 +354,31 @@ fn licences_are_reserved_too() {
     );
     expect_equal_with_every_cycle(scenario, 3);
 }
+
+/// Recorded: av-dep, ay-dep. The first idle node stands in for one that is drained, and keeps the place when that is back.
+#[test]
+fn nodes_of_a_reservation_by_number_are_replaced_when_they_become_unusable() {
+    let scenario = |flag: &str| {
+        format!(
+            "node n[1-4] cores=4
+             reservation r nodes=n1 at=1000 for=1000 users=bob {flag}
+             outage n1 at=100 for=600 drain
+             job 1 at=0 run=5000 t=90 n=4 w=n2
+             job 2 at=200 run=100 t=60 n=4
+             job 3 at=800 run=100 t=60 n=4 w=n1"
+        )
+    };
+    // Job 1 is on n2, so n3 takes the place of n1.
+    expect(
+        &scenario("by_number"),
+        "1  *  *           +5000 COMPLETED  n2  *
+         2  *  200..270    +100  COMPLETED  n4  *
+         3  *  800..870    +100  COMPLETED  n1  *",
+    );
+    expect(
+        &scenario(""),
+        "1  *  *           +5000 COMPLETED  n2  *
+         2  *  200..270    +100  COMPLETED  n3  *
+         3  *  2000..2070  +100  COMPLETED  n1  *",
+    );
+}

@@ -65,6 +65,9 @@ fn records(name: &str, text: &str) -> (Vec<Record>, Vec<Diagnostic>) {
     (records, diagnostics)
 }
 
+/// Flags of reservations whose nodes stay what they are (reservation.c of 22.05.8, `_validate_node_choice`).
+const KEEP_NODES: [&str; 3] = ["SPEC_NODES", "STATIC", "STATIC_ALLOC"];
+
 struct Reader<'a> {
     name: &'a str,
     clock: Clock,
@@ -114,6 +117,10 @@ impl Reader<'_> {
             repeat: None,
             place: place.clone(),
         };
+        // What scontrol prints, and nobody writes, has a state.
+        let keeps = |word: &String| KEEP_NODES.iter().any(|kept| word.eq_ignore_ascii_case(kept));
+        let is_printed = !field("state").is_empty() && field("coreids").is_empty();
+        fact.flags.replaces_nodes = is_printed && !fact.nodes.is_empty() && !list("flags").iter().any(keeps);
         for word in list("flags") {
             match flag(&word) {
                 Some(FlagEffect::Sets(set)) => set(&mut fact.flags),

@@ -196,3 +196,12 @@ fn recurring_ones_recur_by_the_local_clock_from_before_the_trace_to_a_month_afte
     let hourly = windows("HOURLY");
     assert!(hourly.windows(2).all(|pair| pair[1].0 == pair[0].1));
 }
+
+/// Recorded (av-dep): one asked for by a number of nodes has others for those that become unusable; whoever writes a file names nodes.
+#[test]
+fn nodes_of_a_reservation_by_number_are_replaced() {
+    let replaces = |text: &str| facts(text).0[0].flags.replaces_nodes;
+    let by_number = RECORDED.replace("SPEC_NODES", "OVERLAP");
+    assert_eq!([RECORDED, &by_number, &RECORDED.replace("SPEC_NODES", "STATIC")].map(replaces), [false, true, false]);
+    assert!(!replaces(&one("Nodes=m1")) && !replaces(&one("Nodes=m1 Flags=OVERLAP")));
+}

@@ -130,6 +130,18 @@ pub(crate) fn array_tasks(value: &[u8]) -> Option<u32> {
     u32::try_from(named).ok().filter(|_| named <= MOST_TASKS)
 }
 
+/// The tasks that an `--array` option's value names above `last`; `None` if there are none, or no `%N`.
+pub(crate) fn tasks_after(id: u64, value: &[u8], last: u32) -> Option<PendingTasks> {
+    let mut tasks = pending(id, value).filter(|tasks| tasks.limit.is_some_and(|limit| limit > 0) && !tasks.cut)?;
+    for (first, _, stride) in &mut tasks.ranges {
+        if *first <= last {
+            *first = first.saturating_add(((last - *first) / *stride + 1).saturating_mul(*stride));
+        }
+    }
+    tasks.ranges.retain(|&(first, end, _)| first <= end);
+    (!tasks.ranges.is_empty()).then_some(tasks)
+}
+
 /// The `%N` of an `--array` option's value.
 pub(crate) fn array_limit(value: &[u8]) -> Option<u32> {
     let at = value.iter().position(|&byte| byte == b'%')?;

@@ -8,12 +8,12 @@ use jiff::tz::TimeZone;
 
 use super::caveat::CaveatKind;
 use super::column::Column;
-use super::job_id::{JobId, MOST_TASKS, PendingTasks, array_tasks};
+use super::job_id::{JobId, MOST_TASKS, PendingTasks, array_tasks, number, tasks_after};
 use super::layout::{Delimited, Layout};
 use super::lines::Lines;
 use super::log::Log;
 use super::maps::Map;
-use super::model::{Trace, TraceExtra, TraceFormat, TraceJob, TraceRequest, TraceRun};
+use super::model::{Trace, TraceBefore, TraceExtra, TraceFormat, TraceJob, TraceRequest, TraceRun};
 use super::request::shown;
 use super::row::{Cut, Row, RowCutter};
 use super::sacct_job::{Present, RowReader};
@@ -31,6 +31,23 @@ const MOST_JOINED: usize = 1000;
 /// The longest such row [bytes].
 const LONGEST_JOINED: usize = 1 << 20;
 
+/// What the rows of an array tell of it.
+struct Array {
+    /// The `--array` of the command line.
+    named: Vec<u8>,
+    /// Tasks that have come.
+    come: u32,
+    /// The highest of them, and its job.
+    last: Option<(u32, u32)>,
+    /// When the task that ended last ended, and whether that was a cancellation.
+    ended: Option<(i64, bool)>,
+    /// A row had the array's own id, or no row's is known: the record from which tasks are split off keeps that id, so that it is the
+    /// last task's in the end.
+    has_base: bool,
+    /// The first row's line.
+    line: u64,
+}
+
 /// Jobs gathered so far.
 struct Jobs {
     jobs: Vec<TraceJob>,
@@ -38,8 +55,7 @@ struct Jobs {
     requests: Vec<TraceRequest>,
     by_request: Map<TraceRequest, u32>,
     pending_tasks: u64,
-    /// Of arrays: the tasks that the command line names and those that have come, and the first row's line.
-    arrays: BTreeMap<u64, (u32, u32, u64)>,
+    arrays: BTreeMap<u64, Array>,
     cluster: Option<Symbol>,
 }
 
@@ -75,6 +91,7 @@ pub(crate) fn read<R: BufRead>(
         arrays: BTreeMap::new(),
         cluster: None,
     };
+    let mut latest = i64::MIN;
     let mut rows = Rows::new(lines, first, header);
     let mut text = Vec::new();
     loop {
@@ -92,13 +109,12 @@ pub(crate) fn read<R: BufRead>(
         }
         let row = cutter.row(&text);
         let ambiguous = clock.ambiguous;
-        let mut reader = RowReader { clock: &mut clock, strings: &mut strings, log, line, present };
+        let mut reader =
+            RowReader { clock: &mut clock, strings: &mut strings, log, line, present, latest: &mut latest };
         jobs.take(&row, &mut reader);
         log.caveats_of(CaveatKind::AmbiguousTime, clock.ambiguous - ambiguous, line);
     }
-    for (named, come, line) in jobs.arrays.into_values().filter(|&(_, come, _)| come > 0) {
-        log.caveats_of(CaveatKind::TasksMissing, u64::from(named.saturating_sub(come)), line);
-    }
+    jobs.end_arrays((opens, latest), log);
     for job in jobs.jobs.iter().filter(|_| !tells_constraints) {
         log.caveat(CaveatKind::ConstraintsUnknown, job.line);
     }
@@ -290,12 +306,37 @@ impl Jobs {
         self.check_cluster(row, reader);
         let Some((mut job, request, tasks)) = reader.job(row, &parsed) else { return };
         if !tasks.is_empty() {
-            self.arrays.entry(job.name.id).or_insert_with(|| (array_tasks(tasks).unwrap_or(0), 0, line));
+            let raw = number(row.get(Column::JobIdRaw));
+            let end = reader.time(row, Column::End, "End").flatten();
+            let new = || Array { named: tasks.to_vec(), come: 0, last: None, ended: None, has_base: false, line };
+            let array = self.arrays.entry(job.name.id).or_insert_with(new);
+            array.ended = array.ended.max(end.map(|end| (end, job.state == TraceState::Cancelled)));
+            array.has_base |= raw.is_none_or(|raw| raw == job.name.id);
         }
         job.request = self.intern(request);
         match parsed {
             JobId::Pending(tasks) => self.take_pending(&tasks, &job, reader.log),
             _ => self.add(job, reader.log),
+        }
+    }
+
+    /// Of an array whose next tasks wait because `%N` of it run, slurmdbd is told that they are not eligible, and sacct, asked for a period,
+    /// leaves that record out, also once it was cancelled: no row has the array's own id then. As tasks start in the order of their
+    /// numbers, those after the highest that came are the ones that still waited. They were cancelled with the tasks that ran last, if
+    /// those were; else nothing is known of them after the `latest` moment that the trace tells. Other tasks without a row are counted.
+    fn end_arrays(&mut self, (opens, latest): (Option<i64>, i64), log: &mut Log) {
+        for (id, array) in std::mem::take(&mut self.arrays) {
+            let Some((task, index)) = array.last else { continue };
+            let mut missing = array_tasks(&array.named).unwrap_or(0).saturating_sub(array.come);
+            let rest = if array.has_base || missing == 0 { None } else { tasks_after(id, &array.named, task) };
+            if let (Some(rest), Some(job)) = (rest, self.jobs.get(index as usize)) {
+                let count = u32::try_from(rest.count()).unwrap_or(u32::MAX);
+                missing = missing.saturating_sub(count);
+                log.caveats_of(CaveatKind::ArrayRest, u64::from(count), array.line);
+                let cancelled_at = array.ended.and_then(|(end, cancelled)| cancelled.then_some(end)).unwrap_or(latest);
+                self.take_pending(&rest, &job.never_started(cancelled_at, opens), log);
+            }
+            log.caveats_of(CaveatKind::TasksMissing, u64::from(missing), array.line);
         }
     }
 
@@ -346,8 +387,9 @@ impl Jobs {
         let next = u32::try_from(self.jobs.len()).unwrap_or(u32::MAX);
         let index = *self.by_name.entry(job.name).or_insert(next);
         let Some(known) = self.jobs.get_mut(index as usize) else {
-            if let (JobPart::Task(_), Some((_, come, _))) = (job.name.part, self.arrays.get_mut(&job.name.id)) {
-                *come += 1;
+            if let (JobPart::Task(task), Some(array)) = (job.name.part, self.arrays.get_mut(&job.name.id)) {
+                array.come += 1;
+                array.last = array.last.max(Some((task, index)));
             }
             self.jobs.push(job);
             return;
@@ -405,6 +447,19 @@ impl TraceJob {
             self.extra = Some(Box::new(extra));
         }
         !is_known
+    }
+
+    /// A task of the same array that has not started, and waited until it was cancelled.
+    fn never_started(&self, cancelled_at: i64, opens: Option<i64>) -> Self {
+        let mut job = self.clone();
+        (job.state, job.cancelled_at, job.run_time, job.run_time_is_bound) =
+            (TraceState::Cancelled, Some(cancelled_at.max(job.submit)), 0, false);
+        if let Some(extra) = &mut job.extra {
+            (extra.earlier_runs, extra.last_submit) = (Vec::new(), 0);
+            let waits = opens.is_some_and(|opens| self.submit < opens && cancelled_at > opens);
+            extra.before = waits.then_some(TraceBefore::Waiting);
+        }
+        job
     }
 
     /// Whether it ended by itself with success.

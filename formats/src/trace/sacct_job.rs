@@ -31,6 +31,8 @@ pub(crate) struct RowReader<'b> {
     pub(crate) log: &'b mut Log,
     pub(crate) line: u64,
     pub(crate) present: Present,
+    /// The latest moment of all rows so far.
+    pub(crate) latest: &'b mut i64,
 }
 
 /// How a job ended: what is taken from the record of its run.
@@ -192,7 +194,7 @@ impl RowReader<'_> {
         known
     }
 
-    fn time(&mut self, row: &Row<'_>, column: Column, field: &'static str) -> Option<Option<i64>> {
+    pub(super) fn time(&mut self, row: &Row<'_>, column: Column, field: &'static str) -> Option<Option<i64>> {
         let text = row.get(column);
         let moment = self.clock.parse(text);
         if moment.is_none() {
@@ -201,7 +203,9 @@ impl RowReader<'_> {
                 format!("'{}' is no time such as 2024-01-31T12:34:56 or Unknown", shown(text))
             });
         }
-        moment.map(super::times::Moment::known)
+        let known = moment.map(super::times::Moment::known);
+        *self.latest = known.flatten().map_or(*self.latest, |at| at.max(*self.latest));
+        known
     }
 
     fn state(&mut self, text: &[u8]) -> Option<TraceState> {

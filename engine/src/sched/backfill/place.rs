@@ -234,7 +234,7 @@ fn find_place(
                 None => return Next::Record,
             }
         };
-        let of_last = of_last.or(of_last_test);
+        let mut of_last = of_last.or(of_last_test);
         if !looks_at_tries {
             backfill.last_try.not_before = found;
         }
@@ -303,8 +303,14 @@ fn find_place(
                     Attempt::MakesRoom => within_limits = true,
                     // Its plan is all over: of it the table keeps the least that it can.
                     Attempt::AtZero => (within_limits, start) = (true, 0),
-                    // It fits in the test but does not start: its plan goes with the time.
-                    Attempt::Busy => backfill.valid_until = now,
+                    // It fits in the test but does not start: its plan goes with the time, and counts as large as the start's own tests left it
+                    // (node_scheduler.c of 22.05.8, `_get_req_features`; rec au-core2).
+                    Attempt::Busy => {
+                        backfill.valid_until = now;
+                        if shape.size_varies {
+                            of_last = Some(controller.charged_cpus(id));
+                        }
+                    }
                 }
             }
         }
@@ -448,12 +454,23 @@ fn start_now(
         if may_be_tested && (shape.size_varies || shape.size_grows) {
             controller.size_becomes(record.job, controller.selector.charged_in_vain);
         }
-        if !may_be_tested && controller.preempt.is_some() {
+        if !may_be_tested {
             return Attempt::Limited(None);
         }
         return match controller.make_room(record.job, record.partition, shape, &backfill.usable) {
+            // A limit that would hold it back anyway wins over busy nodes (node_scheduler.c of 22.05.8, `select_nodes`).
+            Room::None if controller.limits.active => {
+                let alone = shape.feasible.then_some(shape.alone);
+                let counts = controller.busy_counts(record.job, record.partition, shape, alone);
+                if controller.limits_allow_counts(record.job, record.partition, &counts) {
+                    Attempt::Busy
+                } else {
+                    Attempt::Limited(controller.qos_in_the_way(record.job, record.partition, &counts))
+                }
+            }
             Room::None => Attempt::Busy,
-            Room::Limited => Attempt::Limited(None),
+            // With victims to strike a limit holds its QOS back, too (backfill.c of 22.05.8, `qos_blocking_ptr`; rec av-arr).
+            Room::Limited(by) => Attempt::Limited(by),
             Room::Made => Attempt::MakesRoom,
             Room::Unneeded => Attempt::AtZero,
         };

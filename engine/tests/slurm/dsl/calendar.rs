@@ -47,6 +47,7 @@ pub(super) fn reservation(line: &Line<'_>, cluster: &Cluster) -> Reservation {
             "magnetic" => reservation.flags.magnetic = true,
             "overlap" => reservation.flags.overlap = true,
             "no_hold" => reservation.flags.no_hold_jobs_after = true,
+            "by_number" => reservation.flags.replaces_nodes = true,
             other => line.unknown(other),
         }
     }

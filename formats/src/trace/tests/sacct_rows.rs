@@ -178,6 +178,42 @@ fn tasks_that_the_trace_does_not_hold_are_counted() {
     assert_eq!(missing(&[("7_[1-5]", five), ("9", two)]), None);
 }
 
+/// Recorded (av-dep 5, at-share 120, r-lin 151): of an array that `%N` holds back, sacct leaves out the record of the tasks that wait.
+#[test]
+fn tasks_that_waited_for_others_of_their_array_have_no_row_and_are_known_by_that() {
+    let read = |rows: &[(&str, &str, &str)]| {
+        let row =
+            |&(raw, id, line): &(&str, &str, &str)| format!("{raw}|{}", row(&[("JobID", id), ("SubmitLine", line)]));
+        let trace = trace(&format!("JobIDRaw|{HEADER}\n{}\n", rows.iter().map(row).collect::<Vec<_>>().join("\n")));
+        let count = |kind| trace.caveats.iter().find(|it| it.kind == kind).map_or(0, |it| it.count);
+        let counts = (count(CaveatKind::ArrayRest), count(CaveatKind::TasksMissing));
+        let rest = trace.jobs.iter().filter(|job| job.state == TraceState::Cancelled);
+        let rest: Vec<String> = rest.map(|job| job.name.to_string()).collect();
+        (rest.join(" "), counts)
+    };
+    let (held, free) = ("sbatch --array=1-5%2 -n 48 j.sh", "sbatch --array=1-5 -n 48 j.sh");
+    assert_eq!(read(&[("29", "5_1", held), ("31", "5_2", held)]), ("5_3 5_4 5_5".to_owned(), (3, 0)));
+    assert_eq!(read(&[("29", "5_1", held), ("31", "5_3", held)]), ("5_4 5_5".to_owned(), (2, 1)));
+    assert_eq!(read(&[("29", "5_1", held), ("5", "5_5", held)]), (String::new(), (0, 3)));
+    assert_eq!(read(&[("29", "5_1", free), ("31", "5_2", free)]), (String::new(), (0, 3)));
+    let strided = "sbatch --array=9,1-8:3%1 -n 48 j.sh";
+    assert_eq!(read(&[("29", "5_1", strided)]), ("5_9 5_4 5_7".to_owned(), (3, 0)));
+}
+
+/// Recorded (at-share 120): who cancels an array cancels its tasks that run, too.
+#[test]
+fn tasks_that_waited_for_others_of_their_array_are_cancelled_with_the_last_that_ran() {
+    let cancelled = |state: &str| {
+        let line = "sbatch --array=1-3%1 -n 48 j.sh";
+        let text = format!("29|{}", row(&[("JobID", "5_1"), ("State", state), ("SubmitLine", line)]));
+        let trace = trace(&format!("JobIDRaw|{HEADER}\n{text}\n"));
+        trace.jobs[1..].iter().map(|job| job.cancelled_at.map(|at| at - SUBMIT)).collect::<Vec<_>>()
+    };
+    assert_eq!(cancelled("CANCELLED by 7"), [Some(22), Some(22)]);
+    // Of others nothing is known after the end of the trace.
+    assert_eq!(cancelled("FAILED"), [Some(22), Some(22)]);
+}
+
 #[test]
 fn preferred_features_and_switches_are_kept_and_no_caveat() {
     let count = |line: &str| {

@@ -1,0 +1,80 @@
+//! Nodes of reservations that become unusable are replaced by others.
+//! Source: reservation.c of 22.05.8, `_validate_node_choice`, `_select_nodes`, `_pick_node_cnt`; rec av-dep.
+
+use super::reservations::Change;
+use super::{Controller, seconds};
+use crate::node_set::NodeSet;
+
+impl Controller<'_> {
+    /// Gives reservations that were asked for by a number of nodes others for those that are out of service, as many as there are: first of
+    /// those that no reservation has then, in the order of slurm.conf (a tree of switches is not looked at), and that no job uses that may
+    /// still run when it begins. What is lacking is looked for again with each scan of limits.
+    /// O(reservations × (running × nodes of a job + words)).
+    pub(super) fn replace_reserved(&mut self) {
+        let mut moved = false;
+        let mut lacks = false;
+        for position in 0..self.reservations.len() {
+            let index = self.reservations.existing()[position].reservation;
+            if !self.reservation(index).flags.replaces_nodes {
+                continue;
+            }
+            let mut nodes = self.reserved_nodes(index).clone();
+            nodes.intersect(&self.up);
+            let wanted = self.reservation(index).nodes.len();
+            if nodes.len() >= wanted {
+                continue;
+            }
+            let picked = self.pick_for_reservation(position, wanted - nodes.len());
+            if !picked.is_empty() {
+                nodes.union(&picked);
+                lacks |= nodes.len() < wanted;
+                self.reservations.moved.insert(index, nodes);
+                moved = true;
+            } else {
+                lacks = true;
+            }
+        }
+        if moved {
+            self.touch();
+            self.reserve_anew();
+        }
+        if lacks && !self.reservations.looks_again {
+            self.reservations.looks_again = true;
+            let scan = self.timers.scan_after(seconds(self.now) + 1);
+            self.plan_change(scan, Change::Replaced);
+        }
+    }
+
+    /// Up to so many nodes for a reservation beside its own. O(running × nodes of a job + reservations × words).
+    fn pick_for_reservation(&self, position: usize, wanted: usize) -> NodeSet {
+        let existing = self.reservations.existing();
+        let of = existing[position];
+        let reservation = self.reservation(of.reservation);
+        let n_nodes = self.scenario.cluster.nodes.len();
+        let mut picked = NodeSet::empty(n_nodes);
+        let mut all = self.up.clone();
+        if let Some(partition) = reservation.partition {
+            all.intersect(&self.scenario.cluster.partitions[partition.index()].nodes);
+        }
+        all.subtract(self.reserved_nodes(of.reservation));
+        let mut unreserved = all.clone();
+        for other in existing.iter().filter(|other| other.start < of.end && other.end > of.start) {
+            unreserved.subtract(self.reserved_nodes(other.reservation));
+        }
+        let flags = reservation.flags;
+        let pools = [Some(unreserved), (flags.overlap || flags.maint).then_some(all)];
+        for mut pool in pools.into_iter().flatten() {
+            pool.subtract(&picked);
+            let wanted = (wanted - picked.len()).min(pool.len());
+            for running in self.running.iter().filter_map(|running| self.live.get(running.job)) {
+                if running.expected_end >= of.start {
+                    running.allocation.shares.iter().for_each(|share| pool.remove(share.node));
+                }
+            }
+            if pool.len() >= wanted {
+                pool.iter().take(wanted).for_each(|node| picked.insert(node));
+            }
+        }
+        picked
+    }
+}
