@@ -1,4 +1,4 @@
-//! Nodes that a job's groups already use, where these are limited in nodes: selection prefers them.
+//! Nodes that a job's groups already use, where these are limited in nodes, and those of its `FLEX` reservation: selection prefers them.
 //! Source: slurm-semantics 6.2.2.
 
 use crate::ids::{JobId, PartitionId};
@@ -9,11 +9,18 @@ use crate::simulation::Controller;
 use super::usage::{Used, counts_nodes};
 
 impl Controller<'_> {
-    /// A look for a start begins: weighs the nodes that could serve the job, out of `among`. O(1) without limits on nodes or
-    /// GPUs that change weights, else O(depth of the tree + nodes).
-    pub(crate) fn weigh_nodes(&mut self, id: JobId, partition: PartitionId, shape: &Shape, among: Option<&NodeSet>) {
+    /// A look for a start begins: weighs the nodes that could serve the job, out of `among`. O(1) without limits on nodes, GPUs that
+    /// change weights and a `FLEX` reservation of its own, else O(depth of the tree + nodes).
+    pub(crate) fn weigh_nodes(
+        &mut self,
+        id: JobId,
+        (partition, own): (PartitionId, Option<usize>),
+        shape: &Shape,
+        among: Option<&NodeSet>,
+    ) {
         let limited = self.limits.active && self.limits.counts_nodes;
-        if !limited && self.selector.weights.version() == 0 {
+        let flex = self.flex_nodes(own).cloned();
+        if !limited && flex.is_none() && self.selector.weights.version() == 0 {
             return;
         }
         let mut candidates = shape.tested.clone();
@@ -22,7 +29,7 @@ impl Controller<'_> {
         }
         if !limited {
             let none = NodeSet::empty(self.scenario.cluster.nodes.len());
-            self.selector.weights.weigh(&candidates, &none);
+            self.selector.weights.weigh(&candidates, &none, flex.as_ref());
             return;
         }
         let mut preferred = NodeSet::empty(self.scenario.cluster.nodes.len());
@@ -58,6 +65,6 @@ impl Controller<'_> {
             });
             prefer(limited.map(|at| &self.limits.associations[at]));
         }
-        self.selector.weights.weigh(&candidates, &preferred);
+        self.selector.weights.weigh(&candidates, &preferred, flex.as_ref());
     }
 }

@@ -9,6 +9,7 @@
 //! 2. Within a cycle, a later record never moves an earlier record's plan.
 
 mod ahead;
+mod alternatives;
 mod blocked;
 mod bounds;
 mod candidates;

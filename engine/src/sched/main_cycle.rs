@@ -414,6 +414,16 @@ fn consider(
         looked_at = true;
         controller.hold_for_good(id, PendingReason::JobHeldAdmin);
         fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes))
+    } else if !shape.feasible
+        && !prefers
+        && controller.lacks_named(id, (record.partition, reservation), shape, &scratch.available)
+    {
+        looked_at = true;
+        scratch.left.copy_from(&scratch.available);
+        scratch.left.intersect(&shape.tested);
+        scratch.possible.copy_from(&scratch.left);
+        scratch.possible.intersect(&shape.eligible);
+        busy(controller, scratch, record, reservation, shape)
     } else if !shape.feasible && !prefers {
         // It can never run here; one of several partitions is passed over (rec h-share).
         // Nodes that have what it asks for are looked at before that is found (rec m-pre/a2).
@@ -462,12 +472,12 @@ fn consider(
         // rec ax-site).
         if reservation.is_none() || (matches!(opening, Opening::Open { .. }) && !taken) {
             let bound = controller.bound_nodes(reservation).cloned();
-            controller.weigh_nodes(id, record.partition, shape, bound.as_ref());
+            controller.weigh_nodes(id, (record.partition, reservation), shape, bound.as_ref());
         }
         let user = controller.scenario.workload.jobs[id.index()].user.0;
         let is_open = matches!(opening, Opening::Open { .. }) && !taken;
         let asked = controller.asked_in_test(id, shape);
-        let fits = is_open && controller.fits_in_reservation(reservation, asked, user, &scratch.candidates);
+        let fits = is_open && controller.selector.fits(&controller.free, asked, user, &scratch.candidates);
         if is_open && reservation.is_some() {
             let chosen = controller.selector.chosen.len() as u32;
             controller.counted_nodes(id, if fits { chosen } else { shape.alone.nodes });

@@ -15,6 +15,7 @@ impl Selector {
         let least_of_all = shape.min_cpus_per_node.saturating_mul(self.chosen.len() as u32);
         (self.rounds_up
             || shape.overcommitted.is_some()
+            || shape.nodes_with_tasks.is_some_and(|tasks| (tasks as usize) < self.chosen.len())
             || shape.gpus_add_cpus
             || shape.size_varies
             || least_of_all > shape.min_cpus)

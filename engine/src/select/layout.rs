@@ -28,7 +28,11 @@ pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, 
         seat: None,
         shares_cores: false,
     };
-    let task_cpus = if shape.whole_nodes { Vec::new() } else { tasks_over_nodes(geometry, shape, chosen) };
+    let mut task_cpus = if shape.whole_nodes { Vec::new() } else { tasks_over_nodes(geometry, shape, chosen) };
+    // With `--overcommit` tasks may be fewer than nodes, and those without one hold nothing (dist_tasks.c, `dist_tasks_compute_c_b`,
+    // job_resources.c, `job_res_add_job` of 22.05.8; rec ay-tier).
+    let with_tasks = shape.nodes_with_tasks.map_or(chosen.len(), |tasks| tasks.max(1) as usize);
+    task_cpus.iter_mut().skip(with_tasks).for_each(|cpus| *cpus = 0);
     let over_nodes: Vec<Vec<u32>> = shape
         .gres_of_job
         .iter()
@@ -62,6 +66,7 @@ pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, 
             _ => cores * cpus_per_core,
         };
         let memory = match shape.memory {
+            _ if position >= with_tasks => 0,
             MemoryNeed::NotConsumed(_) => 0,
             // Whose memory lags a test behind (`Shape::by_default`) may be given less than it asks for.
             MemoryNeed::PerNode(mb) => mb.min(free.memory[index]),
@@ -77,7 +82,7 @@ pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, 
             MemoryNeed::Whole => geometry.memory[index],
         };
         allocation.shares.push(Share { node: offer.node, cpus, memory });
-        if needs_gres {
+        if needs_gres && position < with_tasks {
             for (wanted, units) in shape.gres_of_job.iter().zip(&over_nodes) {
                 of_node
                     .iter_mut()
@@ -91,7 +96,7 @@ pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, 
             }
             take_gres((geometry, free), shape, &of_node, index, &mut allocation.gres);
         }
-        if needs_gres && !geometry.near.is_empty() {
+        if needs_gres && position < with_tasks && !geometry.near.is_empty() {
             let cores = &allocation.socket_cores[first_socket..];
             take_near((geometry, free), shape, &of_node, (offer.node, cores), &mut allocation.near);
         }

@@ -117,6 +117,8 @@ pub(crate) struct Shape {
     pub(crate) packs_parts: bool,
     /// `--overcommit` with select/cons_res: so many tasks take CPUs, as far as nodes offer them.
     pub(crate) overcommitted: Option<u32>,
+    /// `--overcommit` with select/cons_tres: only so many nodes have a task, and hold anything; a partition's `MinNodes` may be more.
+    pub(crate) nodes_with_tasks: Option<u32>,
     /// By the rules of select/cons_res.
     pub(crate) cons_res: bool,
     /// Which selection is used.

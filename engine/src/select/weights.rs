@@ -3,7 +3,7 @@
 //! A weight is `Weight` and, below it, a byte that favours nodes with GPUs: a test for a job that asks for some writes down
 //! how many of them each node that could serve has for it. A look for a start (a submission's test, the main scheduler,
 //! backfill that starts a job) weighs the nodes that could serve the job anew, and prefers nodes that its limited group
-//! already uses to others of the same NodeName line. The weights stay in the node records until the next test or look at
+//! already uses to others of the same NodeName line, and a `FLEX` reservation's nodes to all others. The weights stay in the node records until the next test or look at
 //! these nodes, whoever makes it, and the tests of when and where that backfill makes in between go by them.
 
 use crate::cluster::Cluster;
@@ -13,6 +13,9 @@ use crate::node_set::NodeSet;
 /// The byte of a node on which no GPU is wanted.
 const NO_GPU: u64 = 0xff;
 
+/// Above all of `Weight`: a node outside of the job's `FLEX` reservation (node_scheduler.c of 22.05.8, `_set_sched_weight`; rec ay-tier).
+const OUTSIDE: u64 = 1 << 40;
+
 /// What every node weighs.
 #[derive(Debug)]
 pub(crate) struct Weights {
@@ -21,8 +24,8 @@ pub(crate) struct Weights {
     /// The NodeName line of each node.
     records: Vec<u32>,
     in_force: Vec<u64>,
-    /// Nodes of each NodeName line: those that could serve, and those of them that are preferred.
-    counted: Vec<(u32, u32)>,
+    /// Nodes of each NodeName line, inside and outside of a `FLEX` reservation: those that could serve, and those of them that are preferred.
+    counted: Vec<[(u32, u32); 2]>,
     /// Nodes that do not weigh what slurm.conf says.
     strayed: usize,
     changes: u64,
@@ -36,7 +39,7 @@ impl Weights {
             configured: cluster.nodes.iter().map(|node| node.weight).collect(),
             records: cluster.nodes.iter().map(|node| node.config_record).collect(),
             in_force: cluster.nodes.iter().map(|node| weight_of(node.weight, false)).collect(),
-            counted: vec![(0, 0); lines],
+            counted: vec![[(0, 0); 2]; lines],
             strayed: 0,
             changes: 0,
         }
@@ -66,18 +69,21 @@ impl Weights {
     }
 
     /// Weighs the nodes that could serve a job whose group already uses `preferred`: where that is a part of a NodeName
-    /// line's nodes, the others weigh one more. O(nodes that could serve).
-    pub(crate) fn weigh(&mut self, candidates: &NodeSet, preferred: &NodeSet) {
-        self.counted.fill((0, 0));
+    /// line's nodes, the others weigh one more; nodes outside of `inside` weigh more than all of it. O(nodes that could serve).
+    pub(crate) fn weigh(&mut self, candidates: &NodeSet, preferred: &NodeSet, inside: Option<&NodeSet>) {
+        let is_outside = |node: NodeId| inside.is_some_and(|inside| !inside.contains(node));
+        self.counted.fill([(0, 0); 2]);
         for node in candidates.iter() {
-            let (all, of_them) = &mut self.counted[self.records[node.index()] as usize];
+            let (all, of_them) = &mut self.counted[self.records[node.index()] as usize][usize::from(is_outside(node))];
             *all += 1;
             *of_them += u32::from(preferred.contains(node));
         }
         for node in candidates.iter() {
-            let (all, of_them) = self.counted[self.records[node.index()] as usize];
+            let outside = is_outside(node);
+            let (all, of_them) = self.counted[self.records[node.index()] as usize][usize::from(outside)];
             let behind = of_them > 0 && of_them < all && !preferred.contains(node);
-            self.set(node, weight_of(self.configured[node.index()], behind));
+            let above = if outside { OUTSIDE } else { 0 };
+            self.set(node, weight_of(self.configured[node.index()], behind) | above);
         }
     }
 

@@ -84,6 +84,12 @@ impl Controller<'_> {
             (prefers, shapes) = (false, self.take_shapes(request));
         }
         let feasible = shapes.iter().any(|shape| shape.feasible);
+        let own = self.reservation_of(id);
+        let waits_for_named = self
+            .partitions(id)
+            .iter()
+            .zip(shapes.iter())
+            .any(|(&partition, shape)| self.lacks_named(id, (partition, own), shape, &self.up));
         // Only select/linear remembers what a test at submission would have charged.
         let linear = self.scenario.policy.select.linear;
         // Nor is any test made in the only partition, where its limits keep the job out (job_mgr.c of 22.05.8, `_select_nodes_parts`).
@@ -110,8 +116,8 @@ impl Controller<'_> {
         if let Some((partition, shape)) = tested {
             if !self.awaits_reservation(id) {
                 self.counted_nodes(id, shape.alone.nodes);
-                let bound = self.bound_nodes(self.reservation_of(id)).cloned();
-                self.weigh_nodes(id, partition, shape, bound.as_ref());
+                let bound = self.bound_nodes(own).cloned();
+                self.weigh_nodes(id, (partition, own), shape, bound.as_ref());
             }
             charged = self.charged_now(id, shape).or(charged);
             if self.selector.gpus_stay && self.selector.favours(shape) {
@@ -151,7 +157,9 @@ impl Controller<'_> {
             |&partition| self.partition_limits_allow(id, partition) && !self.partition_denies(id, partition);
         let admitted = self.partitions(id).iter().any(is_admitted);
         let refused = match (feasible, self.reservation_admits(id)) {
-            (false, _) if admitted && self.limits_allow_look(id, first) => Some(PendingReason::BadConstraints),
+            (false, _) if admitted && !waits_for_named && self.limits_allow_look(id, first) => {
+                Some(PendingReason::BadConstraints)
+            }
             // Whoever is held back by limits, of partitions too, is not tested, and waits for ever (rec h-gpu, j-pre).
             (false, _) => self.refused_at_submission(id),
             (true, false) => Some(PendingReason::Reservation),

@@ -290,6 +290,32 @@ impl Controller<'_> {
         )
     }
 
+    /// Whether a node that a job names is not `available`, or reserved for others: it waits for that node, and whether it could ever run is
+    /// not asked (node_scheduler.c of 22.05.8, `_get_req_features`, `_pick_best_nodes`; rec ay-qos). O(named nodes + reservations × words).
+    pub(crate) fn lacks_named(
+        &self,
+        id: JobId,
+        (partition, own): (PartitionId, Option<usize>),
+        shape: &Shape,
+        available: &NodeSet,
+    ) -> bool {
+        let required = &shape.required;
+        if required.is_empty() || !required.iter().all(|&node| shape.tested.contains(node)) {
+            return false;
+        }
+        if required.iter().any(|&node| !available.contains(node)) {
+            return true;
+        }
+        if own.is_some() || !self.reservations.any() {
+            return false;
+        }
+        let begin = seconds(self.now);
+        let end = begin + self.live.get(id).map_or(0, |live| live.limit_seconds);
+        let candidate = Candidate { own, partition, required, licenses: &[], begin, end };
+        let opening = self.narrow_to_reservations(candidate, &mut available.clone(), &mut { i64::MAX });
+        matches!(opening, Opening::RequiredReserved(_) | Opening::Closed(_))
+    }
+
     /// Whether others take all nodes of its own reservation from a job that would start now. O(reservations × words).
     pub(crate) fn own_reservation_is_taken(&self, id: JobId, own: Option<usize>) -> bool {
         let Some(index) = own else { return false };
@@ -337,22 +363,10 @@ impl Controller<'_> {
         self.reservations.counted.get(&self.job(id).name.id).copied().unwrap_or(0)
     }
 
-    /// Whether the request fits now on `nodes`; for a job of a FLEX reservation on that one's nodes, if it can.
-    pub(crate) fn fits_in_reservation(
-        &mut self,
-        own: Option<usize>,
-        shape: &Shape,
-        user: u32,
-        nodes: &NodeSet,
-    ) -> bool {
-        if let Some(own) = own.filter(|&index| self.reservation(index).flags.flex) {
-            let mut inside = nodes.clone();
-            inside.intersect(self.reserved_nodes(own));
-            if self.selector.fits(&self.free, shape, user, &inside) {
-                return true;
-            }
-        }
-        self.selector.fits(&self.free, shape, user, nodes)
+    /// The nodes of a FLEX reservation, which its jobs prefer to others; none for one of licences alone.
+    pub(crate) fn flex_nodes(&self, own: Option<usize>) -> Option<&NodeSet> {
+        let own = own.filter(|&index| self.reservation(index).flags.flex);
+        own.map(|index| self.reserved_nodes(index)).filter(|nodes| !nodes.is_empty())
     }
 
     /// An occurrence becomes known.

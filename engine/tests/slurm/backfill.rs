@@ -302,3 +302,23 @@ fn a_cycle_starts_every_task_of_an_array_that_fits() {
          2_5  10  2_1.start+0    +50   COMPLETED  n1  backfill",
     );
 }
+
+/// Recorded (ay-tier): each of several features is waited for by itself, with its own groups of ends (`_try_sched`). On n1 and n2 together the
+/// jobs that end at 1500 and 1740 are released at once; on n2 alone job 4 starts at 1500, which keeps job 5 out.
+#[test]
+fn each_of_several_features_is_waited_for_by_itself() {
+    expect(
+        "node n1 cores=4 features=fast
+         node n2 cores=4 features=slow
+         job 1 at=0 n=4 w=n1 run=1730 t=29
+         job 2 at=0 n=3 w=n2 run=1490 t=25
+         job 3 at=0 n=1 w=n2 run=290 t=5
+         job 4 at=10 n=4 C=[fast|slow] run=100 t=10
+         job 5 at=400 n=1 w=n2 run=1190 t=20",
+        "1  *  0..31       +1730  COMPLETED  n1  *
+         2  *  0..31       +1490  COMPLETED  n2  *
+         3  *  0..31       +290   COMPLETED  n2  *
+         4  *  1490..1535  +100   COMPLETED  n2  *
+         5  *  1590..1730  +1190  COMPLETED  n2  *",
+    );
+}

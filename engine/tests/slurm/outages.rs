@@ -148,3 +148,30 @@ fn what_cannot_be_is_refused() {
     let faults: Vec<String> = scenario.validate().unwrap_err().iter().map(ScenarioError::to_string).collect();
     assert_eq!(faults, [format!("outage from {}: it ends before it begins, or lies beyond all time", dsl::T0 + 600)]);
 }
+
+/// Recorded (ay-qos): who names a node that is not to be had waits for it, though it could never run, and keeps the others that it names from
+/// the main scheduler (`_pick_best_nodes`); once it is there, the job is held for good.
+#[test]
+fn a_job_that_could_never_run_waits_for_a_node_that_it_names() {
+    let of = |taken: &str| {
+        format!(
+            "node n[1-3] cores=4
+             set select=core bf_interval=off
+             {taken}
+             job 1 at=200 n=9 N=2 w=n[1-2]
+             job 2 at=210 n=4 run=100 t=5 w=n2"
+        )
+    };
+    for taken in ["outage n1 at=100 for=5000", "reservation r nodes=n1 at=100 for=5000 users=bob"] {
+        expect(
+            &of(taken),
+            "1  *  -           -     PENDING    -   -
+             2  *  5100..5270  +100  COMPLETED  n2  main",
+        );
+    }
+    expect(
+        &of(""),
+        "1  *  -         -     PENDING    -   -
+         2  *  210..215  +100  COMPLETED  n2  main",
+    );
+}

@@ -164,6 +164,31 @@ fn a_flex_reservation_prefers_its_nodes_and_binds_nobody() {
     );
 }
 
+/// Recorded (ay-tier, ay-qos): nodes outside of a FLEX reservation stand behind its own, whatever they weigh (`_set_sched_weight`): the
+/// second job fills n3 before it takes n1.
+#[test]
+fn a_flex_reservation_weighs_more_than_weight() {
+    let of = |options: &str| {
+        format!(
+            "node n[1-2] cores=4
+             node n[3-4] cores=4 weight=5
+             set select=core {options}
+             reservation r nodes=n[3-4] at=600 for=900 users=bob flex
+             job 1 at=0 run=2000 t=60 n=3 N=1 w=n4 user=bob resv=r
+             job 2 at=10 run=2000 t=60 n=6 user=bob resv=r
+             job 3 at=20 run=2000 t=60 n=3"
+        )
+    };
+    for options in ["", "bf_interval=off"] {
+        expect(
+            &of(options),
+            "1  *  0..31   +2000  COMPLETED  n4       *
+             2  *  10..41  +2000  COMPLETED  n1,n3,n4  *
+             3  *  20..51  +2000  COMPLETED  n1       *",
+        );
+    }
+}
+
 /// Recorded (ay-site): a FLEX reservation without a node of the job's partition leaves it to backfill, and stands in nobody's way.
 #[test]
 fn the_main_scheduler_passes_over_who_has_no_node_of_its_flex_reservation() {

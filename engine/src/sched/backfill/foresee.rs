@@ -10,8 +10,8 @@ use crate::select::will_run::{WillRunPolicy, earliest_start, n_ended, release_en
 use crate::simulation::running::Running;
 use crate::simulation::{Controller, seconds};
 
-use super::Backfill;
 use super::ends::expected;
+use super::{Backfill, alternatives};
 use crate::sched::queue::Record;
 
 /// A bound [s] under what [`will_run`] would say; see [`crate::select::ready`].
@@ -90,6 +90,22 @@ pub(super) fn looks_at_tries(controller: &Controller<'_>) -> bool {
 /// after `useless_after`, where another try will be made, it may be given too early, but still after that, and without nodes. `tried`
 /// are the times of this try and the next [s].
 pub(super) fn will_run(
+    controller: &mut Controller<'_>,
+    backfill: &mut Backfill,
+    record: Record,
+    shape: &Shape,
+    (bound, useless_after): (i64, Option<i64>),
+    tried: (i64, Option<i64>),
+    test_only: bool,
+) -> Option<Foreseen> {
+    if !shape.alternatives.is_empty() {
+        return alternatives::one_by_one(controller, backfill, record, shape, (bound, useless_after), tried, test_only);
+    }
+    by_all(controller, backfill, record, shape, (bound, useless_after), tried, test_only)
+}
+
+/// The same, whatever of several features the nodes have.
+pub(super) fn by_all(
     controller: &mut Controller<'_>,
     backfill: &mut Backfill,
     record: Record,

@@ -272,8 +272,8 @@ fn allocate(controller: &mut Controller<'_>, record: Record, taken: &NodeSet) ->
     let mut turns_at = i64::MAX;
     let is_open = !controller.reservations.any()
         || matches!(controller.narrow_to_reservations(candidate, &mut nodes, &mut turns_at), Opening::Open { .. });
-    controller.weigh_nodes(id, partition, shape, Some(&nodes));
-    let fits = is_open && controller.fits_in_reservation(own, shape, user, &nodes);
+    controller.weigh_nodes(id, (partition, own), shape, Some(&nodes));
+    let fits = is_open && controller.selector.fits(&controller.free, shape, user, &nodes);
     if is_open && !fits {
         controller.make_room(id, partition, shape, &nodes);
     }

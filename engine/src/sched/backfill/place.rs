@@ -142,8 +142,9 @@ fn find_place(
         }
         if let (Some(demand), Some(later)) = (demand, later.filter(|_| may_pass && !test_only)) {
             let known = backfill.bounds.get(demand, try_from);
-            let asks =
-                !looks_at_tries && now < known && known <= later && shape.unshared.is_none() && backfill.outlook.pays();
+            // Each of several features is waited for by itself.
+            let asks_once = shape.unshared.is_none() && shape.alternatives.is_empty();
+            let asks = !looks_at_tries && now < known && known <= later && asks_once && backfill.outlook.pays();
             let bound = if asks { outlook(controller, backfill, record, shape, (known, later)) } else { known };
             if bound > later {
                 // As below, without a look at the nodes.
@@ -222,8 +223,7 @@ fn find_place(
             continue;
         }
         let tried = (try_from, later);
-        let of_last = size_of_last(controller, backfill, record, shape, (bound, try_from), test_only);
-        let Some(Foreseen { start: found, is_future, of_last_test }) =
+        let Some(Foreseen { start: found, is_future, of_last_test: mut of_last }) =
             will_run(controller, backfill, record, shape, (bound, useless_after), tried, test_only)
         else {
             match again {
@@ -234,7 +234,6 @@ fn find_place(
                 None => return Next::Record,
             }
         };
-        let mut of_last = of_last.or(of_last_test);
         if !looks_at_tries {
             backfill.last_try.not_before = found;
         }
@@ -448,9 +447,9 @@ fn start_now(
         return attempt;
     }
     if may_be_tested {
-        controller.weigh_nodes(record.job, record.partition, shape, Some(&backfill.usable));
+        controller.weigh_nodes(record.job, (record.partition, reservation), shape, Some(&backfill.usable));
     }
-    if !controller.fits_in_reservation(reservation, shape, user, &backfill.usable) {
+    if !controller.selector.fits(&controller.free, shape, user, &backfill.usable) {
         if may_be_tested && (shape.size_varies || shape.size_grows) {
             controller.size_becomes(record.job, controller.selector.charged_in_vain);
         }
@@ -489,33 +488,4 @@ fn start_now(
     }
     controller.start(record, allocation, StartedBy::Backfill);
     Attempt::Started
-}
-
-/// What the last of several features (`[a|b]`) that could serve a job would have it charged: they are tested one by one, the first to be ready is
-/// taken, and the size is left as the last test found it (backfill.c of 22.05.8, `_try_sched`; rec s-arr). `None` for other jobs.
-/// O(alternatives × will-run test).
-fn size_of_last(
-    controller: &mut Controller<'_>,
-    backfill: &mut Backfill,
-    record: Record,
-    shape: &Shape,
-    (bound, try_from): (i64, i64),
-    test_only: bool,
-) -> Option<Option<u32>> {
-    if !shape.size_varies || shape.alternatives.len() < 2 {
-        return None;
-    }
-    let usable = backfill.usable.clone();
-    let mut size = None;
-    for alternative in shape.alternatives.iter().rev() {
-        backfill.usable.copy_from(&usable);
-        backfill.usable.intersect(alternative);
-        let found = will_run(controller, backfill, record, shape, (bound, None), (try_from, None), test_only);
-        if let Some(found) = found {
-            size = Some(controller.selector.charged_cpus(controller.state_of_plan(found.is_future), shape));
-            break;
-        }
-    }
-    backfill.usable.copy_from(&usable);
-    size
 }

@@ -29,6 +29,11 @@ pub(super) fn busy(
         // `select_nodes`; rec av-pre).
         return limited(controller, scratch, record, reservation, (&shape.required, shape.min_nodes));
     }
+    if controller.lacks_named(id, (record.partition, reservation), shape, &scratch.available) {
+        stamp(controller, scratch);
+        keep_named(scratch, (&shape.required, shape.min_nodes));
+        return Tried::Passes;
+    }
     let names_all = shape.required.len() >= shape.min_nodes as usize;
     if !names_all && alone.is_none() && !waits_for_jobs(controller, scratch, id, shape) {
         // ReqNodeNotAvail: it waits for nodes, not for jobs, and the partition goes on.

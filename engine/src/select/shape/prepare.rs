@@ -223,6 +223,7 @@ impl Shape {
                 && select.pack_serial_at_end
                 && matches!(strategy, Strategy::Consecutive | Strategy::Tree),
             overcommitted: request.overcommitted.filter(|_| select.cons_res),
+            nodes_with_tasks: request.overcommitted.filter(|_| !select.cons_res && !whole_nodes),
             cons_res: select.cons_res,
             strategy,
             rows: rows::rows_of(cluster, partition_id),

@@ -140,6 +140,7 @@ pub(super) fn add(
                 request.min_nodes = line.number(min);
                 request.max_nodes = Some(line.number(max));
             }
+            "overcommit" => request.overcommitted = Some(line.number(value)),
             "per_node" => request.ntasks_per_node = Some(line.number(value)),
             "tmp" => request.tmp_disk_mb = line.number(value),
             "ntasks_per_gpu" => request.ntasks_per_gpu = Some(line.number(value)),

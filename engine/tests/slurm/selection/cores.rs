@@ -405,3 +405,27 @@ fn memory_of_whole_sockets_is_asked_for_at_the_start_alone() {
     let found = run(scenario, 1).1;
     expect_pinned(scenario, fingerprint(&found));
 }
+
+/// Recorded (ay-tier): `--overcommit` with fewer tasks than the partition's `MinNodes`: the second node has no task, and none of its memory is
+/// taken (`dist_tasks_compute_c_b`, `job_res_add_job`).
+#[test]
+fn a_node_without_a_task_holds_nothing() {
+    let text = |overcommit: &str| {
+        format!(
+            "node n[1-2] cores=4 memory=4000
+             set select=core memory
+             job 1 n=1 N=2 mem_per_cpu=3000 run=300 {overcommit}
+             job 2 at=40 n=1 mem_per_cpu=3000 run=300"
+        )
+    };
+    expect(
+        &text("overcommit=1"),
+        "1  *  0..31   +300  COMPLETED  n1,n2  *
+         2  *  40..71  +300  COMPLETED  n2     *",
+    );
+    expect(
+        &text(""),
+        "1  *  0..31     +300  COMPLETED  n1,n2  *
+         2  *  300..375  +300  COMPLETED  *      *",
+    );
+}
