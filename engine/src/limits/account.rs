@@ -82,7 +82,9 @@ impl Controller<'_> {
         let request = &self.scenario.workload.requests[self.scenario.workload.jobs[id.index()].request.index()];
         let asked = request.max_nodes.unwrap_or(request.min_nodes).max(1);
         let mut held = self.counts_on(id, u64::from(alone.map_or(asked, |alone| alone.nodes)));
-        let units = alone.map_or(0, |alone| alone.units);
+        // Those of sockets count as a test has laid them out.
+        let counts = shape.gres_of_socket.is_empty() || self.charged_cpus(id).is_some();
+        let units = alone.filter(|_| counts).map_or(0, |alone| alone.units);
         self.count_units(&mut held, shape, units, true);
         let index = self.limits.index;
         let (cpus, nodes) = (held.counts[index.of(Tres::Cpu)], held.counts[index.of(Tres::Node)]);
@@ -104,12 +106,13 @@ impl Controller<'_> {
     /// job whose nodes are busy (facts 65).
     fn count_units(&self, held: &mut Held, shape: &Shape, units: u64, busy: bool) {
         let counts = |wanted: &&GresOfJob| wanted.unit_cpus == 0 && (busy || wanted.per_task.is_none());
-        let of_job = shape.gres_of_job.first().filter(counts);
-        let Some(wanted) = of_job.filter(|_| units > 0) else {
+        let of_job = shape.gres_of_job.first().filter(counts).map(|wanted| wanted.gres);
+        let of_socket = shape.gres_of_socket.first().filter(|_| busy).map(|&(gres, _)| gres);
+        let Some(wanted) = of_job.or(of_socket).filter(|_| units > 0) else {
             return;
         };
-        let total = self.selector.geometry.gres_total[wanted.gres.index()].map(GresId::new);
-        for gres in std::iter::once(wanted.gres).chain(total) {
+        let total = self.selector.geometry.gres_total[wanted.index()].map(GresId::new);
+        for gres in std::iter::once(wanted).chain(total) {
             held.counts[self.limits.index.of(Tres::Gres(gres))] = units;
         }
     }

@@ -424,6 +424,19 @@ fn consider(
         scratch.possible.copy_from(&scratch.left);
         scratch.possible.intersect(&shape.eligible);
         busy(controller, scratch, record, reservation, shape)
+    } else if !shape.feasible
+        && !prefers
+        && !shape.tested.is_empty()
+        && controller.limits.active
+        && !controller.limits_allow_counts(
+            id,
+            record.partition,
+            &controller.busy_counts(id, record.partition, shape, None),
+        )
+    {
+        // It can never run here, but a limit wins over that, too (node_scheduler.c of 22.05.8, `select_nodes`; rec az-gpu4).
+        looked_at = true;
+        limited(controller, scratch, record, reservation, (&shape.required, shape.min_nodes))
     } else if !shape.feasible && !prefers {
         // It can never run here; one of several partitions is passed over (rec h-share).
         // Nodes that have what it asks for are looked at before that is found (rec m-pre/a2).

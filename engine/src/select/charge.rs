@@ -36,6 +36,8 @@ impl Selector {
         // Tasks of several CPUs that find them nowhere whole have what is left.
         let squeezes = shape.cpus_per_task > 1 && shape.max_nodes > 1 && !matches!(shape.memory, MemoryNeed::PerCpu(_));
         squeezes
+            // Cores near its GRES are the job's, whatever its tasks need.
+            || shape.binding.is_some() && !shape.gres.is_empty()
             || charges.any(|other| Some(other) != first)
             || (shape.max_nodes > shape.min_nodes && least_of_all > shape.min_cpus && shape.min_cpus_per_node > 1)
     }

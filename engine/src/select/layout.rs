@@ -28,11 +28,21 @@ pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, 
         seat: None,
         shares_cores: false,
     };
+    let mut near_cores = NearCores::default();
     let mut task_cpus = if shape.whole_nodes { Vec::new() } else { tasks_over_nodes(geometry, shape, chosen) };
     // With `--overcommit` tasks may be fewer than nodes, and those without one hold nothing (dist_tasks.c, `dist_tasks_compute_c_b`,
     // job_resources.c, `job_res_add_job` of 22.05.8; rec ay-tier).
     let with_tasks = shape.nodes_with_tasks.map_or(chosen.len(), |tasks| tasks.max(1) as usize);
     task_cpus.iter_mut().skip(with_tasks).for_each(|cpus| *cpus = 0);
+    if shape.binding.is_some() {
+        // Cores that its GRES are near are the job's, whatever its tasks need (dist_tasks.c of 22.05.8, `dist_tasks_gres_min_cpus`).
+        for (cpus, offer) in task_cpus.iter_mut().zip(chosen) {
+            let all = usable_cpus(geometry, free, shape, ANY_USER, offer.node);
+            near_cores.find((geometry, free), shape, (offer.node, all), near);
+            let threads = shape.usable_threads(geometry.cpus_per_core[offer.node.index()]);
+            *cpus = (near_cores.least_cores * threads).min(offer.cpus).max(*cpus);
+        }
+    }
     let over_nodes: Vec<Vec<u32>> = shape
         .gres_of_job
         .iter()
@@ -41,7 +51,6 @@ pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, 
     let mut of_node = shape.gres.clone();
     let needs_gres = !shape.gres.is_empty() || (shape.whole_nodes && geometry.n_gres > 0);
     let cuts = geometry.cuts_for(shape);
-    let mut near_cores = NearCores::default();
     for (position, offer) in chosen.iter().enumerate() {
         let first_socket = allocation.socket_cores.len();
         let index = offer.node.index();
@@ -89,7 +98,7 @@ pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, 
                     .filter(|(gres, _)| *gres == wanted.gres)
                     .for_each(|(_, count)| *count = units[position]);
             }
-            for &(of_socket, _) in &shape.gres_of_socket {
+            for &(of_socket, _) in shape.gres_of_socket.iter().filter(|_| !shape.whole_nodes) {
                 let cores = &allocation.socket_cores[first_socket..];
                 let units = units_of_sockets((geometry, free), shape, of_socket, (offer.node, cores));
                 of_node.iter_mut().filter(|(gres, _)| *gres == of_socket).for_each(|(_, count)| *count = units);
@@ -110,10 +119,16 @@ pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, 
 
 /// CPUs of all tasks on so many nodes: no node has fewer than its least, nor fewer tasks than `--ntasks-per-node`.
 fn cpus_wanted(shape: &Shape, nodes: u32) -> u32 {
+    // A CPU for each task of the GPUs of so many nodes (gres_select_util.c of 22.05.8, `gres_select_util_job_min_tasks`).
+    let gpus = match shape.gres_of_job.first() {
+        Some(wanted) => wanted.count,
+        None => shape.gres.first().map_or(0, |&(_, count)| count.saturating_mul(nodes)),
+    };
+    let of_gpus = shape.tasks_per_gpu.map_or(0, |tasks| tasks.saturating_mul(gpus));
     let per_node = shape.min_cpus_per_node.max(shape.tasks_per_node.unwrap_or(1));
     match shape.tasks_per_node {
         Some(tasks) if shape.cpus_per_task > 1 => tasks.saturating_mul(nodes).saturating_mul(shape.cpus_per_task),
-        _ => shape.min_cpus.max(per_node.saturating_mul(nodes)),
+        _ => shape.min_cpus.max(per_node.saturating_mul(nodes)).max(of_gpus),
     }
 }
 
@@ -334,7 +349,7 @@ pub(super) fn units_of_node(
     wanted: &GresOfJob,
     node: NodeId,
 ) -> u32 {
-    let units = free.gres[node.index() * geometry.n_gres + wanted.gres.index()];
+    let units = free.units(geometry, shape, node, wanted.gres);
     match shape.memory {
         MemoryNeed::PerUnit(mb, _) => units.min(u32::try_from(free.memory[node.index()] / mb).unwrap_or(u32::MAX)),
         _ if geometry.gpus[wanted.gres.index()] => units.min(shape.gpus_within(free.memory[node.index()])),
@@ -353,7 +368,7 @@ pub(super) fn units_of_tasks(
     if shape.cpus_a_gpu > 0 || matches!(shape.memory, MemoryNeed::PerUnit(..)) {
         return units_of_node((geometry, free), shape, wanted, node);
     }
-    free.gres[node.index() * geometry.n_gres + wanted.gres.index()]
+    free.units(geometry, shape, node, wanted.gres)
 }
 
 /// How many units each node gives of a GRES that is counted for the whole job: as many as its tasks need, or its CPUs where they
@@ -367,6 +382,11 @@ fn units_over_nodes(
     let by_cpus = |position: usize| {
         task_cpus.get(position).map_or(u32::MAX, |cpus| match (wanted.per_task, wanted.unit_cpus) {
             (Some(per_task), _) => (cpus / wanted.task_cpus.max(1)).saturating_mul(per_task),
+            // As many as all threads of its cores have room for tasks of (`_set_job_bits1`).
+            (None, 0) if shape.tasks_per_gpu.is_some() => {
+                let of_core = geometry.cpus_per_core[chosen[position].node.index()];
+                shape.cores_of(*cpus, shape.usable_threads(of_core)) * of_core / shape.cpus_a_gpu.max(1)
+            }
             (None, 0) => u32::MAX,
             (None, unit_cpus) => cpus / unit_cpus,
         })

@@ -19,7 +19,11 @@ pub(super) fn least_loaded(
 ) -> bool {
     let all = offers.first().map_or(0, |offer| offer.idle.1);
     let any_room_will_do = shape.whole_nodes || shape.room_left <= 1;
-    if any_room_will_do && offers.iter().all(|offer| offer.idle.1 == all) {
+    let once_more = |offer: &Offer, scratch: &PickScratch| {
+        scratch.once_more.get(offer.node.index()).map_or(offer.cpus, |&cpus| cpus.max(offer.cpus))
+    };
+    let alike_again = offers.iter().all(|offer| once_more(offer, scratch) == offer.cpus);
+    if any_room_will_do && alike_again && offers.iter().all(|offer| offer.idle.1 == all) {
         let (before, taken, n_before) = (rest.clone(), scratch.taken.clone(), chosen.len());
         let done = ordered(shape, offers, rest, scratch, chosen, |offer| -i64::from(offer.idle.0), false);
         // What may be taken never grows from one node to the next if each gives what was left for it (rec ar-site).
@@ -42,6 +46,8 @@ pub(super) fn least_loaded(
     let mut order: Vec<usize> = (0..offers.len()).collect();
     order.sort_by_key(|&position| (offers[position].weight, position));
     let mut left = offers.to_vec();
+    let mut looked_at = vec![false; offers.len()];
+    let mut cut = vec![false; offers.len()];
     let part = |one: &Offer, of: &Offer| u32::from(one.idle.0) * u32::from(of.idle.1);
     for alike in order.chunk_by(|&one, &other| offers[one].weight == offers[other].weight) {
         let mut last = None;
@@ -49,10 +55,16 @@ pub(super) fn least_loaded(
             let mut best: Option<usize> = None;
             for &position in alike.iter().filter(|&&position| !scratch.taken[position]) {
                 let offer = &mut left[position];
-                if !shape.whole_nodes && offer.cpus < shape.room_left {
+                let is_final = cut[position] || scratch.once_more.is_empty();
+                if !shape.whole_nodes && is_final && offer.cpus < shape.room_left {
                     continue;
                 }
-                *offer = rest.allowed(shape, *offer);
+                if std::mem::replace(&mut looked_at[position], true) && !cut[position] {
+                    offer.cpus = once_more(offer, scratch);
+                }
+                let allowed = rest.allowed(shape, *offer);
+                cut[position] |= allowed.cpus < offer.cpus;
+                *offer = allowed;
                 if offer.cpus == 0 {
                     continue;
                 }
@@ -69,6 +81,7 @@ pub(super) fn least_loaded(
             take(shape, &left, position, rest, scratch, chosen);
         }
     }
+    scratch.cut.extend((0..left.len()).filter(|&position| cut[position]).map(|position| left[position]));
     scratch.left = left;
     rest.satisfied()
 }

@@ -52,7 +52,7 @@ use crate::policy::{ConsumableUnit, SelectPolicy, SlurmVersion};
 use allocation::{Allocation, Share};
 use free::Free;
 use geometry::Geometry;
-use near::NearCores;
+use near::{Cut, NearCores};
 use pick::{Offer, PickScratch};
 use shape::{Alone, MemoryNeed, Shape, Strategy};
 use tree::Tree;
@@ -102,10 +102,10 @@ pub(crate) struct Selector {
     offering: NodeSet,
     scratch: PickScratch,
     offers: Vec<Offer>,
-    /// CPUs of each offer near the GRES that are asked for; empty where none is bound to sockets.
-    near: Vec<u32>,
+    /// CPUs of each offer near the GRES that are asked for, and for how many units they are; empty where none is bound to sockets.
+    near: Vec<Cut>,
     /// The same, near or far.
-    far: Vec<u32>,
+    far: Vec<Cut>,
     near_cores: NearCores,
     /// Whether the chosen nodes give cores near their GRES.
     chosen_near: bool,
@@ -343,6 +343,7 @@ impl Selector {
     /// Whether it fits on the cores that are free.
     fn fits_free(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.scratch.gpus.clear();
+        self.scratch.once_more.clear();
         self.offers.clear();
         self.near.clear();
         self.far.clear();
@@ -432,11 +433,30 @@ impl Selector {
         Alone { nodes: self.chosen.len() as u32, units }
     }
 
+    /// The same with the units that come with its sockets, which are counted as they were laid out (gres_select_filter.c of 22.05.8,
+    /// `gres_select_filter_select_and_set`; rec az-gpu2). O(1), else O(nodes of the job × sockets).
+    pub(crate) fn alone_on(&self, free: &Free, shape: &Shape) -> Alone {
+        let alone = self.alone();
+        let of_socket = shape.gres_of_socket.first().filter(|_| !shape.whole_nodes);
+        let Some(&(gres, _)) = of_socket else { return alone };
+        let allocation = self.allocate(free, shape);
+        let of_node = allocation.gres.iter().skip(gres.index()).step_by(self.geometry.n_gres);
+        Alone { units: of_node.map(|&units| u64::from(units)).sum(), ..alone }
+    }
+
     /// Says what the node last offered has near the GRES that are asked for.
     fn offer_near(&mut self, free: &Free, shape: &Shape, node: NodeId, cpus: u32) {
-        for (strict, offered) in [(true, &mut self.near), (false, &mut self.far)] {
-            self.near_cores.find((&self.geometry, free), shape, (node, cpus), strict);
-            offered.push(self.near_cores.cpus);
+        let mut once_more = 0;
+        for (first_pass, offered) in [(false, &mut self.far), (true, &mut self.near)] {
+            self.near_cores.find((&self.geometry, free), shape, (node, cpus), first_pass);
+            offered.push((self.near_cores.cpus, self.near_cores.units));
+            if self.near_cores.cpus > 0 {
+                once_more = self.near_cores.once_more;
+            }
+        }
+        if shape.strategy == Strategy::LeastLoaded {
+            self.scratch.once_more.resize(free.jobs.len(), 0);
+            self.scratch.once_more[node.index()] = once_more;
         }
     }
 
@@ -480,8 +500,10 @@ impl Selector {
         self.chosen_near = false;
         if self.near.len() == self.offers.len() && !self.near.is_empty() {
             self.part.clear();
-            let near = self.offers.iter().zip(&self.near).filter(|(_, cpus)| **cpus > 0);
-            self.part.extend(near.map(|(offer, &cpus)| offer.cut_to(shape, cpus)));
+            self.chosen.clear();
+            self.scratch.cut.clear();
+            let near = self.offers.iter().zip(&self.near).filter(|(_, near)| near.0 > 0);
+            self.part.extend(near.map(|(offer, &near)| offer.cut_to(near)));
             if pick::choose_at_once(shape, &self.part, &mut self.scratch, &mut self.chosen) {
                 self.chosen_near = true;
                 return true;

@@ -10,7 +10,8 @@ use crate::select::shape::{GresOfJob, Shape};
 /// Units that a job could use on a socket.
 pub(crate) fn usable_cores(geometry: &Geometry, free: &Free, shape: &Shape, socket: usize) -> u32 {
     let cores = free.cores[socket];
-    if !free.serves(geometry, shape, socket) || cores < shape.cores_per_socket { 0 } else { cores }
+    let serves = free.serves(geometry, shape, socket) && free.may_bind(geometry, shape, socket);
+    if !serves || cores < shape.cores_per_socket { 0 } else { cores }
 }
 
 impl Geometry {
@@ -26,7 +27,7 @@ impl Geometry {
 
     /// Whether what a node offers a request is cut to what it needs near the GRES it asks for.
     pub(crate) fn cuts_for(&self, shape: &Shape) -> bool {
-        (self.cuts_to_gres || !self.near.is_empty()) && !shape.gres.is_empty() && !shape.whole_nodes
+        (self.cuts_to_gres || !self.near.is_empty()) && !shape.gres.is_empty()
     }
 }
 
@@ -41,7 +42,41 @@ impl Free {
         let bound: u32 = geometry.sockets(node).map(|socket| self.near(geometry, socket, gres)).sum();
         self.gres[node.index() * geometry.n_gres + gres.index()].saturating_sub(bound)
     }
+
+    /// Whether `--gres-flags=enforce-binding` leaves a job the cores of a socket: not where it has too few of what comes with each, nor where others
+    /// have more of what the whole job counts and are enough (gres_sched.c of 22.05.8, `_build_sock_gres_by_topo`). O(1), else O(sockets).
+    #[inline]
+    pub(crate) fn may_bind(&self, geometry: &Geometry, shape: &Shape, socket: usize) -> bool {
+        let Some(binding) = &shape.binding else { return true };
+        let lacks = |&(gres, count): &(GresId, u32)| self.near(geometry, socket, gres) < count;
+        if binding.of_socket.iter().any(lacks) {
+            return false;
+        }
+        let node = geometry.socket_begin.partition_point(|&begin| begin as usize <= socket).saturating_sub(1);
+        let passed_over = |&(gres, _): &(GresId, u32)| {
+            let rank = |socket: usize| (self.near(geometry, socket, gres), socket);
+            let gives = |&other: &usize| self.cores[other] > 0 && rank(other).0 > 0;
+            let better = geometry.sockets(NodeId::new(node)).filter(gives).filter(|&other| rank(other) > rank(socket));
+            gives(&socket) && better.count() >= binding.most_sockets as usize
+        };
+        !shape.gres.iter().any(passed_over)
+    }
+
+    /// Free units of a GRES on a node; with `--gres-flags=enforce-binding` those near sockets without usable cores are none
+    /// (gres_select_filter.c of 22.05.8, `gres_select_filter_remove_unusable`). O(1), else O(sockets).
+    #[inline]
+    pub(crate) fn units(&self, geometry: &Geometry, shape: &Shape, node: NodeId, gres: GresId) -> u32 {
+        let all = self.gres[node.index() * geometry.n_gres + gres.index()];
+        if shape.binding.is_none() {
+            return all;
+        }
+        let far = geometry.sockets(node).filter(|&socket| usable_cores(geometry, self, shape, socket) == 0);
+        all.saturating_sub(far.map(|socket| self.near(geometry, socket, gres)).sum())
+    }
 }
+
+/// CPUs that a node offers near GRES, and for how many units of what the whole job counts they are.
+pub(crate) type Cut = (u32, u32);
 
 /// What a node offers a request near the GRES that it would get.
 #[derive(Debug, Default)]
@@ -50,6 +85,13 @@ pub(crate) struct NearCores {
     pub(crate) cores: Vec<u32>,
     /// CPUs of all.
     pub(crate) cpus: u32,
+    /// For how many units of the GRES that is counted for the whole job it has CPUs.
+    pub(crate) units: u32,
+    /// Cores that the job gets at least, whatever its tasks need.
+    pub(crate) least_cores: u32,
+    /// CPUs of all when the node is looked at once more: those taken off with cores count again, as far as tasks do not bound them
+    /// (gres_select_filter.c of 22.05.8, `gres_select_filter_sock_core`, as `_eval_nodes_lln` calls it; rec az-gpu1).
+    pub(crate) once_more: u32,
     /// Units of all; CPUs of one.
     total: u32,
     cpus_per_core: u32,
@@ -65,21 +107,25 @@ impl NearCores {
         }
     }
 
-    /// Finds what a node that offers `cpus` offers near its GRES; `strict` leaves out the sockets without. 0 CPUs if that is
+    /// Finds what a node that offers `cpus` offers near its GRES; the first pass leaves out the sockets without. 0 CPUs if that is
     /// not enough. O(sockets² + cores of the node).
     pub(crate) fn find(
         &mut self,
         (geometry, free): (&Geometry, &Free),
         shape: &Shape,
         (node, cpus): (NodeId, u32),
-        strict: bool,
+        first_pass: bool,
     ) {
+        let bound = shape.binding.is_some();
+        let strict = first_pass || bound;
         let sockets = geometry.sockets(node);
         self.cores.clear();
         self.cores.extend(sockets.clone().map(|socket| usable_cores(geometry, free, shape, socket)));
         self.total = self.cores.iter().sum();
         self.cpus_per_core = geometry.cpus_per_core[node.index()].max(1);
         self.cpus = cpus;
+        (self.units, self.least_cores, self.once_more) = (u32::MAX, 0, cpus);
+        let all_cpus = self.total * self.cpus_per_core;
         let threads = shape.threads_per_core.unwrap_or(self.cpus_per_core).clamp(1, self.cpus_per_core);
         let per_task = shape.cpus_per_task.max(1);
         let all_tasks = shape.min_cpus / per_task;
@@ -96,6 +142,9 @@ impl NearCores {
             None if shape.tasks_per_core.is_some() => {
                 let tasks = shape.tasks_per_core.unwrap_or(1).max(1);
                 (tasks, tasks.saturating_mul(geometry.cores[node.index()]))
+            }
+            None if shape.tasks_of_gpus.is_some() => {
+                (shape.tasks_of_gpus.unwrap_or(1), shape.tasks_of_gpus.unwrap_or(1))
             }
             // Without -n as many as there is room for.
             None if !shape.tasks_are_said => (1, room),
@@ -120,12 +169,20 @@ impl NearCores {
             let of_job = shape.gres_of_job.iter().find(|wanted| wanted.gres == gres);
             // Counted by socket, all have to be looked at that have what each of them gets.
             let of_socket = shape.of_each_socket(gres).is_some();
-            let sought = if of_socket { u32::MAX } else { of_job.map_or(count, |wanted| wanted.count.max(count)) };
+            let sought = match of_job {
+                _ if of_socket => u32::MAX,
+                // Of whole nodes all that CPUs could go with.
+                Some(_) if shape.whole_nodes => u32::MAX,
+                _ => of_job.map_or(count, |wanted| wanted.count.max(count)),
+            };
+            let by_cpus = if shape.whole_nodes && shape.tasks_per_gpu.is_some() { 0 } else { cpus_a_unit };
+            let sought = sought.min(all_cpus.checked_div(by_cpus).unwrap_or(u32::MAX));
             let anywhere = free.near_none(geometry, node, gres);
             let mut order: Vec<usize> = (0..self.cores.len()).collect();
             order.sort_by_key(|&socket| std::cmp::Reverse(self.cores[socket]));
             let mut required = vec![false; self.cores.len()];
             let (mut found, mut enough) = (anywhere, false);
+            let mut units = free.units(geometry, shape, node, gres);
             for socket in order {
                 let mut here = free.near(geometry, sockets.start + socket, gres);
                 if strict && cpus_a_unit > 0 {
@@ -134,7 +191,10 @@ impl NearCores {
                 if of_socket && anywhere + here < count {
                     here = 0;
                 }
-                while strict && anywhere + here == 0 && self.total > needed && self.cores[socket] > 0 {
+                if bound && anywhere + here == 0 && self.cores[socket] > 0 {
+                    units = units.saturating_sub(free.near(geometry, sockets.start + socket, gres));
+                }
+                while first_pass && anywhere + here == 0 && self.total > needed && self.cores[socket] > 0 {
                     self.remove(socket);
                 }
                 if strict && self.cores[socket] == 0 {
@@ -145,7 +205,8 @@ impl NearCores {
                 enough |= anywhere == 0 && found >= sought;
             }
             if let Some(with_cpus) = self.cpus.checked_div(cpus_a_unit) {
-                let most = of_job.filter(|wanted| wanted.per_task.is_none()).map_or(u32::MAX, |wanted| wanted.count);
+                let of_job = of_job.filter(|wanted| wanted.per_task.is_none() && !shape.whole_nodes);
+                let most = of_job.map_or(u32::MAX, |wanted| wanted.count);
                 found = found.min(with_cpus).min(most);
             }
             if found < count {
@@ -178,11 +239,19 @@ impl NearCores {
                 return;
             }
             // Those of the tasks come with CPUs, or all that the node has of those that the job counts.
-            let units =
+            let taken =
                 of_job.map_or(count, |wanted| wanted.per_task.map_or(found, |of_task| of_task.saturating_mul(tasks)));
-            with_units = with_units.max(units.saturating_mul(cpus_a_unit));
-            let wanted = room_of(tasks).max(with_units).div_ceil(threads);
-            if wanted > self.total {
+            let cpus_of_units = taken.saturating_mul(cpus_a_unit);
+            if shape.tasks_per_gpu.is_none() {
+                with_units = with_units.max(cpus_of_units);
+            }
+            let mut wanted =
+                room_of(tasks).max(with_units).div_ceil(threads).max(cpus_of_units.div_ceil(self.cpus_per_core));
+            if bound {
+                // A core of each socket that gives some.
+                wanted = wanted.max(required.iter().filter(|&&required| required).count() as u32);
+            }
+            if wanted > self.total || bound && wanted * threads > self.cpus {
                 self.cpus = 0;
                 return;
             }
@@ -197,6 +266,20 @@ impl NearCores {
                 let Some(fullest) = held.rev().max_by_key(|&socket| self.cores[socket]) else { break };
                 self.remove(fullest);
             }
+            units = units.min(self.cpus.checked_div(cpus_a_unit).unwrap_or(u32::MAX));
+            if of_job.is_some() {
+                self.units = self.units.min(units);
+            }
+            if !of_socket && of_job.is_none_or(|wanted| wanted.per_task.is_some()) && count > units {
+                self.cpus = 0;
+                return;
+            }
+            if bound {
+                self.least_cores = if self.least_cores == 0 { wanted } else { self.least_cores.min(wanted) };
+            }
+        }
+        if shape.tasks_bound_cpus {
+            self.once_more = cpus.min(tasks * per_task);
         }
         self.cpus = self.cpus.min(cpus_of(tasks).max(with_units));
     }
@@ -210,12 +293,13 @@ pub(super) fn free_gpus(geometry: &Geometry, free: &Free, shape: &Shape, node: N
             .iter()
             .map(|&(gres, _)| gres)
             .filter(|gres| geometry.gpus[gres.index()] && geometry.gres_total[gres.index()].is_some() == typed);
-        wanted.map(|gres| free.gres[node.index() * geometry.n_gres + gres.index()]).sum()
+        wanted.map(|gres| free.units(geometry, shape, node, gres)).sum()
     };
     of_kind(false).max(of_kind(true)).min(shape.gpus_within(free.memory[node.index()]))
 }
 
-/// Free GPUs of the node that lie near sockets with usable cores, up to what the request takes of it.
+/// Free GPUs of the node that lie near sockets with usable cores, up to what the request takes of it and, where CPUs go with them, its cores are for
+/// (gres_select_filter.c of 22.05.8, `gres_select_filter_remove_unusable`).
 pub(crate) fn near_gpus(geometry: &Geometry, free: &Free, shape: &Shape, node: NodeId) -> u32 {
     let of_kind = |typed: bool| -> u32 {
         let wanted = shape
@@ -240,8 +324,11 @@ pub(crate) fn near_gpus(geometry: &Geometry, free: &Free, shape: &Shape, node: N
         });
         units.sum()
     };
+    let by_cpus = if shape.whole_nodes && shape.tasks_per_gpu.is_some() { 0 } else { shape.cpus_a_gpu };
+    let cores: u32 = geometry.sockets(node).map(|socket| usable_cores(geometry, free, shape, socket)).sum();
+    let with_cpus = (cores * geometry.cpus_per_core[node.index()]).checked_div(by_cpus).unwrap_or(u32::MAX);
     // A request names their total, their types, or both.
-    of_kind(false).max(of_kind(true)).min(shape.gpus_within(free.memory[node.index()]))
+    of_kind(false).max(of_kind(true)).min(shape.gpus_within(free.memory[node.index()])).min(with_cpus)
 }
 
 /// Units of a GRES that come with each socket (`--gpus-per-socket`), of the sockets that the job has cores of, and, if those are
@@ -289,7 +376,9 @@ pub(crate) fn take_near(
         }
         let by_job = |of_job: &GresOfJob| of_job.gres == gres && of_job.per_task.is_none();
         let counted_by_job = shape.gres_of_job.iter().any(by_job);
-        let room: Vec<u32> = sockets.clone().map(|socket| free.near(geometry, socket, gres)).collect();
+        let gives = |socket: usize| shape.binding.is_none() || free.cores[socket] > 0;
+        let room = |socket: usize| if gives(socket) { free.near(geometry, socket, gres) } else { 0 };
+        let room: Vec<u32> = sockets.clone().map(room).collect();
         let mut anywhere = free.near_none(geometry, node, gres);
         let mut taken = vec![0; room.len()];
         let mut left = count;

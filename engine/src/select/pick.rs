@@ -6,6 +6,7 @@ use crate::select::busy::busy_first;
 use crate::select::by_leaves::by_leaves;
 use crate::select::by_switches::by_switches;
 use crate::select::least_loaded::least_loaded;
+use crate::select::near::Cut;
 use crate::select::remaining::Remaining;
 use crate::select::shape::{Shape, Strategy};
 use crate::select::small_nodes::without_small_nodes;
@@ -43,14 +44,9 @@ struct Run {
 }
 
 impl Offer {
-    /// With so many CPUs at most, and no more units of the GRES that is counted for the whole job than they allow. O(1).
-    pub(super) fn cut_to(&self, shape: &Shape, cpus: u32) -> Self {
-        let cpus = self.cpus.min(cpus);
-        let units = match shape.gres_of_job.first() {
-            Some(wanted) if wanted.per_task.is_none() && shape.cpus_a_gpu > 0 => cpus / shape.cpus_a_gpu,
-            _ => u32::MAX,
-        };
-        Self { cpus, gres: u32::from(self.gres).min(units) as u16, ..*self }
+    /// With so many CPUs at most, and units of the GRES that is counted for the whole job. O(1).
+    pub(super) fn cut_to(&self, (cpus, units): Cut) -> Self {
+        Self { cpus: self.cpus.min(cpus), gres: u32::from(self.gres).min(units) as u16, ..*self }
     }
 }
 
@@ -79,6 +75,10 @@ pub(crate) struct PickScratch {
     pub(super) idle_last: Vec<bool>,
     /// Free GPUs of each node on offer, of the kinds asked for; empty where none are.
     pub(super) gpus: Vec<u32>,
+    /// What the last attempt left of nodes that it looked at and cut, where it looks at nodes more than once.
+    pub(super) cut: Vec<Offer>,
+    /// CPUs that each node on offer has once it is looked at again, where those near its GRES are on offer; else empty.
+    pub(super) once_more: Vec<u32>,
 }
 
 impl PickScratch {
@@ -201,6 +201,7 @@ pub(super) fn attempt(
 ) -> bool {
     chosen.clear();
     scratch.left.clear();
+    scratch.cut.clear();
     scratch.taken.clear();
     scratch.taken.resize(offers.len(), false);
     let mut rest = Remaining::of(shape);

@@ -173,6 +173,7 @@ impl Selector {
         last: Moment,
         allocation: impl Fn(JobId) -> Option<&'a Allocation> + Copy,
     ) {
+        self.scratch.once_more.clear();
         self.offers.clear();
         self.near.clear();
         self.far.clear();

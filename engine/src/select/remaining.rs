@@ -66,7 +66,9 @@ impl Remaining {
     /// cannot do without; but no fewer than come with the GPUs that it brings (facts 42).
     pub(super) fn allowed(&self, shape: &Shape, mut offer: Offer) -> Offer {
         if !shape.whole_nodes && !self.uncut {
-            let reserved = (self.least_nodes - 1).max(0) * i64::from(shape.cpus_per_task.max(u32::from(offer.kept)));
+            // Whose cores near GRES are the job's has no more kept for it than `_cpus_to_use` does (rec az-gpu2).
+            let of_task = if shape.binding.is_some() { 0 } else { shape.cpus_per_task };
+            let reserved = (self.least_nodes - 1).max(0) * i64::from(of_task.max(u32::from(offer.kept)));
             let with_units = i64::from(shape.unit_cpus()) * i64::from(offer.gres).min(self.gres.max(1));
             let (offered, least) = (i64::from(offer.cpus), i64::from(shape.min_cpus_per_node));
             let allowed = self.cpus - reserved;

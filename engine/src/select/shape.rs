@@ -89,8 +89,16 @@ pub(crate) struct Shape {
     pub(crate) gres: Vec<(GresId, u32)>,
     /// GRES that a node must have free to serve the job, however few it gets there.
     pub(crate) gres_least: Vec<(GresId, u32)>,
-    /// CPUs that come with each GPU, asked for or by default; 0 for none.
+    /// CPUs that a node must have for each GPU that it gives: those that come with it, asked for or by default, or those of its tasks; 0 for none.
     pub(crate) cpus_a_gpu: u32,
+    /// `--ntasks-per-gpu`, where no CPUs are asked for with GPUs.
+    pub(crate) tasks_per_gpu: Option<u32>,
+    /// Tasks that each node must have room for with it, and has at most.
+    pub(crate) tasks_of_gpus: Option<u32>,
+    /// Whether no more CPUs near GRES count than those of as many tasks as fit.
+    pub(crate) tasks_bound_cpus: bool,
+    /// `--gres-flags=enforce-binding`.
+    pub(crate) binding: Option<Binding>,
     /// GRES that come with each socket: `gres` has those of one.
     pub(crate) gres_of_socket: Vec<(GresId, u32)>,
     /// GRES of the whole job, where its nodes may have unlike shares.
@@ -168,6 +176,15 @@ pub(crate) struct Shape {
     pub(crate) idle_suffices: bool,
     /// Whether its tests of when it could run find more than there is ([`super::strays`]).
     pub(crate) strays: bool,
+}
+
+/// What `--gres-flags=enforce-binding` asks of the sockets of a node that give GRES.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Binding {
+    /// How many may give what the whole job counts.
+    pub(crate) most_sockets: u32,
+    /// What each must have (`--gpus-per-socket`).
+    pub(crate) of_socket: Vec<(GresId, u32)>,
 }
 
 /// What a test gave a job.

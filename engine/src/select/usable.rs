@@ -16,7 +16,7 @@ pub(crate) fn usable_cpus(geometry: &Geometry, free: &Free, shape: &Shape, user:
         return 0;
     }
     for &(gres, count) in shape.gres.iter().chain(&shape.gres_least) {
-        let units = free.gres[index * geometry.n_gres + gres.index()];
+        let units = free.units(geometry, shape, node, gres);
         let short = geometry.gpus[gres.index()] && shape.gpus_within(free.memory[index]) < count;
         if units < count || short {
             return 0;
@@ -38,7 +38,7 @@ pub(crate) fn usable_cpus(geometry: &Geometry, free: &Free, shape: &Shape, user:
     let capped = if shape.cons_res { cores_within_cap(geometry, free, shape, node) } else { None };
     for (position, socket) in geometry.sockets(node).enumerate() {
         let cores = free.cores[socket];
-        let broken = !free.serves(geometry, shape, socket);
+        let broken = !free.serves(geometry, shape, socket) || !free.may_bind(geometry, shape, socket);
         let cores = capped.as_ref().map_or(cores, |capped| capped[position]);
         if cores == 0 || broken || cores < shape.cores_per_socket {
             continue;

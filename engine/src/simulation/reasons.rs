@@ -29,7 +29,7 @@ impl Controller<'_> {
                 let mut nodes = shape.eligible.clone();
                 nodes.intersect(&self.up);
                 let fits = shape.feasible && self.selector.fits_alone(&self.empty, shape, user, &nodes);
-                fits.then(|| (place, Some(self.selector.alone())))
+                fits.then(|| (place, Some(self.selector.alone_on(&self.empty, &shapes[place]))))
             })
             .unwrap_or((0, None));
         let held = self.busy_counts(id, self.partitions(id)[place], &shapes[place], alone);

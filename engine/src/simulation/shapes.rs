@@ -39,7 +39,7 @@ impl Controller<'_> {
                 shape.alike = self.selector.offers_alike(shape);
             }
             shape.feasible = self.selector.fits_alone(&self.empty, shape, user, &shape.eligible);
-            shape.alone = self.selector.alone();
+            shape.alone = self.selector.alone_on(&self.empty, shape);
             if shape.feasible && sizes_count {
                 shape.charged_alone = self.selector.charged_cpus(&self.empty, shape);
             }

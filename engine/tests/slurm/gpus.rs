@@ -442,3 +442,66 @@ fn gpus_of_sockets_are_counted_without_cores_too() {
          3  20  20..60    +100  COMPLETED  g1  *",
     );
 }
+
+/// `--gres-flags=enforce-binding`: a GPU near no free core is none, so that job 2 waits for who has those cores; a far one serves who does not
+/// say so.
+#[test]
+fn bound_gpus_need_cores_near_them() {
+    let scenario = |options: &str| {
+        format!(
+            "node g1 cores=4 sockets=2 gres=gpu:2 near=2,0
+             job 1 at=0 n=2 N=1 gres=gpu:1 run=900 t=20
+             job 2 at=20 n=1 N=1 gres=gpu:1 run=100 t=10 {options}"
+        )
+    };
+    expect(&scenario(""), "1  0  0..4  +900  COMPLETED  g1  *\n 2  20  20..24  +100  COMPLETED  g1  *");
+    expect(
+        &scenario("enforce_binding"),
+        "1  0  0..4  +900  COMPLETED  g1  *\n 2  20  1.end+0..4  +100  COMPLETED  g1  *",
+    );
+}
+
+/// Tasks of two CPUs and bound GPUs on two nodes: all cores near them that tasks could have are the job's, as far as they were left to it, so that it
+/// has five of g1, where one is kept for g2. Without, four are left there (rec az-gpu2, job 109).
+#[test]
+fn bound_gpus_bring_the_cores_near_them() {
+    let scenario = |options: &str| {
+        format!(
+            "node g[1-2] cores=8 sockets=2 gres=gpu:2 near=1,1
+             job 1 n=3 N=2 c=2 gres=gpu:2 run=900 t=20 {options}
+             job 2 at=20 n=4 N=1 w=g1 run=100 t=10"
+        )
+    };
+    let of = |start: &str| format!("1  0  0..4  +900  COMPLETED  g1,g2  *\n 2  20  {start}  +100  COMPLETED  g1  *");
+    expect(&scenario(""), &of("20..24"));
+    expect(&scenario("enforce_binding"), &of("1.end+0..4"));
+}
+
+/// A job of one CPU gets the GPUs that it counts as a whole from one socket: those of g1 are two, but of two sockets
+/// (cons_common/job_test.c of 22.05.8, `_socks_per_node`).
+#[test]
+fn bound_gpus_of_one_cpu_are_of_one_socket() {
+    let scenario = |options: &str| {
+        format!(
+            "node g1 cores=4 sockets=2 gres=gpu:2 near=1,1 weight=1
+             node g2 cores=4 sockets=2 gres=gpu:4 near=2,2 weight=5
+             job 1 n=1 N=1 gpus=2 run=100 t=10 {options}"
+        )
+    };
+    expect(&scenario(""), "1  0  0..4  +100  COMPLETED  g1  *");
+    expect(&scenario("enforce_binding"), "1  0  0..4  +100  COMPLETED  g2  *");
+}
+
+/// `--ntasks-per-gpu`: a node has room for all tasks of a job that asks for no nodes, near each GPU for its own. g1 has cores for three.
+#[test]
+fn nodes_have_room_for_the_tasks_of_their_gpus() {
+    let scenario = |options: &str| {
+        format!(
+            "node g1 cores=3 gres=gpu:2 weight=1
+             node g2 cores=4 gres=gpu:2 weight=5
+             job 1 n=4 gpus=2 run=100 t=10 {options}"
+        )
+    };
+    expect(&scenario(""), "1  0  0..4  +100  COMPLETED  g1,g2  *");
+    expect(&scenario("ntasks_per_gpu=2"), "1  0  0..4  +100  COMPLETED  g2  *");
+}

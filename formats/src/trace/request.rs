@@ -1,6 +1,7 @@
 //! What a job asked for, from its command line where one is recorded and from the recorded totals for the rest.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use foresite_engine::job::{GresScope, Memory, Sharing};
 
@@ -84,7 +85,7 @@ impl RequestBuilder<'_> {
             memory,
             memory_is_recorded,
             constraints: self.constraints(row.get(Column::Constraints), options),
-            gres: self.gres(row, options, &recorded),
+            gres: self.gres(row, options, (&recorded, shape.tasks)),
             enforces_binding: options.enforces_binding,
             tmp_disk_mb: options.tmp_disk_mb,
             sharing: options.sharing.unwrap_or(Sharing::Default),
@@ -218,6 +219,7 @@ impl RequestBuilder<'_> {
             shape.tasks = shape.min_nodes.max(spread).max(1);
             shape.min_cpus = shape.min_nodes.max(1);
         }
+        count_tasks_of_gpus(options, &mut shape);
         if recorded.is_request {
             self.add_script_directives(options, recorded, &mut shape);
         }
@@ -277,12 +279,22 @@ impl RequestBuilder<'_> {
         (if spread && by_cpu { Memory::PerCpu(per_cpu) } else { Memory::PerNode(per_node) }, true)
     }
 
-    fn gres(&mut self, row: &Row<'_>, options: &Options<'_>, recorded: &Recorded<'_>) -> Vec<TraceGres> {
+    fn gres(
+        &mut self,
+        row: &Row<'_>,
+        options: &Options<'_>,
+        (recorded, tasks): (&Recorded<'_>, u32),
+    ) -> Vec<TraceGres> {
         let mut found = Vec::new();
-        if !options.gres.is_empty() || !options.gpus.is_empty() {
+        let of_tasks = options.ntasks_per_gpu.filter(|_| gpus_asked(options, 1) == 0);
+        if !options.gres.is_empty() || !options.gpus.is_empty() || of_tasks.is_some() {
             self.gres_of_list(options.gres, &mut found);
             for &(scope, list) in &options.gpus {
                 self.gpus_of_list(list, scope, &mut found);
+            }
+            if let Some(per_gpu) = of_tasks.filter(|&per_gpu| tasks >= per_gpu) {
+                let label = gres_label(self.strings, b"gpu");
+                found.push(TraceGres { label, count: u64::from(tasks / per_gpu), scope: GresScope::PerJob });
             }
         } else if !recorded.requested.gres.is_empty() {
             self.gres_of_totals(&recorded.requested.gres, recorded.nodes, &mut found);
@@ -298,11 +310,7 @@ impl RequestBuilder<'_> {
 
     /// `--gpus` and its kin name types and counts of GPUs: `2`, `a100:2`.
     fn gpus_of_list(&mut self, list: &[u8], scope: GresScope, found: &mut Vec<TraceGres>) {
-        for item in list.split(|&byte| byte == b',').filter(|item| !item.is_empty()) {
-            let (kind, amount) = match item.iter().rposition(|&byte| byte == b':' || byte == b'=') {
-                Some(at) => (item.get(..at).unwrap_or_default(), item.get(at + 1..).unwrap_or_default()),
-                None => (&b""[..], item),
-            };
+        for (kind, amount) in gpu_items(list) {
             let label = if kind.is_empty() { b"gpu".to_vec() } else { [b"gpu:", kind].concat() };
             let label = gres_label(self.strings, &label);
             match gres_count(amount) {
@@ -364,10 +372,59 @@ fn gres_label(strings: &mut Strings, label: &[u8]) -> Symbol {
     strings.intern(&label.to_ascii_lowercase())
 }
 
+/// Types and counts of GPUs: `2`, `a100:2`.
+fn gpu_items(list: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    list.split(|&byte| byte == b',').filter(|item| !item.is_empty()).map(|item| {
+        match item.iter().rposition(|&byte| byte == b':' || byte == b'=') {
+            Some(at) => (item.get(..at).unwrap_or_default(), item.get(at + 1..).unwrap_or_default()),
+            None => (&b""[..], item),
+        }
+    })
+}
+
+/// GPUs that the command line asks for, on so many nodes.
+fn gpus_asked(options: &Options<'_>, nodes: u32) -> u64 {
+    // Each type's are the most that an option makes them.
+    let mut counts: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
+    let mut count = |kind: &[u8], scope: GresScope, count: u64| {
+        let all = if scope == GresScope::PerNode { count.saturating_mul(u64::from(nodes)) } else { count };
+        let most = counts.entry(kind.to_ascii_lowercase()).or_default();
+        *most = all.max(*most);
+    };
+    for &(scope, list) in &options.gpus {
+        gpu_items(list).for_each(|(kind, amount)| count(kind, scope, gres_count(amount).unwrap_or(0)));
+    }
+    gres_list(options.gres, |named, gres| {
+        if let Some((name, kind)) = gres.label.split_at_checked(3)
+            && name.eq_ignore_ascii_case(b"gpu")
+            && (kind.is_empty() || kind.starts_with(b":"))
+        {
+            count(kind.strip_prefix(b":").unwrap_or(kind), named.unwrap_or(GresScope::PerNode), gres.count);
+        }
+    });
+    counts.values().fold(0, |sum, &count| sum.saturating_add(count))
+}
+
+/// `--ntasks-per-gpu`: so many tasks for each GPU, or without any asked for, without `-n` so many for each node. CPUs are those of the tasks said,
+/// unless these are more than CPUs (common/gres.c of 22.05.8, `gres_job_state_validate`; job_mgr.c, `validate_job_create_req`; rec az-gpu1).
+fn count_tasks_of_gpus(options: &Options<'_>, shape: &mut Shape) {
+    let Some(per_gpu) = options.ntasks_per_gpu else { return };
+    let gpus = gpus_asked(options, shape.min_nodes);
+    if gpus > 0 {
+        shape.tasks = u32::try_from(gpus).unwrap_or(u32::MAX).saturating_mul(per_gpu);
+    } else if options.tasks.is_none() {
+        shape.tasks = shape.min_nodes.saturating_mul(per_gpu);
+    }
+    if shape.tasks > shape.min_cpus && !options.overcommit {
+        shape.min_cpus = shape.tasks.saturating_mul(shape.cpus_per_task);
+    }
+}
+
 /// Whether GRES were asked for, but no tasks.
 fn says_no_tasks(options: &Options<'_>) -> bool {
     let asks_for_gres = !options.gpus.is_empty() || !options.gres.is_empty();
-    asks_for_gres && options.tasks.is_none() && options.ntasks_per_node.is_none()
+    let says = options.tasks.or(options.ntasks_per_node).or(options.ntasks_per_gpu);
+    asks_for_gres && says.is_none()
 }
 
 /// Without a command line: as many nodes as it got if that is what was recorded as requested, else as many as needed.

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
-use foresite_engine::job::{JobPart, Memory, Sharing, TimeLimit};
+use foresite_engine::job::{GresScope, JobPart, Memory, Sharing, TimeLimit};
 
 use super::*;
 

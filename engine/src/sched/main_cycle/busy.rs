@@ -105,7 +105,7 @@ fn alone(controller: &mut Controller<'_>, scratch: &MainScratch, record: Record,
     };
     controller.selector.gpus_stay &= enough;
     let fits = controller.selector.could_fit(&controller.empty, shape, user, &scratch.possible);
-    let alone = fits.then(|| controller.selector.alone());
+    let alone = fits.then(|| controller.selector.alone_on(&controller.empty, shape));
     if leaves_weights {
         controller.selector.gpus_stay = true;
         if !(fits && enough) {

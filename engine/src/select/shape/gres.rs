@@ -5,6 +5,7 @@ use crate::cluster::{Cluster, Partition};
 use crate::ids::GresId;
 use crate::job::{GresRequest, GresScope, Request};
 use crate::policy::SelectPolicy;
+use crate::select::shape::Binding;
 
 /// GRES counted for the whole job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,9 +53,9 @@ pub(super) fn gres_of_least_tasks(request: &Request, least_tasks: u32) -> Vec<(G
 }
 
 /// GRES that a job gets with each of its sockets: a node needs those of one (docs/FIDELITY.md, facts 51).
-pub(super) fn gres_of_socket(request: &Request, whole_nodes: bool) -> Vec<(GresId, u32)> {
+pub(super) fn gres_of_socket(request: &Request) -> Vec<(GresId, u32)> {
     let of_socket = |wanted: &&GresRequest| wanted.scope == GresScope::PerSocket && wanted.count > 0;
-    let wanted = request.gres.iter().filter(of_socket).filter(|_| !whole_nodes && !is_off(Rule::Gres));
+    let wanted = request.gres.iter().filter(of_socket).filter(|_| !is_off(Rule::Gres));
     wanted.map(|wanted| (wanted.gres, wanted.count)).collect()
 }
 
@@ -79,6 +80,21 @@ pub(super) fn cpus_per_gpu(request: &Request, partition: &Partition, select: &Se
     let default = || partition.default_cpus_per_gpu.or(select.default_cpus_per_gpu);
     let cpus = request.cpus_per_gpu.or_else(|| default().filter(|_| request.cpus_per_task <= 1));
     cpus.filter(|_| !select.linear && !select.cons_res)
+}
+
+/// `--gres-flags=enforce-binding`: a job of a CPU a node gets what it counts as a whole from one socket, one with `--ntasks-per-socket` from as many
+/// as its tasks need (cons_common/job_test.c of 22.05.8, `_socks_per_node`; gres_sched.c, `gres_sched_create_sock_gres_list`).
+pub(super) fn binding(request: &Request, cpus: u32, tasks: u32) -> Option<Binding> {
+    let min_nodes = request.min_nodes.max(1);
+    let of_job = |wanted: &GresRequest| matches!(wanted.scope, GresScope::PerJob | GresScope::PerTask);
+    let most_sockets = match request.ntasks_per_socket {
+        _ if !request.gres.iter().any(of_job) => u32::MAX,
+        _ if cpus / min_nodes <= 1 => 1,
+        Some(of_socket) => (tasks / min_nodes).div_ceil(of_socket.max(1)),
+        None => u32::MAX,
+    };
+    (request.enforces_binding && !is_off(Rule::Gres))
+        .then(|| Binding { most_sockets, of_socket: gres_of_socket(request) })
 }
 
 /// GPUs of the whole job, given those of each of its nodes.

@@ -3,7 +3,7 @@
 use crate::ids::{GresId, PartitionId};
 use crate::node_set::NodeSet;
 use crate::policy::ConsumableUnit;
-use crate::select::shape::{MemoryNeed, Shape};
+use crate::select::shape::{Binding, MemoryNeed, Shape};
 
 /// All that one node's answer to a shape depends on ([`super::usable`]): shapes alike in it get the same answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -16,6 +16,7 @@ pub(crate) struct NodeNeed {
     gres: Vec<(GresId, u32)>,
     gres_least: Vec<(GresId, u32)>,
     gres_of_socket: Vec<(GresId, u32)>,
+    binding: Option<Binding>,
     exclusive_user: bool,
     asks_for_user: bool,
     exclusive_partition: bool,
@@ -63,6 +64,7 @@ impl Shape {
             gres: self.gres.clone(),
             gres_least: self.gres_least.clone(),
             gres_of_socket: self.gres_of_socket.clone(),
+            binding: self.binding.clone(),
             exclusive_user: self.exclusive_user,
             asks_for_user: self.asks_for_user,
             exclusive_partition: self.exclusive_partition && !self.whole_nodes,

@@ -44,7 +44,12 @@ impl Shape {
             cpus_per_task = cpus_per_task.saturating_mul(factor as u32);
             memory = Memory::PerCpu(asked.div_ceil(factor));
         }
-        let mut min_cpus = request.min_cpus.max(request.tasks.saturating_mul(cpus_per_task)).max(1);
+        let of_tasks = request.tasks.saturating_mul(cpus_per_task);
+        // Tasks of GPUs may be more than the CPUs asked for are for (job_mgr.c of 22.05.8, `validate_job_create_req`), but where the memory a CPU is
+        // limited (`_valid_pn_min_mem`).
+        let counts_tasks = request.ntasks_per_gpu.is_none() || cpus_per_task > request.cpus_per_task.max(1);
+        let asked_cpus = if counts_tasks { request.min_cpus.max(of_tasks) } else { request.min_cpus };
+        let mut min_cpus = asked_cpus.max(1);
         let mut min_cpus_per_node = request.min_cpus_per_node.unwrap_or(1).max(cpus_per_task);
         if let (Memory::PerNode(asked), Some(MemoryDefault::PerCpu(most))) = (held, limit)
             && most > 0
@@ -88,9 +93,16 @@ impl Shape {
         let tasks_room = per_node.filter(|_| !select.linear).unwrap_or(1).saturating_mul(of_task);
         let least_cpus = min_cpus_per_node.max(room).max(tasks_room);
         // A node must have room for the tasks of one socket, or of one core.
-        let of_socket = request.ntasks_per_socket.or(request.ntasks_per_core).unwrap_or(1);
-        let least_tasks =
-            if request.ntasks_per_node.is_some() || select.linear || select.cons_res { 1 } else { of_socket };
+        let of_socket = request.ntasks_per_socket.or(request.ntasks_per_core).or(select.one_task_per_core.then_some(1));
+        // Or for its share of those of `--ntasks-per-gpu` (cons_tres/job_test.c of 22.05.8, `_select_cores`; rec az-gpu3).
+        let counts_alone = of_socket.or(request.ntasks_per_node).is_none() && !select.linear && !select.cons_res;
+        let share = tasks / request.min_nodes.max(1);
+        let tasks_of_gpus = request.ntasks_per_gpu.filter(|_| counts_alone).map(|_| share);
+        let least_tasks = if request.ntasks_per_node.is_some() || select.linear || select.cons_res {
+            1
+        } else {
+            of_socket.or(tasks_of_gpus).unwrap_or(1)
+        };
         // select/cons_res looks at nodes that have too few CPUs for a job of one node, too (`can_job_run_on_node`).
         // select/cons_tres asks for the CPUs of all tasks before memory; of what memory leaves only for those of a socket or a core, where
         // tasks are counted by these (cons_tres/job_test.c of 22.05.8, `can_job_run_on_node`, `_select_cores`; rec ax-pre).
@@ -126,8 +138,8 @@ impl Shape {
         // Where tasks are counted by the core, one node has as many as its CPUs make, and GRES for each (gres_select_filter.c of 22.05.8,
         // `_build_tasks_per_node_sock`; rec at-gpu).
         let by_core = request.ntasks_per_core.is_some() && request.ntasks_per_node.is_none();
-        let of_tasks = by_core && request.gres.iter().all(|wanted| wanted.scope == GresScope::PerTask);
-        let over_nodes = (max_nodes > 1 || of_tasks) && !select.linear;
+        let by_task = by_core && request.gres.iter().all(|wanted| wanted.scope == GresScope::PerTask);
+        let over_nodes = (max_nodes > 1 || by_task) && !select.linear;
         let mut gres = gres::per_node_gres(request, tasks, spread, over_nodes);
         gres.retain(|_| !is_off(Rule::Gres));
         let gpus = gres::gpus_per_node(cluster, &gres);
@@ -137,8 +149,17 @@ impl Shape {
             room = room.max(cpus.saturating_mul(gpus));
             min_cpus = min_cpus.max(cpus.saturating_mul(gres::gpus_of_job(cluster, request, gpus, (spread, tasks))));
         }
+        // GPUs have room for their tasks, though these may bring fewer CPUs (gres_select_filter.c of 22.05.8, `gres_select_filter_remove_unusable`).
+        let says_cpus = request.cpus_per_gpu.is_some_and(|cpus| cpus > 0);
+        let tasks_per_gpu = request.ntasks_per_gpu.filter(|_| !says_cpus && !select.linear && !select.cons_res);
+        let room_a_gpu = tasks_per_gpu.map_or(cpus_a_gpu, |tasks| tasks.saturating_mul(cpus_per_task));
+        let room_of_gpus = match tasks_per_gpu {
+            Some(_) if max_nodes == 1 => of_tasks.max(room_a_gpu.saturating_mul(gpus)),
+            Some(_) => room_a_gpu.saturating_mul(gpus),
+            None => 0,
+        };
         let mut by_default = false;
-        let asked_cpus = request.min_cpus.max(request.tasks.saturating_mul(cpus_per_task)).max(min_nodes);
+        let asked_cpus = asked_cpus.max(min_nodes);
         if memory == Memory::Default
             && gpus > 0
             && let Some(mb) = partition.default_memory_per_gpu.or(select.default_memory_per_gpu)
@@ -154,13 +175,13 @@ impl Shape {
         let gres_of_job =
             if over_nodes { gres::gres_of_job(request, tasks, (cpus_per_task, cpus_a_gpu)) } else { Vec::new() };
         min_cpus_per_node = min_cpus_per_node.max(room);
-        let gres_of_socket = gres::gres_of_socket(request, whole_nodes);
+        let gres_of_socket = gres::gres_of_socket(request);
         for &(of_socket, count) in &gres_of_socket {
             gres.iter_mut().filter(|(gres, _)| *gres == of_socket).for_each(|(_, of_node)| *of_node = count);
         }
         let with_room = |tasks_room: u32| match select.cons_res {
             true => tasks_room,
-            false => room.max(tasks_room).max(least_tasks.saturating_mul(cpus_per_task)),
+            false => room.max(tasks_room).max(least_tasks.saturating_mul(cpus_per_task)).max(room_of_gpus),
         };
         let room_for_tasks = with_room(tasks_room);
         let room_left = if request.overcommitted_per_node.is_some() { with_room(of_task) } else { room_for_tasks };
@@ -204,7 +225,13 @@ impl Shape {
             memory: memory_need(memory, (gpus.max(1), &gres_of_job), partition, select),
             gres,
             gres_least: gres::gres_of_least_tasks(request, least_tasks),
-            cpus_a_gpu: cpus_a_gpu.min(u32::from(u16::MAX)),
+            cpus_a_gpu: room_a_gpu.min(u32::from(u16::MAX)),
+            tasks_per_gpu,
+            tasks_of_gpus,
+            tasks_bound_cpus: (cpus_a_gpu == 0 || tasks_per_gpu.is_some())
+                && (cpus_per_task > 1 || !select.one_task_per_core),
+            binding: gres::binding(request, asked_cpus.max(of_tasks), tasks)
+                .filter(|_| !select.linear && !select.cons_res),
             gres_of_socket,
             gres_of_job,
             unit: select.unit,
@@ -241,7 +268,9 @@ impl Shape {
             feasible: false,
             alone: Alone::default(),
             charged_alone: None,
-            gpus_add_cpus: !select.linear && (min_cpus > asked_cpus || over_nodes && !request.gres.is_empty()),
+            gpus_add_cpus: !select.linear
+                && (min_cpus > asked_cpus
+                    || (over_nodes || request.enforces_binding || tasks_per_gpu.is_some()) && !request.gres.is_empty()),
             size_varies: false,
             size_grows: false,
             alike: None,
@@ -257,7 +286,7 @@ impl Shape {
             {
                 shape.tested.insert(id);
                 let has = |&(gres, count): &(GresId, u32)| node.gres.get(gres.index()).is_some_and(|&has| has >= count);
-                if shape.gres.iter().all(has) {
+                if shape.gres.iter().all(has) && shape.could_bind(node) {
                     shape.eligible.insert(id);
                 }
             }
@@ -304,6 +333,16 @@ impl Shape {
             self.min_cpus_per_node > left && (self.min_nodes > 1 || self.min_cpus < left)
         };
         !self.eligible.is_empty() && self.eligible.iter().all(lacks)
+    }
+}
+
+impl Shape {
+    /// Whether a socket of the node has what `--gres-flags=enforce-binding` asks of each.
+    fn could_bind(&self, node: &Node) -> bool {
+        let bound = |&(gres, count): &(GresId, u32)| {
+            node.gres_near.get(gres.index()).is_some_and(|near| near.iter().any(|&units| units >= count))
+        };
+        self.binding.as_ref().is_none_or(|binding| binding.of_socket.iter().all(bound))
     }
 }
 

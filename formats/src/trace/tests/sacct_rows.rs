@@ -304,6 +304,32 @@ fn who_says_how_many_cpus_a_task_has_gets_no_default_of_gpus() {
 }
 
 /// Recorded (ax-pre): sbatch asks for as many of the named nodes as there are tasks, the first in their order.
+/// Recorded (az-gpu1): with `--ntasks-per-gpu`, tasks are counted by GPUs, else GPUs by tasks; CPUs are those of the tasks that `-n` and `-N` say, where
+/// these are as many as there are tasks.
+#[test]
+fn tasks_and_gpus_are_counted_by_each_other() {
+    let asked = |nodes: u32, cpus: u32, gpus: u32, line: &str| {
+        let total = format!("billing={cpus},cpu={cpus},gres/gpu={gpus},mem=16000M,node={nodes}");
+        let (nodes, cpus, line) = (nodes.to_string(), cpus.to_string(), format!("sbatch {line} j.sh"));
+        let trace = trace(&with(&[
+            ("ReqTRES", &total),
+            ("ReqNodes", &nodes),
+            ("NNodes", &nodes),
+            ("ReqCPUS", &cpus),
+            ("SubmitLine", &line),
+        ]));
+        let asked = request(&trace, 0);
+        let gpus: Vec<_> = asked.gres.iter().map(|gres| (gres.count, gres.scope)).collect();
+        (asked.tasks, asked.min_cpus, gpus)
+    };
+    assert_eq!(asked(1, 8, 2, "-n 4 -c 2 --ntasks-per-gpu=2"), (4, 8, vec![(2, GresScope::PerJob)]));
+    assert_eq!(asked(1, 2, 2, "-c 2 -G 2 --ntasks-per-gpu=1"), (2, 2, vec![(2, GresScope::PerJob)]));
+    assert_eq!(asked(1, 8, 2, "-c 2 -G 2 --ntasks-per-gpu=2"), (4, 8, vec![(2, GresScope::PerJob)]));
+    assert_eq!(asked(1, 2, 1, "-N 1 -c 2 --gpus-per-node=1 --ntasks-per-gpu=2"), (2, 2, vec![(1, GresScope::PerNode)]));
+    assert_eq!(asked(2, 4, 4, "-N 2 -c 2 --gres=gpu:2 --ntasks-per-gpu=1"), (4, 4, vec![(2, GresScope::PerNode)]));
+    assert_eq!(asked(2, 4, 2, "-N 2 -c 1 --ntasks-per-gpu=2"), (4, 4, vec![(2, GresScope::PerJob)]));
+}
+
 #[test]
 fn no_more_nodes_are_named_than_there_are_tasks() {
     let of = |line: &str| {
