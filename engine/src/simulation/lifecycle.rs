@@ -130,6 +130,8 @@ impl Controller<'_> {
         // tiers, then those named before (rec j-mix, aq-gpu).
         let mut in_order: Vec<_> = self.partitions(id).iter().copied().zip(shapes.iter()).collect();
         in_order.sort_by_key(|&(partition, _)| std::cmp::Reverse(tier(partition)));
+        // Where none could serve it, the answer of the last one counts (`_select_nodes_parts`; rec ay-arr).
+        let last_asked = in_order.last().map(|&(partition, _)| partition);
         let last = tried.and_then(|(partition, _)| in_order.iter().position(|&(other, _)| other == partition));
         // `EnforcePartLimits=ALL` wants an answer of each (job_mgr.c of 22.05.8, `_select_nodes_parts`; rec at-share).
         let all_asked = self.scenario.policy.enforce.partition_limits == EnforcePartLimits::All;
@@ -155,7 +157,8 @@ impl Controller<'_> {
         let in_bounds = self.partitions(id).iter().any(|&partition| self.partition_limits_allow(id, partition));
         let is_admitted =
             |&partition| self.partition_limits_allow(id, partition) && !self.partition_denies(id, partition);
-        let admitted = self.partitions(id).iter().any(is_admitted);
+        let denied = last_asked.is_some_and(|partition| self.partition_denies(id, partition));
+        let admitted = !denied && self.partitions(id).iter().any(is_admitted);
         let refused = match (feasible, self.reservation_admits(id)) {
             (false, _) if admitted && !waits_for_named && self.limits_allow_look(id, first) => {
                 Some(PendingReason::BadConstraints)
