@@ -329,6 +329,17 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("ax-mix", 91),
         ("ax-pre", 112),
         ("ax-share", 141),
+        ("ax-tier", 129),
+        // Series ay and az (facts 82), and what their rules made whole of those before.
+        ("ay-arr", 257),
+        ("ay-qos", 133),
+        ("ay-share", 85),
+        ("ay-site", 162),
+        ("ay-tier", 93),
+        ("az-gpu1", 140),
+        ("au-core2", 187),
+        ("au-tier", 166),
+        ("aw-topo", 189),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.
@@ -361,7 +372,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
             "at-tier" => found.cycles / 50,
             "at-gpu" => found.cycles / 20,
             // select/cons_res: what stamps is not looked into.
-            "au-share" | "au-topo" | "aw-cpu" => found.cycles / 18,
+            "au-core2" | "au-share" | "au-topo" | "aw-cpu" | "aw-topo" => found.cycles / 18,
             // Jobs beyond `MaxMemPerCPU` and limits of QOS wait: what stamps in every run over the full queue is not known.
             "ar-qos1" => found.cycles / 5,
             _ => found.cycles / 100,
