@@ -138,8 +138,9 @@ impl Site {
         if !constraint.is_empty() {
             write!(to, " -C {constraint}")?;
         }
-        if !kind.options.is_empty() {
-            write!(to, " {}", kind.options.replace('@', &id.saturating_sub(1).max(1).to_string()))?;
+        // The first job has none before it.
+        if !kind.options.is_empty() && (id > 1 || !kind.options.contains('@')) {
+            write!(to, " {}", kind.options.replace('@', &(id - 1).to_string()))?;
         }
         writeln!(to, " job.sh")
     }

@@ -46,7 +46,8 @@ const FLAGS: &[(&str, FlagEffect)] = &[
     ("SKIP", FlagEffect::LeftOut("no occurrence is skipped")),
     ("FORCE_START", FlagEffect::LeftOut("it begins at its start")),
     ("REPLACE", FlagEffect::LeftOut("nodes in use are not replaced by others")),
-    ("REPLACE_DOWN", FlagEffect::Silent),
+    // It goes with a number of nodes alone.
+    ("REPLACE_DOWN", FlagEffect::Sets(|flags| flags.replaces_nodes = true)),
     ("PURGE_COMP", FlagEffect::LeftOut("it lasts until its end, also when idle")),
     ("TIME_FLOAT", FlagEffect::LeavesOut("a start that moves with time is not simulated")),
     ("ANY_NODES", FlagEffect::OfLicenses("it names no licence, and burst buffers are not simulated")),

@@ -118,9 +118,7 @@ impl Reader<'_> {
             place: place.clone(),
         };
         // What scontrol prints, and nobody writes, has a state.
-        let keeps = |word: &String| KEEP_NODES.iter().any(|kept| word.eq_ignore_ascii_case(kept));
-        let is_printed = !field("state").is_empty() && field("coreids").is_empty();
-        fact.flags.replaces_nodes = is_printed && !fact.nodes.is_empty() && !list("flags").iter().any(keeps);
+        fact.flags.replaces_nodes = !field("state").is_empty();
         for word in list("flags") {
             match flag(&word) {
                 Some(FlagEffect::Sets(set)) => set(&mut fact.flags),
@@ -140,6 +138,13 @@ impl Reader<'_> {
                     self.diagnostics.push(remark.cure(did_you_mean(&word, flag_names(), "see scontrol(1)")));
                 }
             }
+        }
+        let keeps = |word: &String| KEEP_NODES.iter().any(|kept| word.eq_ignore_ascii_case(kept));
+        fact.flags.replaces_nodes &= !fact.nodes.is_empty() && !record.has_cores && !list("flags").iter().any(keeps);
+        let features = field("features");
+        if fact.flags.replaces_nodes && !features.is_empty() {
+            let message = format!("{features} of {name}: nodes without them replace those that become unusable, too");
+            self.left_out(&place, "Features", message);
         }
         if record.has_cores {
             self.left_out(

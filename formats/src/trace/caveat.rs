@@ -91,7 +91,7 @@ caveats! {
     TasksMissing, Warning, "JobID", "array tasks that the command line names and the trace does not hold: left out (Slurm loses rows of arrays that wait in several partitions)",
         "export a period that holds the whole arrays, with --duplicates";
     /// The rest of an array that `%N` held back.
-    ArrayRest, Assumed, "JobID", "array tasks without a row that waited for others of their array (%N): taken as cancelled with the last that ran, or as waiting to the end of the trace", "";
+    ArrayRest, Assumed, "JobID", "array tasks without a row that waited for others of their array (%N): taken as cancelled when the last that ran ended, or, while one runs, as waiting to the end of the trace", "";
     /// A delimiter in a field.
     DelimiterInField, Warning, "", "rows with the delimiter inside a field: read as the columns' contents tell", "export with --delimiter and a string that no field holds";
     /// A newline in a field.

@@ -112,20 +112,25 @@ fn range(item: &[u8]) -> Option<(u32, u32, u32)> {
 /// Slurm's largest MaxArraySize.
 pub(crate) const MOST_TASKS: u64 = 4_000_001;
 
-/// How many tasks an `--array` option's value names, each once; `None` if it is not understood, names more than Slurm allows, or has ranges
-/// with strides that overlap others. O(ranges log ranges), however many tasks they name.
-pub(crate) fn array_tasks(value: &[u8]) -> Option<u32> {
-    let mut tasks = pending(0, value).filter(|tasks| !tasks.cut)?;
-    tasks.ranges.sort_unstable();
+/// Ranges in order, in which each task stands once; `None` if ranges with strides overlap others.
+fn disjoint(mut ranges: Vec<(u32, u32, u32)>) -> Option<Vec<(u32, u32, u32)>> {
+    ranges.sort_unstable();
     let mut joined: Vec<(u32, u32, u32)> = Vec::new();
-    for (first, last, stride) in std::mem::take(&mut tasks.ranges) {
+    for (first, last, stride) in ranges {
         match joined.last_mut() {
             Some(before) if first <= before.1 && (before.2, stride) == (1, 1) => before.1 = before.1.max(last),
             Some(before) if first <= before.1 => return None,
             _ => joined.push((first, last, stride)),
         }
     }
-    tasks.ranges = joined;
+    Some(joined)
+}
+
+/// How many tasks an `--array` option's value names, each once; `None` if it is not understood, names more than Slurm allows, or has ranges
+/// with strides that overlap others. O(ranges log ranges), however many tasks they name.
+pub(crate) fn array_tasks(value: &[u8]) -> Option<u32> {
+    let mut tasks = pending(0, value).filter(|tasks| !tasks.cut)?;
+    tasks.ranges = disjoint(std::mem::take(&mut tasks.ranges))?;
     let named = tasks.count();
     u32::try_from(named).ok().filter(|_| named <= MOST_TASKS)
 }
@@ -133,12 +138,12 @@ pub(crate) fn array_tasks(value: &[u8]) -> Option<u32> {
 /// The tasks that an `--array` option's value names above `last`; `None` if there are none, or no `%N`.
 pub(crate) fn tasks_after(id: u64, value: &[u8], last: u32) -> Option<PendingTasks> {
     let mut tasks = pending(id, value).filter(|tasks| tasks.limit.is_some_and(|limit| limit > 0) && !tasks.cut)?;
-    for (first, _, stride) in &mut tasks.ranges {
-        if *first <= last {
-            *first = first.saturating_add(((last - *first) / *stride + 1).saturating_mul(*stride));
-        }
-    }
-    tasks.ranges.retain(|&(first, end, _)| first <= end);
+    let after = |(first, end, stride): (u32, u32, u32)| {
+        let steps = last.checked_sub(first).map_or(Some(0), |passed| (passed / stride).checked_add(1))?;
+        let next = first.checked_add(steps.checked_mul(stride)?)?;
+        (next <= end).then_some((next, end, stride))
+    };
+    tasks.ranges = disjoint(std::mem::take(&mut tasks.ranges))?.into_iter().filter_map(after).collect();
     (!tasks.ranges.is_empty()).then_some(tasks)
 }
 

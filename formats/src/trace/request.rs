@@ -286,7 +286,12 @@ impl RequestBuilder<'_> {
         (recorded, tasks): (&Recorded<'_>, u32),
     ) -> Vec<TraceGres> {
         let mut found = Vec::new();
-        let of_tasks = options.ntasks_per_gpu.filter(|_| gpus_asked(options, 1) == 0);
+        // Where the record counts other GPUs, directives in the script asked for them.
+        let is_gpu = |gres: &&GresCount<'_>| gres.label == b"gpu" || gres.label.starts_with(b"gpu:");
+        let gpus = recorded.requested.gres.iter().filter(is_gpu).fold(0u64, |sum, gres| sum.saturating_add(gres.count));
+        let of_tasks = options
+            .ntasks_per_gpu
+            .filter(|per_gpu| gpus_asked(options, 1) == 0 && (gpus == 0 || gpus == u64::from(tasks / per_gpu)));
         if !options.gres.is_empty() || !options.gpus.is_empty() || of_tasks.is_some() {
             self.gres_of_list(options.gres, &mut found);
             for &(scope, list) in &options.gpus {

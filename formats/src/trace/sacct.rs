@@ -39,8 +39,8 @@ struct Array {
     come: u32,
     /// The highest of them, and its job.
     last: Option<(u32, u32)>,
-    /// When the task that ended last ended, and whether that was a cancellation.
-    ended: Option<(i64, bool)>,
+    /// When the task that ended last ended; the end of time if one has not.
+    ended: i64,
     /// A row had the array's own id, or no row's is known: the record from which tasks are split off keeps that id, so that it is the
     /// last task's in the end.
     has_base: bool,
@@ -308,9 +308,9 @@ impl Jobs {
         if !tasks.is_empty() {
             let raw = number(row.get(Column::JobIdRaw));
             let end = reader.time(row, Column::End, "End").flatten();
-            let new = || Array { named: tasks.to_vec(), come: 0, last: None, ended: None, has_base: false, line };
+            let new = || Array { named: tasks.to_vec(), come: 0, last: None, ended: i64::MIN, has_base: false, line };
             let array = self.arrays.entry(job.name.id).or_insert_with(new);
-            array.ended = array.ended.max(end.map(|end| (end, job.state == TraceState::Cancelled)));
+            array.ended = array.ended.max(end.unwrap_or(i64::MAX));
             array.has_base |= raw.is_none_or(|raw| raw == job.name.id);
         }
         job.request = self.intern(request);
@@ -322,19 +322,24 @@ impl Jobs {
 
     /// Of an array whose next tasks wait because `%N` of it run, slurmdbd is told that they are not eligible, and sacct, asked for a period,
     /// leaves that record out, also once it was cancelled: no row has the array's own id then. As tasks start in the order of their
-    /// numbers, those after the highest that came are the ones that still waited. They were cancelled with the tasks that ran last, if
-    /// those were; else nothing is known of them after the `latest` moment that the trace tells. Other tasks without a row are counted.
+    /// numbers, those after the highest that came are the ones that still waited, if `N` came at all: of fewer, the period holds the ends
+    /// alone of tasks that ran before it. They were cancelled when the last that ran ended, or before: after an end the next one is
+    /// eligible, and has a row. While one runs, nothing is known of them after the `latest` moment that the trace tells. Other tasks
+    /// without a row, and those beyond what one trace may stand for, are counted.
     fn end_arrays(&mut self, (opens, latest): (Option<i64>, i64), log: &mut Log) {
         for (id, array) in std::mem::take(&mut self.arrays) {
             let Some((task, index)) = array.last else { continue };
             let mut missing = array_tasks(&array.named).unwrap_or(0).saturating_sub(array.come);
             let rest = if array.has_base || missing == 0 { None } else { tasks_after(id, &array.named, task) };
+            let rest = rest.filter(|rest| {
+                rest.limit.is_some_and(|limit| array.come >= limit)
+                    && self.pending_tasks.saturating_add(rest.count()) <= MOST_PENDING_TASKS
+            });
             if let (Some(rest), Some(job)) = (rest, self.jobs.get(index as usize)) {
                 let count = u32::try_from(rest.count()).unwrap_or(u32::MAX);
                 missing = missing.saturating_sub(count);
                 log.caveats_of(CaveatKind::ArrayRest, u64::from(count), array.line);
-                let cancelled_at = array.ended.and_then(|(end, cancelled)| cancelled.then_some(end)).unwrap_or(latest);
-                self.take_pending(&rest, &job.never_started(cancelled_at, opens), log);
+                self.take_pending(&rest, &job.never_started(array.ended.min(latest), opens), log);
             }
             log.caveats_of(CaveatKind::TasksMissing, u64::from(missing), array.line);
         }

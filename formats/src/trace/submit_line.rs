@@ -363,12 +363,18 @@ impl<'a> Options<'a> {
             },
             Opt::NtasksPerGpu => some(&mut self.ntasks_per_gpu, positive(value)?),
             // With select/cons_tres disable-binding says what holds without it.
-            Opt::GresFlags => match value.to_ascii_lowercase().as_slice() {
-                b"enforce-binding" => set(&mut self.enforces_binding, true),
-                b"disable-binding" => set(&mut self.enforces_binding, false),
-                b"allow-task-sharing" => Some(()),
-                _ => None,
-            },
+            Opt::GresFlags => {
+                self.enforces_binding = false;
+                value.split(|&byte| byte == b',').try_for_each(|flag| match flag.to_ascii_lowercase().as_slice() {
+                    b"enforce-binding" => set(&mut self.enforces_binding, true),
+                    // The others are about tasks of a step, and about GRES that are shared (mps, shard).
+                    b"disable-binding"
+                    | b"allow-task-sharing"
+                    | b"multiple-tasks-per-sharing"
+                    | b"one-task-per-sharing" => Some(()),
+                    _ => None,
+                })
+            }
             Opt::Tmp => set(&mut self.tmp_disk_mb, megabytes(value)?),
             Opt::TresPerTask => self.tres_per_task(value),
             Opt::UseMinNodes => set(&mut self.use_min_nodes, true),
@@ -438,17 +444,22 @@ impl<'a> Options<'a> {
 
     /// `--tres-per-task=cpu:4,gres/gpu:a100:2`, with `=` for the last colon since 24.11. Licences are recorded in a column of their own.
     fn tres_per_task(&mut self, value: &'a [u8]) -> Option<()> {
+        let mut understood = Some(());
         for item in value.split(|&byte| byte == b',') {
-            match item {
-                [b'c', b'p', b'u', b':' | b'=', cpus @ ..] => self.cpus_per_task = Some(positive(cpus)?),
-                [b'g', b'r', b'e', b's', b'/', b'g', b'p', b'u', b':' | b'=', gpus @ ..] => {
-                    self.gpus(GresScope::PerTask, gpus)?;
+            let known = match item {
+                [b'c', b'p', b'u', b':' | b'=', cpus @ ..] => {
+                    positive(cpus).and_then(|cpus| some(&mut self.cpus_per_task, cpus))
                 }
-                _ if item.starts_with(b"license/") => {}
-                _ => return None,
-            }
+                b"gres/gpu" => self.gpus(GresScope::PerTask, b"1"),
+                [b'g', b'r', b'e', b's', b'/', b'g', b'p', b'u', b':' | b'=', gpus @ ..] => {
+                    self.gpus(GresScope::PerTask, gpus)
+                }
+                _ if item.starts_with(b"license/") => Some(()),
+                _ => None,
+            };
+            understood = understood.and(known);
         }
-        Some(())
+        understood
     }
 
     /// `--gpus*=[type:]count[,…]`.

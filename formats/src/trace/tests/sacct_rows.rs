@@ -197,7 +197,7 @@ fn tasks_that_waited_for_others_of_their_array_have_no_row_and_are_known_by_that
     assert_eq!(read(&[("29", "5_1", held), ("5", "5_5", held)]), (String::new(), (0, 3)));
     assert_eq!(read(&[("29", "5_1", free), ("31", "5_2", free)]), (String::new(), (0, 3)));
     let strided = "sbatch --array=9,1-8:3%1 -n 48 j.sh";
-    assert_eq!(read(&[("29", "5_1", strided)]), ("5_9 5_4 5_7".to_owned(), (3, 0)));
+    assert_eq!(read(&[("29", "5_1", strided)]), ("5_4 5_7 5_9".to_owned(), (3, 0)));
 }
 
 /// Recorded (at-share 120): who cancels an array cancels its tasks that run, too.
@@ -210,7 +210,7 @@ fn tasks_that_waited_for_others_of_their_array_are_cancelled_with_the_last_that_
         trace.jobs[1..].iter().map(|job| job.cancelled_at.map(|at| at - SUBMIT)).collect::<Vec<_>>()
     };
     assert_eq!(cancelled("CANCELLED by 7"), [Some(22), Some(22)]);
-    // Of others nothing is known after the end of the trace.
+    // Or before it ended: after that the next one would have a row.
     assert_eq!(cancelled("FAILED"), [Some(22), Some(22)]);
 }
 
@@ -303,7 +303,6 @@ fn who_says_how_many_cpus_a_task_has_gets_no_default_of_gpus() {
     assert_eq!(cpus("sbatch -N 4 -n 48 -c 1 --gpus-per-node=1 --cpus-per-gpu=3 j.sh"), Some(3));
 }
 
-/// Recorded (ax-pre): sbatch asks for as many of the named nodes as there are tasks, the first in their order.
 /// Recorded (az-gpu1): with `--ntasks-per-gpu`, tasks are counted by GPUs, else GPUs by tasks; CPUs are those of the tasks that `-n` and `-N` say, where
 /// these are as many as there are tasks.
 #[test]
@@ -330,6 +329,7 @@ fn tasks_and_gpus_are_counted_by_each_other() {
     assert_eq!(asked(2, 4, 2, "-N 2 -c 1 --ntasks-per-gpu=2"), (4, 4, vec![(2, GresScope::PerJob)]));
 }
 
+/// Recorded (ax-pre): sbatch asks for as many of the named nodes as there are tasks, the first in their order.
 #[test]
 fn no_more_nodes_are_named_than_there_are_tasks() {
     let of = |line: &str| {
