@@ -493,7 +493,7 @@ fn consider(
         let fits = is_open && controller.selector.fits(&controller.free, asked, user, &scratch.candidates);
         if is_open && reservation.is_some() {
             let chosen = controller.selector.chosen.len() as u32;
-            controller.counted_nodes(id, if fits { chosen } else { shape.alone.nodes });
+            controller.counted_nodes(id, record.partition, if fits { chosen } else { shape.alone.nodes });
         }
         if is_open && !fits && controller.linear_sizes_vary() && shape.size_varies {
             // Its test whether the job could ever run counts, too: on the nodes left to the cycle where enough of those are idle, else

@@ -33,7 +33,6 @@ pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, 
     // With `--overcommit` tasks may be fewer than nodes, and those without one hold nothing (dist_tasks.c, `dist_tasks_compute_c_b`,
     // job_resources.c, `job_res_add_job` of 22.05.8; rec ay-tier).
     let with_tasks = shape.nodes_with_tasks.map_or(chosen.len(), |tasks| tasks.max(1) as usize);
-    task_cpus.iter_mut().skip(with_tasks).for_each(|cpus| *cpus = 0);
     if shape.binding.is_some() {
         // Cores that its GRES are near are the job's, whatever its tasks need (dist_tasks.c of 22.05.8, `dist_tasks_gres_min_cpus`).
         for (cpus, offer) in task_cpus.iter_mut().zip(chosen) {
@@ -43,6 +42,7 @@ pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, 
             *cpus = (near_cores.least_cores * threads).min(offer.cpus).max(*cpus);
         }
     }
+    task_cpus.iter_mut().skip(with_tasks).for_each(|cpus| *cpus = 0);
     let over_nodes: Vec<Vec<u32>> = shape
         .gres_of_job
         .iter()
@@ -104,10 +104,15 @@ pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, 
                 of_node.iter_mut().filter(|(gres, _)| *gres == of_socket).for_each(|(_, count)| *count = units);
             }
             take_gres((geometry, free), shape, &of_node, index, &mut allocation.gres);
+        } else if needs_gres {
+            allocation.gres.resize(allocation.gres.len() + geometry.n_gres, 0);
         }
         if needs_gres && position < with_tasks && !geometry.near.is_empty() {
             let cores = &allocation.socket_cores[first_socket..];
             take_near((geometry, free), shape, &of_node, (offer.node, cores), &mut allocation.near);
+        } else if needs_gres && !geometry.near.is_empty() {
+            let units = geometry.sockets(offer.node).len() * geometry.n_gres;
+            allocation.near.resize(allocation.near.len() + units, 0);
         }
         if shape.unit == ConsumableUnit::Memory && !shape.whole_nodes {
             // CR_Memory hands out memory alone: the CPUs are charged, and stay free for others. GRES are near them all the same.
@@ -118,12 +123,13 @@ pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, 
 }
 
 /// CPUs of all tasks on so many nodes: no node has fewer than its least, nor fewer tasks than `--ntasks-per-node`.
-fn cpus_wanted(shape: &Shape, nodes: u32) -> u32 {
+fn cpus_wanted(geometry: &Geometry, shape: &Shape, nodes: u32) -> u32 {
     // A CPU for each task of the GPUs of so many nodes (gres_select_util.c of 22.05.8, `gres_select_util_job_min_tasks`).
-    let gpus = match shape.gres_of_job.first() {
-        Some(wanted) => wanted.count,
-        None => shape.gres.first().map_or(0, |&(_, count)| count.saturating_mul(nodes)),
-    };
+    let is_gpu = |gres: GresId| geometry.gpus[gres.index()];
+    let of_job = shape.gres_of_job.iter().filter(|wanted| is_gpu(wanted.gres)).map(|wanted| wanted.count).max();
+    let of_node =
+        shape.gres.iter().filter(|wanted| is_gpu(wanted.0)).map(|wanted| wanted.1.saturating_mul(nodes)).max();
+    let gpus = of_job.or(of_node).unwrap_or(0);
     let of_gpus = shape.tasks_per_gpu.map_or(0, |tasks| tasks.saturating_mul(gpus));
     let per_node = shape.min_cpus_per_node.max(shape.tasks_per_node.unwrap_or(1));
     match shape.tasks_per_node {
@@ -138,7 +144,7 @@ fn tasks_over_nodes(geometry: &Geometry, shape: &Shape, chosen: &[Offer]) -> Vec
     let offered: u32 = chosen.iter().map(|offer| offer.cpus).sum();
     let wanted = match shape.overcommitted {
         Some(tasks) => tasks.min(offered).max(1),
-        None => cpus_wanted(shape, chosen.len() as u32),
+        None => cpus_wanted(geometry, shape, chosen.len() as u32),
     };
     if offered == 0 || offered <= wanted && shape.cpus_per_task <= 1 {
         return chosen.iter().map(|offer| offer.cpus).collect();
@@ -383,7 +389,7 @@ fn units_over_nodes(
         task_cpus.get(position).map_or(u32::MAX, |cpus| match (wanted.per_task, wanted.unit_cpus) {
             (Some(per_task), _) => (cpus / wanted.task_cpus.max(1)).saturating_mul(per_task),
             // As many as all threads of its cores have room for tasks of (`_set_job_bits1`).
-            (None, 0) if shape.tasks_per_gpu.is_some() => {
+            (None, 0) if shape.tasks_per_gpu.is_some() && geometry.gpus[wanted.gres.index()] => {
                 let of_core = geometry.cpus_per_core[chosen[position].node.index()];
                 shape.cores_of(*cpus, shape.usable_threads(of_core)) * of_core / shape.cpus_a_gpu.max(1)
             }

@@ -53,13 +53,13 @@ impl Free {
             return false;
         }
         let node = geometry.socket_begin.partition_point(|&begin| begin as usize <= socket).saturating_sub(1);
-        let passed_over = |&(gres, _): &(GresId, u32)| {
+        let passed_over = |&gres: &GresId| {
             let rank = |socket: usize| (self.near(geometry, socket, gres), socket);
             let gives = |&other: &usize| self.cores[other] > 0 && rank(other).0 > 0;
             let better = geometry.sockets(NodeId::new(node)).filter(gives).filter(|&other| rank(other) > rank(socket));
             gives(&socket) && better.count() >= binding.most_sockets as usize
         };
-        !shape.gres.iter().any(passed_over)
+        !binding.of_job.iter().any(passed_over)
     }
 
     /// Free units of a GRES on a node; with `--gres-flags=enforce-binding` those near sockets without usable cores are none
@@ -158,7 +158,7 @@ impl NearCores {
         let of_task = if shape.tasks_per_core == Some(1) { per_task.next_multiple_of(threads) } else { per_task };
         let room_of = |tasks: u32| (tasks * of_task).max(shape.min_cpus_per_node);
         let (mut tasks, mut with_units) = (most.min(room), 0);
-        if tasks < least {
+        if tasks < least || tasks == 0 {
             self.cpus = 0;
             return;
         }

@@ -181,8 +181,10 @@ pub(crate) struct Shape {
 /// What `--gres-flags=enforce-binding` asks of the sockets of a node that give GRES.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Binding {
-    /// How many may give what the whole job counts.
+    /// How many may give what the whole job counts,
     pub(crate) most_sockets: u32,
+    /// which is this.
+    pub(crate) of_job: Vec<GresId>,
     /// What each must have (`--gpus-per-socket`).
     pub(crate) of_socket: Vec<(GresId, u32)>,
 }

@@ -96,7 +96,7 @@ impl Controller<'_> {
         self.becomes_whole.in_parts.insert(self.job(id).request, shapes);
     }
 
-    fn tested_as(&self, id: JobId) -> (u64, Option<u32>) {
+    pub(super) fn tested_as(&self, id: JobId) -> (u64, Option<u32>) {
         let name = self.job(id).name;
         let component = match name.part {
             JobPart::Component(component) => Some(component),

@@ -115,7 +115,7 @@ impl Controller<'_> {
         self.selector.most_leaves = None;
         if let Some((partition, shape)) = tested {
             if !self.awaits_reservation(id) {
-                self.counted_nodes(id, shape.alone.nodes);
+                self.counted_nodes(id, partition, shape.alone.nodes);
                 let bound = self.bound_nodes(own).cloned();
                 self.weigh_nodes(id, (partition, own), shape, bound.as_ref());
             }

@@ -147,6 +147,7 @@ impl Controller<'_> {
         if any {
             self.touch();
             self.timers.request_main(self.now);
+            self.replace_later();
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Jobs that the shorter ways to a decision know nothing of: while one waits, every cycle is gone through.
 
 use crate::ids::JobId;
-use crate::job::{Job, Request};
+use crate::job::{GresScope, Job, Request};
 use crate::scenario::Scenario;
 use crate::simulation::{Controller, becomes_whole, gpu_memory};
 
@@ -23,14 +23,24 @@ impl Peculiar {
     }
 }
 
-/// Whether it waits for switches, asks for contiguous nodes (of which more may serve a job worse), may become one of whole nodes, or has a
-/// memory that its last test decides.
+/// Whether it waits for switches, asks for contiguous nodes or for GRES of few sockets (of which more may serve a job worse), may become one of
+/// whole nodes, or has a memory that its last test decides.
 fn is_peculiar(scenario: &Scenario, request: &Request) -> bool {
     let select = &scenario.policy.select;
     (select.topology_tree && request.switches.is_some())
         || (request.contiguous && !select.linear)
+        || binds_to_sockets(request)
         || becomes_whole::may_become_whole(scenario, request)
         || gpu_memory::lags(scenario, request)
+}
+
+/// Whether sockets with more units free take others away from it (`--gres-flags=enforce-binding`; [`crate::select::near`]).
+fn binds_to_sockets(request: &Request) -> bool {
+    let of_job = |scope: GresScope| matches!(scope, GresScope::PerJob | GresScope::PerTask);
+    let cpus = request.min_cpus.max(request.tasks.saturating_mul(request.cpus_per_task.max(1)));
+    request.enforces_binding
+        && (request.ntasks_per_socket.is_some() || cpus / request.min_nodes.max(1) <= 1)
+        && request.gres.iter().any(|wanted| of_job(wanted.scope))
 }
 
 /// Whether it prefers features.

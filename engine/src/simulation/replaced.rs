@@ -8,7 +8,7 @@ use crate::node_set::NodeSet;
 impl Controller<'_> {
     /// Gives reservations that were asked for by a number of nodes others for those that are out of service, as many as there are: first of
     /// those that no reservation has then, in the order of slurm.conf (a tree of switches is not looked at), and that no job uses that may
-    /// still run when it begins. What is lacking is looked for again with each scan of limits.
+    /// still run when it begins. What jobs alone keep from it is looked for again with each scan of limits.
     /// O(reservations × (running × nodes of a job + words)).
     pub(super) fn replace_reserved(&mut self) {
         let mut moved = false;
@@ -24,29 +24,48 @@ impl Controller<'_> {
             if nodes.len() >= wanted {
                 continue;
             }
-            let picked = self.pick_for_reservation(position, wanted - nodes.len());
+            let (picked, may_come) = self.pick_for_reservation(position, wanted - nodes.len());
             if !picked.is_empty() {
                 nodes.union(&picked);
-                lacks |= nodes.len() < wanted;
+                lacks |= nodes.len() < wanted && may_come;
                 self.reservations.moved.insert(index, nodes);
                 moved = true;
             } else {
-                lacks = true;
+                lacks |= may_come;
             }
         }
         if moved {
             self.touch();
             self.reserve_anew();
         }
-        if lacks && !self.reservations.looks_again {
+        if lacks {
+            self.replace_at_next_scan();
+        }
+    }
+
+    /// Nodes have come that reservations may lack. O(reservations × words).
+    pub(super) fn replace_later(&mut self) {
+        let lacks = self.reservations.existing().iter().any(|it| {
+            let reservation = self.reservation(it.reservation);
+            let up = self.reserved_nodes(it.reservation).intersection_len(&self.up);
+            reservation.flags.replaces_nodes && up < reservation.nodes.len()
+        });
+        if lacks {
+            self.replace_at_next_scan();
+        }
+    }
+
+    fn replace_at_next_scan(&mut self) {
+        if !self.reservations.looks_again {
             self.reservations.looks_again = true;
             let scan = self.timers.scan_after(seconds(self.now) + 1);
             self.plan_change(scan, Change::Replaced);
         }
     }
 
-    /// Up to so many nodes for a reservation beside its own. O(running × nodes of a job + reservations × words).
-    fn pick_for_reservation(&self, position: usize, wanted: usize) -> NodeSet {
+    /// Up to so many nodes for a reservation beside its own, and whether more may come with the ends of jobs.
+    /// O(running × nodes of a job + reservations × words).
+    fn pick_for_reservation(&self, position: usize, wanted: usize) -> (NodeSet, bool) {
         let existing = self.reservations.existing();
         let of = existing[position];
         let reservation = self.reservation(of.reservation);
@@ -62,9 +81,11 @@ impl Controller<'_> {
             unreserved.subtract(self.reserved_nodes(other.reservation));
         }
         let flags = reservation.flags;
+        let mut may_come = false;
         let pools = [Some(unreserved), (flags.overlap || flags.maint).then_some(all)];
         for mut pool in pools.into_iter().flatten() {
             pool.subtract(&picked);
+            may_come |= !pool.is_empty();
             let wanted = (wanted - picked.len()).min(pool.len());
             for running in self.running.iter().filter_map(|running| self.live.get(running.job)) {
                 if running.expected_end >= of.start {
@@ -75,6 +96,6 @@ impl Controller<'_> {
                 pool.iter().take(wanted).for_each(|node| picked.insert(node));
             }
         }
-        picked
+        (picked, may_come)
     }
 }

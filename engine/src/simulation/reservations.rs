@@ -36,7 +36,7 @@ pub(crate) struct Reservations {
     /// Jobs that may run anywhere because theirs has ended.
     freed: BTreeSet<JobId>,
     /// How many nodes the last test at submission or of the main scheduler has given jobs of reservations, by their ids.
-    counted: BTreeMap<u64, u32>,
+    counted: BTreeMap<(u64, Option<u32>), u32>,
     /// Whether there are MAGNETIC ones.
     pub(super) draw: bool,
     /// Jobs that run, or are being tried, in a MAGNETIC one.
@@ -350,17 +350,20 @@ impl Controller<'_> {
         own.map(|index| self.reserved_nodes(index)).filter(|nodes| !nodes.is_empty())
     }
 
-    /// A test has found so many nodes for a job of a reservation, or for its array. O(log jobs).
-    pub(crate) fn counted_nodes(&mut self, id: JobId, nodes: u32) {
-        if self.reservation_of(id).is_some() {
-            let name = self.job(id).name.id;
-            self.reservations.counted.insert(name, nodes);
+    /// A test in a partition has found so many nodes for a job of a reservation, or for its array: no more than it is bound to. O(log jobs),
+    /// else O(words).
+    pub(crate) fn counted_nodes(&mut self, id: JobId, partition: PartitionId, nodes: u32) {
+        if let Some(own) = self.reservation_of(id) {
+            let of_partition = &self.scenario.cluster.partitions[partition.index()].nodes;
+            let most = self.bound_nodes(Some(own)).map(|bound| bound.intersection_len(of_partition) as u32);
+            let name = self.tested_as(id);
+            self.reservations.counted.insert(name, nodes.min(most.unwrap_or(u32::MAX)));
         }
     }
 
     /// How many the last one has; 0 without (`node_cnt_wag`). O(log jobs).
     pub(crate) fn nodes_counted(&self, id: JobId) -> u32 {
-        self.reservations.counted.get(&self.job(id).name.id).copied().unwrap_or(0)
+        self.reservations.counted.get(&self.tested_as(id)).copied().unwrap_or(0)
     }
 
     /// The nodes of a FLEX reservation, which its jobs prefer to others; none for one of licences alone.
@@ -397,6 +400,7 @@ impl Controller<'_> {
         self.reservations.existing.retain(|it| it.reservation != index);
         self.version += 1;
         self.look_again();
+        self.replace_later();
         if window + 1 < self.reservation(index).windows.len() {
             self.return_to_waiting(index);
             return;

@@ -39,7 +39,9 @@ impl Controller<'_> {
                 shape.alike = self.selector.offers_alike(shape);
             }
             shape.feasible = self.selector.fits_alone(&self.empty, shape, user, &shape.eligible);
-            shape.alone = self.selector.alone_on(&self.empty, shape);
+            if shape.feasible {
+                shape.alone = self.selector.alone_on(&self.empty, shape);
+            }
             if shape.feasible && sizes_count {
                 shape.charged_alone = self.selector.charged_cpus(&self.empty, shape);
             }
@@ -73,10 +75,9 @@ impl Controller<'_> {
 
     /// The same of a job, which may have become one of whole nodes. O(log jobs).
     pub(crate) fn known_shape(&self, id: JobId, place: usize) -> Option<&Shape> {
-        match self.has_become_whole(id) {
-            true => self.known_whole_shape(id, place),
-            false => self.known_shape_of_request(self.job(id).request, place),
-        }
+        // Until the former has been asked for, the latter says as much of an EXCLUSIVE partition.
+        let whole = self.has_become_whole(id).then(|| self.known_whole_shape(id, place)).flatten();
+        whole.or_else(|| self.known_shape_of_request(self.job(id).request, place))
     }
 
     /// Takes the shape out of the cache so that the state can be changed while it is read; give it back with

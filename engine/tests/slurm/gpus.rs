@@ -1,6 +1,6 @@
 //! CPUs and memory that come with GPUs (slurm-semantics 6.4, 6.5; slurm.conf(5) `DefCpuPerGPU`, `DefMemPerGPU`).
 
-use crate::schedule::expect;
+use crate::schedule::{expect, expect_equal_with_every_cycle};
 
 /// Two jobs of two GPUs on eight cores: with four CPUs a GPU they do not share the node.
 fn two_jobs(settings: &str, options: &str) -> String {
@@ -504,4 +504,20 @@ fn nodes_have_room_for_the_tasks_of_their_gpus() {
     };
     expect(&scenario(""), "1  0  0..4  +100  COMPLETED  g1,g2  *");
     expect(&scenario("ntasks_per_gpu=2"), "1  0  0..4  +100  COMPLETED  g2  *");
+}
+
+/// A node without a task holds no GRES (`--overcommit`), and `--ntasks-per-gpu` may make fewer tasks than nodes.
+#[test]
+fn nodes_without_tasks_hold_no_gpus() {
+    let scenario = |job: &str| {
+        format!(
+            "node n[1-2] cores=8 sockets=2 gres=gpu:2
+             set select=core
+             job 1 {job} run=100"
+        )
+    };
+    expect(&scenario("n=1 N=2 overcommit=1 gres=gpu:1"), "1  *  0..31  +100  COMPLETED  n1,n2  *");
+    for seed in 0..4 {
+        expect_equal_with_every_cycle(&scenario("N=2 n=1 gpus=1 ntasks_per_gpu=1 mincpus=6"), seed);
+    }
 }

@@ -57,6 +57,10 @@ pub(super) fn note(controller: &mut Controller<'_>, backfill: &Backfill) -> bool
         if !comes_to_it {
             continue;
         }
+        if controller.known_shape(id, record.place as usize).is_some_and(|shape| shape.unlayable) {
+            // It is passed over, and held before long.
+            continue;
+        }
         tested += 1;
         let is_tried = is_tried(controller, record, planned);
         sure += u32::from(is_tried && is_first);

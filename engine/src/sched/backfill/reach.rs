@@ -43,7 +43,7 @@ impl Reach {
         self.passed += 1;
         let wanted = usize::try_from(self.nodes.saturating_add(u64::from(shape.min_nodes))).unwrap_or(usize::MAX);
         let enough = || shape.eligible.intersection_len_up_to(&controller.up, wanted) >= wanted;
-        self.tested += u32::from(is_tried(controller, record, shape) && enough());
+        self.tested += u32::from(!shape.unlayable && is_tried(controller, record, shape) && enough());
         self.nodes = self.nodes.saturating_add(u64::from(shape.max_nodes));
     }
 }

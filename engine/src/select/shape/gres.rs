@@ -93,8 +93,12 @@ pub(super) fn binding(request: &Request, cpus: u32, tasks: u32) -> Option<Bindin
         Some(of_socket) => (tasks / min_nodes).div_ceil(of_socket.max(1)),
         None => u32::MAX,
     };
-    (request.enforces_binding && !is_off(Rule::Gres))
-        .then(|| Binding { most_sockets, of_socket: gres_of_socket(request) })
+    let counted = request.gres.iter().filter(|wanted| of_job(wanted)).map(|wanted| wanted.gres);
+    (request.enforces_binding && !is_off(Rule::Gres)).then(|| Binding {
+        most_sockets,
+        of_job: counted.collect(),
+        of_socket: gres_of_socket(request),
+    })
 }
 
 /// GPUs of the whole job, given those of each of its nodes.
