@@ -38,7 +38,7 @@ pub(crate) fn random(seed: u64) -> Site {
     let like_nodes = one(&like);
     let like_large = one(&like);
     let gpus = one(&["", "", "GresTypes=gpu\n"]);
-    let gpu_options = one(&["", "--gpus-per-node=1", "--gpus=2", "--gpus-per-task=1"]);
+    let gpu_options = one(&["", "--gpus-per-node=1", "--gpus=2", "--gpus-per-task=1", "--ntasks-per-gpu=1"]);
     let threads = one(&["1", "2"]);
     let more = one(&[
         "",
