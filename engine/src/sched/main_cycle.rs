@@ -10,13 +10,13 @@
 //! 2. Nodes of a blocked partition serve no later record.
 
 mod busy;
+mod of_reservations;
 
 use crate::ablation::{Rule, is_off};
 use crate::cluster::Partition;
 use crate::ids::{JobId, PartitionId};
 use crate::node_set::NodeSet;
-use crate::outcome::PendingReason;
-use crate::outcome::StartedBy;
+use crate::outcome::{PendingReason, StartedBy};
 use crate::preempt::make_room::Room;
 use crate::simulation::reservations::{Candidate, Opening};
 use crate::simulation::{Controller, seconds};
@@ -24,6 +24,7 @@ use crate::simulation::{Controller, seconds};
 use super::queue::Record;
 use super::walk::Walk;
 use busy::{busy, fail, keep_named, limited};
+use of_reservations::{draw, reservation_lacks_nodes};
 
 /// Working memory of a cycle.
 #[derive(Debug)]
@@ -310,35 +311,6 @@ fn next_record(controller: &Controller<'_>, walk: &mut Walk, own_turn: &mut Opti
     Some((record, prefers))
 }
 
-/// Tries jobs in MAGNETIC reservations, whose records come before all others. Says how many started.
-fn draw(controller: &mut Controller<'_>, scratch: &mut MainScratch, depth: &mut u64) -> u32 {
-    let mut started = 0;
-    if !controller.reservations.draws() {
-        return started;
-    }
-    let mut walk = Walk::default();
-    walk.begin(controller);
-    while let Some(record) = walk.next(controller) {
-        for reservation in controller.drawn_by(record.job) {
-            if scratch.failed_reservations.contains(&reservation) {
-                continue;
-            }
-            *depth += 1;
-            controller.draw(record.job, reservation);
-            if matches!(consider(controller, scratch, record, Some(reservation), false), Tried::Started) {
-                started += 1;
-                break;
-            }
-            if !controller.live.is_pending(record.job) {
-                // It is held for good.
-                break;
-            }
-            controller.let_go(record.job);
-        }
-    }
-    started
-}
-
 /// `reduce_completing_frag`: partitions that overlap those of completing jobs are as good as blocked.
 fn block_completing(controller: &Controller<'_>, scratch: &mut MainScratch) {
     let partitions = &controller.scenario.cluster.partitions;
@@ -559,18 +531,6 @@ fn consider(
         }
     }
     tried
-}
-
-/// Whether its reservation has fewer nodes of the partition than a test has given the job, in another partition or, where it is a FLEX
-/// one, outside: it is passed over uncounted (job_scheduler.c of 22.05.8, `_job_runnable_test3`; rec ay-site, h-share; not tested: ay-cpu).
-fn reservation_lacks_nodes(controller: &Controller<'_>, record: Record, own: usize) -> bool {
-    let elsewhere = controller.reservation(own).flags.flex || controller.partitions(record.job).len() > 1;
-    let own = controller.reserved_nodes(own);
-    if own.is_empty() || !elsewhere {
-        return false;
-    }
-    let nodes = &controller.scenario.cluster.partitions[record.partition.index()].nodes;
-    own.intersection_len(nodes) < controller.nodes_counted(record.job) as usize
 }
 
 /// A component of a heterogeneous job: the main scheduler never starts it, but it blocks its partition.

@@ -1,0 +1,49 @@
+//! What the main scheduler does with jobs of reservations, apart from trying them.
+//! Source: slurm-semantics 7.2; job_scheduler.c of 22.05.8.
+
+use crate::sched::queue::Record;
+use crate::sched::walk::Walk;
+use crate::simulation::Controller;
+
+use super::{MainScratch, Tried, consider};
+
+/// Tries jobs in MAGNETIC reservations, whose records come before all others. Says how many started.
+pub(super) fn draw(controller: &mut Controller<'_>, scratch: &mut MainScratch, depth: &mut u64) -> u32 {
+    let mut started = 0;
+    if !controller.reservations.draws() {
+        return started;
+    }
+    let mut walk = Walk::default();
+    walk.begin(controller);
+    while let Some(record) = walk.next(controller) {
+        for reservation in controller.drawn_by(record.job) {
+            if scratch.failed_reservations.contains(&reservation) {
+                continue;
+            }
+            *depth += 1;
+            controller.draw(record.job, reservation);
+            if matches!(consider(controller, scratch, record, Some(reservation), false), Tried::Started) {
+                started += 1;
+                break;
+            }
+            if !controller.live.is_pending(record.job) {
+                // It is held for good.
+                break;
+            }
+            controller.let_go(record.job);
+        }
+    }
+    started
+}
+
+/// Whether its reservation has fewer nodes of the partition than a test has given the job, in another partition or, where it is a FLEX
+/// one, outside: it is passed over uncounted (job_scheduler.c of 22.05.8, `_job_runnable_test3`; rec ay-site, h-share; not tested: ay-cpu).
+pub(super) fn reservation_lacks_nodes(controller: &Controller<'_>, record: Record, own: usize) -> bool {
+    let elsewhere = controller.reservation(own).flags.flex || controller.partitions(record.job).len() > 1;
+    let own = controller.reserved_nodes(own);
+    if own.is_empty() || !elsewhere {
+        return false;
+    }
+    let nodes = &controller.scenario.cluster.partitions[record.partition.index()].nodes;
+    own.intersection_len(nodes) < controller.nodes_counted(record.job) as usize
+}
