@@ -14,6 +14,10 @@ pub(super) enum About {
     Partition,
     /// No partition named and no default.
     NoDefaultPartition,
+    /// `--tmp`, and nodes without `TmpDisk`.
+    TmpDisk,
+    /// `--gres-flags=enforce-binding` with select/cons_res.
+    Binding,
     /// A QOS the site does not have.
     Qos,
     /// An account the site does not have.
@@ -143,6 +147,16 @@ impl About {
             Self::Partition => {
                 (Severity::Error, "Partition", format!("the partition '{name}' of {jobs} jobs is not in slurm.conf"))
             }
+            Self::TmpDisk => (
+                Severity::Assumed,
+                "SubmitLine",
+                format!("{jobs} jobs ask for local disk (--tmp): nodes without TmpDisk are taken to have enough"),
+            ),
+            Self::Binding => (
+                Severity::NotModelled,
+                "SubmitLine",
+                format!("--gres-flags=enforce-binding of {jobs} jobs has no effect with select/cons_res"),
+            ),
             Self::NoDefaultPartition => (
                 Severity::Error,
                 "Partition",
@@ -225,6 +239,7 @@ impl About {
     fn cure(self, has_accounts: bool) -> &'static str {
         match self {
             Self::Partition | Self::Feature | Self::Gres => "hand over the slurm.conf of the trace's time",
+            Self::TmpDisk => "set TmpDisk on the NodeName lines",
             Self::NoDefaultPartition => "set Default=YES on a partition",
             Self::Reservation => "hand over scontrol show reservation -o of the trace's time",
             Self::Account | Self::User | Self::Qos if has_accounts => "hand over a sacctmgr dump of the trace's time",

@@ -42,6 +42,12 @@ impl<'s> RequestLowering<'s> {
     /// The engine's request.
     pub(super) fn request(&mut self, asked: &TraceRequest, about: &mut Remarked<'_>) -> Request {
         let partitions = self.partitions(asked.partitions, about);
+        if asked.tmp_disk_mb > 0 && self.site.cluster.nodes.iter().any(|node| node.tmp_disk_mb.is_none()) {
+            about.say(About::TmpDisk, "");
+        }
+        if asked.enforces_binding && self.site.policy.select.cons_res {
+            about.say(About::Binding, "");
+        }
         let memory = self.memory(asked, partitions.first().copied());
         // Who names no nodes is recorded with the least `MinNodes` of the partitions, and may have more (job_mgr.c of 22.05.8, `_valid_job_part`;
         // rec ar-core1, ar-qos1).

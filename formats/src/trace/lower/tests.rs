@@ -169,6 +169,22 @@ fn a_gres_of_which_nodes_have_more_than_is_counted_is_left_out_and_named() {
 }
 
 #[test]
+fn what_the_site_does_not_tell_of_an_option_is_named() {
+    let mut site = site();
+    let line = "sbatch -n 4 --tmp=2G --gres-flags=enforce-binding j.sh";
+    let rows = [row("1", "", "01:00:00", line)];
+    let mut said = |cons_res: bool, tmp_disk_mb: Option<u64>| {
+        site.policy.select.cons_res = cons_res;
+        site.cluster.nodes.iter_mut().for_each(|node| node.tmp_disk_mb = tmp_disk_mb);
+        let (_, diagnostics) = lower(&trace(&rows.each_ref().map(String::as_str)), &mut site);
+        diagnostics.iter().map(ToString::to_string).collect::<String>()
+    };
+    assert_eq!(said(false, Some(4000)), "");
+    assert!(said(false, None).contains("1 jobs ask for local disk (--tmp)"));
+    assert!(said(true, Some(4000)).contains("enforce-binding of 1 jobs has no effect with select/cons_res"));
+}
+
+#[test]
 fn dependencies_inside_the_trace_are_simulated_and_others_are_release_times() {
     let inside = row("2", "", "02:00:00", "sbatch -n 4 -d afterok:1 j.sh").replace("||60|", "|2024-01-01T05:00:00|60|");
     let outside = inside.replace("2|ann", "3|ann").replace("-d afterok:1", "-b now+60 -d afterok:77");
