@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::ids::NodeId;
+
 /// Moments of one recording [ms since the Unix epoch], each list in order of time. What a list leaves out happens when the
 /// simulation's own timers say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +28,10 @@ pub struct Moments {
     pub reservations: BTreeMap<String, i64>,
     /// By node: when it went down, and when it was back.
     pub outages: BTreeMap<String, Vec<(i64, Option<i64>)>>,
-    /// From the end of a job, if nobody struck it, to its nodes' answer [ms], which logs do not tell.
+    /// By job of the workload: when its nodes answered that it had left them, by time, and which node if the log names it; empty
+    /// where the log does not tell.
+    pub answers: Vec<Vec<(i64, Option<NodeId>)>>,
+    /// From the end of a job, if nobody struck it, to its nodes' answer [ms], where the log does not tell.
     pub answer: Option<i64>,
 }
 

@@ -1,10 +1,12 @@
 //! slurmctld.log: when a recorded controller's schedulers ran and its jobs came and ended, to the millisecond. A simulation at
 //! these very moments ([`foresite_engine::simulate_at`]) shows whether it decides as that controller did.
-//! Source: log lines of slurmctld 22.05 at `SlurmctldDebug=debug` with `DebugFlags=Backfill`.
+//! Source: log lines of slurmctld 22.05 at `SlurmctldDebug=debug` with `DebugFlags=Backfill`; with `TraceJobs` and `Route` too it also
+//! tells when each node answered that a job had left it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 
+use foresite_engine::ids::NodeId;
 use foresite_engine::moments::{Moments, RecordedCycle, RecordedRun};
 use foresite_engine::scenario::Scenario;
 use jiff::tz::TimeZone;
@@ -43,6 +45,10 @@ pub struct ControllerLog {
     asked: Option<String>,
     scans: Vec<i64>,
     returns: HashMap<String, Vec<i64>>,
+    /// When a node answered that a job had left it, by the job's id; and the node, if named.
+    answers: HashMap<String, Vec<(i64, Option<String>)>>,
+    /// The answer that comes next is of this node.
+    answering: Option<String>,
     /// When jobs were held, or let go, by their ids.
     holds: Vec<(i64, String, bool)>,
     /// By name.
@@ -75,6 +81,10 @@ enum Told<'l> {
         raw: &'l str,
     },
     Returns(&'l str),
+    /// This node is about to answer.
+    Answers(&'l str),
+    /// A node has answered that a job has left it.
+    Left(&'l str),
     /// That which returned last was done before.
     WasDone(&'l str),
     Reserves(&'l str),
@@ -134,6 +144,10 @@ fn told(text: &str) -> Option<Told<'_>> {
         job_id(text).map(Told::Asks)
     } else if text.contains("job_signal: 9 of running JobId=") {
         job_id(text).map(|job| Told::Struck { job, raw: raw_id(text).unwrap_or(job) })
+    } else if text.contains("job_epilog_complete: enter JobId=") {
+        job_id(text).map(Told::Left)
+    } else if let Some((_, rest)) = text.split_once("_slurm_rpc_epilog_complete: node_name = ") {
+        rest.split_once(',').map(|(node, _)| Told::Answers(node))
     } else if text.trim_start().starts_with("Requeuing JobId=") {
         job_id(text).map(Told::Returns)
     } else if text.contains("_job_requeue_op: JobId=") && text.contains(" state 0x0 ") {
@@ -242,6 +256,15 @@ impl ControllerLog {
                 }
                 return;
             }
+            Told::Answers(node) => {
+                self.answering = Some(node.to_owned());
+                return;
+            }
+            Told::Left(job) => {
+                let node = self.answering.take();
+                self.answers.entry(job.to_owned()).or_default().push((at, node));
+                return;
+            }
             Told::Holds { job, held } => self.holds.push((next, job.to_owned(), held)),
             Told::Reserves(name) => drop(self.reservations.insert(name.to_owned(), at)),
             Told::Fails(node) => {
@@ -326,10 +349,28 @@ impl ControllerLog {
         let priority = (1..=steps).map(|step| from + step * period).collect();
         let (main, backfill, scans) = (self.main.clone(), self.backfill.clone(), self.scans.clone());
         let (reservations, outages) = (self.reservations.clone(), self.outages.clone());
+        let nodes = &scenario.cluster.nodes;
+        let ids: HashMap<&str, NodeId> =
+            nodes.iter().enumerate().map(|(place, node)| (node.name.as_str(), NodeId::new(place))).collect();
+        let named = |(at, node): &(i64, Option<String>)| (*at, node.as_deref().and_then(|node| ids.get(node).copied()));
+        let of_job = |name: &String| self.answers.get(name).map(|of_job| of_job.iter().map(named).collect());
+        let answers = names.iter().map(|name| of_job(name).unwrap_or_default()).collect();
         let answer = None;
         let holds = self.holds_of(&names);
-        let moments =
-            Moments { main, backfill, priority, arrivals, runs, scans, returns, holds, reservations, outages, answer };
+        let moments = Moments {
+            main,
+            backfill,
+            priority,
+            arrivals,
+            runs,
+            scans,
+            returns,
+            holds,
+            reservations,
+            outages,
+            answers,
+            answer,
+        };
         (moments, unknown)
     }
 
@@ -443,6 +484,19 @@ no time here";
         let (log, begin) = (log.unwrap(), 1_704_067_200_000 + 490_000);
         assert_eq!(log.outages["b4"], [(begin + 84, Some(begin + 289))]);
         assert_eq!(log.returns["20"], [begin + 87]);
+    }
+
+    /// Recorded (ba-site), with TraceJobs and Route: of a struck job's nodes only the one where its script ran is named.
+    #[test]
+    fn answers_of_nodes_are_read() {
+        let log = "\
+[2024-01-01T00:08:00.000] debug:  sched: Running job scheduler for default depth.
+[2024-01-01T00:37:53.551] TRACE_JOBS: job_epilog_complete: enter JobId=35_1(38)
+[2024-01-01T00:37:53.753] ROUTE: _slurm_rpc_epilog_complete: node_name = b3, JobId=38
+[2024-01-01T00:37:53.753] TRACE_JOBS: job_epilog_complete: enter JobId=35_1(38)";
+        let (log, _) = ControllerLog::read("slurmctld.log", log.as_bytes(), TimeZone::UTC);
+        let at = 1_704_067_200_000 + (37 * 60 + 53) * 1000;
+        assert_eq!(log.unwrap().answers["35_1"], [(at + 551, None), (at + 753, Some("b3".to_owned()))]);
     }
 
     #[test]

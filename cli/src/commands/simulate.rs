@@ -80,7 +80,7 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "FILE")]
     sdiag: Option<PathBuf>,
     /// A slurmctld.log of the trace's time (SlurmctldDebug=debug, DebugFlags=Backfill): the schedulers act at its very moments,
-    /// so that the schedule can be compared with the recorded one job by job.
+    /// so that the schedule can be compared with the recorded one job by job. With TraceJobs and Route too it tells when nodes answered.
     #[arg(long, value_name = "FILE", conflicts_with = "check")]
     controller_log: Option<PathBuf>,
     /// Simulate a second time, going through every cycle that the first run proved to be a repetition, and compare.

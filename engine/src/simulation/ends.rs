@@ -1,18 +1,11 @@
-//! How a job's run ends: by itself, by its limit or by somebody; and how its nodes become free.
+//! How a job's run ends: by itself, by its limit or by somebody; and what becomes of it when its nodes are free.
 //! Source: slurm-semantics 4.4, 7.1, 7.4, 7.6.
 
 use super::events::Event;
 use super::jobs::Phase;
-use super::{Controller, SECOND, seconds};
-use crate::ids::{JobId, NodeId};
-use crate::job::JobPart;
-use crate::node_set::NodeSet;
+use super::{Controller, seconds};
+use crate::ids::JobId;
 use crate::outcome::JobState;
-
-/// From a job's end to its nodes' answer, without an Epilog [ms] (recordings need 20 to 50 ms: docs/FIDELITY.md, facts 52).
-const COMPLETING_MS: i64 = 35;
-/// The same where a step is signalled (observed 100–150 ms after a kill): the answer also asks for the main scheduler at once.
-const KILLED_COMPLETING_MS: i64 = 130;
 
 /// What ends a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,8 +72,6 @@ impl Controller<'_> {
             self.completing_jobs[share.node.index()] += 1;
             self.completing.insert(share.node);
         }
-        let n_nodes = allocation.shares.len() as i64;
-        let first_node = allocation.shares.first().map(|share| share.node);
         if let Some(live) = self.live.get_mut(id) {
             live.allocation = allocation;
         }
@@ -108,81 +99,17 @@ impl Controller<'_> {
                 self.close(id, state);
             }
         }
-        let epilog = i64::from(self.scenario.policy.epilog_seconds) * SECOND;
-        let spread = if n_nodes > 64 { 2 * n_nodes } else { 0 };
-        // Whose step still runs when it is signalled answers later, and asks for the main scheduler at once (slurmd's req.c and
-        // proc_req.c of 22.05.8), unless `defer`.
-        // Of a heterogeneous job only the first component runs a script (rec aq-mix).
-        let has_script = !matches!(job.name.part, JobPart::Component(component) if component > 0);
-        let is_signalled = how != RunEnded::Itself && has_script;
-        let alone = self.timers.recorded_answer().unwrap_or(COMPLETING_MS);
-        let min_interval = (self.scenario.policy.main.sched_min_interval_us / 1000) as i64;
-        let mut recorded_struck = || self.timers.recorded_answer_to_signal(self.now, min_interval);
-        let struck = is_signalled.then(|| recorded_struck().unwrap_or(KILLED_COMPLETING_MS));
-        let answer = struck.unwrap_or(alone) + epilog + spread;
-        // A node's last job is in the queue again before slurmctld says that the node is down (job_mgr.c of 22.05.8,
-        // `kill_running_job_by_node_name`; rec ax-pre).
-        let is_down = matches!(how, RunEnded::Others { state: JobState::NodeFail, .. });
-        let since = if is_down { self.now - SECOND } else { self.now };
-        let recorded = self.timers.recorded_return(id.index(), since).filter(|_| returns && !is_done);
-        let answer = recorded.map_or(answer, |at| (at - self.now).max(0));
-        self.events.push(self.now + answer, Event::NodesFree { job: id });
-        // Where no step of it runs a node answers at once (slurmd's req.c, `_rpc_terminate_job`; rec o-pre); the script runs on the first, and
-        // is taken to run none elsewhere.
-        let others = alone + epilog + spread;
-        // If its script dies with its node, the others are not heard of before the last (rec ax-share).
-        let is_lost = matches!(how, RunEnded::Others { state: JobState::NodeFail, .. })
-            && first_node.is_some_and(|node| self.is_down(node));
-        if is_signalled && n_nodes > 1 && others < answer && !is_lost {
-            self.events.push(self.now + others, Event::OtherNodesFree { job: id });
-        }
+        let asks_for_main = self.nodes_will_answer(id, how, returns && !is_done);
         self.let_go(id);
         self.touch();
-        if is_signalled && !self.scenario.policy.main.defer {
-            self.events.push(self.now + answer, Event::MainRequested);
+        if let Some(at) = asks_for_main.filter(|_| !self.scenario.policy.main.defer) {
+            self.events.push(at, Event::MainRequested);
         }
     }
 
     /// `UsageFactor` of the job's QOS.
     pub(crate) fn usage_factor(&self, id: JobId) -> f64 {
         self.scenario.qos[self.job(id).qos.index()].usage_factor.unwrap_or(1.0)
-    }
-
-    /// The nodes of a job where no step ran have answered; the first has not yet.
-    pub(super) fn other_nodes_free(&mut self, id: JobId) {
-        let Some(live) = self.live.get_mut(id).filter(|live| live.phase == Phase::Completing) else { return };
-        let shares = live.allocation.shares.split_off(live.allocation.shares.len().min(1));
-        for share in &shares {
-            self.node_answers(share.node);
-        }
-        self.touch();
-    }
-
-    /// Nodes are down: no job that completes waits for their answers (node_scheduler.c and job_mgr.c of 22.05.8, `deallocate_nodes`,
-    /// `kill_running_job_by_node_name`; rec ax-share). O(words); where one completes there, O(live jobs + their nodes).
-    pub(super) fn waits_no_more_for(&mut self, nodes: &NodeSet) {
-        if !self.completing.intersects(nodes) {
-            return;
-        }
-        let completing = self.live.all().filter(|live| live.phase == Phase::Completing);
-        let shares = completing.flat_map(|live| live.allocation.shares.iter().map(|share| (live.job, share.node)));
-        let answers: Vec<(JobId, NodeId)> = shares.filter(|(_, node)| nodes.contains(*node)).collect();
-        for (id, node) in answers {
-            if let Some(live) = self.live.get_mut(id) {
-                live.allocation.shares.retain(|share| share.node != node);
-            }
-            self.node_answers(node);
-        }
-    }
-
-    /// A node has answered that a job has left it.
-    fn node_answers(&mut self, node: NodeId) {
-        let count = &mut self.completing_jobs[node.index()];
-        *count -= 1;
-        if *count == 0 {
-            self.completing.remove(node);
-            self.backfill.note_freed(node);
-        }
     }
 
     /// The last node of a job has answered: it is gone, or back in the queue.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::ids::JobId;
+use crate::ids::{JobId, NodeId};
 
 /// What happens at a known time, to a job where nothing else is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,6 +28,13 @@ pub(crate) enum Event {
     OtherNodesFree {
         /// The job.
         job: JobId,
+    },
+    /// One of its nodes has left COMPLETING, others have not yet.
+    NodeFree {
+        /// The job.
+        job: JobId,
+        /// The node.
+        node: NodeId,
     },
     /// Its nodes have left COMPLETING.
     NodesFree {

@@ -68,6 +68,7 @@ impl Controller<'_> {
         self.vain.since = now;
         self.look_again();
         self.comes_alive(id);
+        self.replace_for(id);
         self.settle_share(id);
         self.rise(id, self.standing(id));
         // Who took it from the queue did so after its earlier runs.

@@ -9,6 +9,7 @@
 //! Time inside is milliseconds since the Unix epoch, because triggers are; what the schedulers compare and what leaves
 //! the engine is whole seconds, as in slurmctld.
 
+mod answers;
 mod becomes_whole;
 mod completing;
 pub(crate) mod drawn;
@@ -379,6 +380,7 @@ impl<'a> Controller<'a> {
             Event::RunEnds { job, killed, starts } => self.run_ends(job, killed, starts),
             Event::GraceOver { job, starts } => self.grace_over(job, starts),
             Event::OtherNodesFree { job } => self.other_nodes_free(job),
+            Event::NodeFree { job, node } => self.node_free(job, node),
             Event::NodesFree { job } => self.nodes_free(job),
             Event::ComesBack { job } => self.done_comes_back(job),
             Event::Cancelled { job } => self.cancel_pending(job),

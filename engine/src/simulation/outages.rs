@@ -74,7 +74,7 @@ impl Controller<'_> {
             Change::Ended(reservation, window) => self.reservation_ended(reservation, window),
             Change::Swept => self.reservation_swept(),
             Change::Replaced => {
-                self.reservations.looks_again = false;
+                self.reservations.looks = false;
                 self.replace_reserved();
             }
             Change::NodesLeave(_) if is_off(Rule::Outages) => {}
@@ -115,7 +115,7 @@ impl Controller<'_> {
             self.waits_no_more_for(&outage.nodes);
         }
         self.touch();
-        self.replace_reserved();
+        self.reservations_look_soon();
     }
 
     /// Something else is set to happen to the machine.
@@ -147,7 +147,6 @@ impl Controller<'_> {
         if any {
             self.touch();
             self.timers.request_main(self.now);
-            self.replace_later();
         }
     }
 }

@@ -43,8 +43,8 @@ pub(crate) struct Reservations {
     pub(super) drawn: BTreeMap<JobId, usize>,
     /// The nodes of those of which some were replaced.
     pub(super) moved: BTreeMap<usize, NodeSet>,
-    /// The next scan of limits looks for nodes that are lacking.
-    pub(super) looks_again: bool,
+    /// The background loop's next pass looks whether all have their nodes.
+    pub(super) looks: bool,
 }
 
 /// What reservations leave to a job at some time.
@@ -400,7 +400,6 @@ impl Controller<'_> {
         self.reservations.existing.retain(|it| it.reservation != index);
         self.version += 1;
         self.look_again();
-        self.replace_later();
         if window + 1 < self.reservation(index).windows.len() {
             self.return_to_waiting(index);
             return;

@@ -7,6 +7,7 @@ use super::scans::Scans;
 use super::{SECOND, seconds};
 use crate::Draws;
 use crate::ablation::{Rule, is_off};
+use crate::ids::NodeId;
 use crate::moments::{Moments, RecordedRun};
 use crate::policy::{Policy, Scheduler};
 use crate::rng::{Purpose, Stream};
@@ -29,6 +30,9 @@ const STARTUP_SPREAD_MS: u64 = 6_000;
 /// Entities of draws: arrivals are numbered from 0, ends of runs from here.
 const END_OF_RUN: u64 = 1 << 40;
 
+/// And answers of nodes from here.
+const ANSWERS: u64 = 1 << 41;
+
 /// Between two scans for jobs whose time is over [s].
 const SCAN_SECONDS: i64 = 30;
 
@@ -38,6 +42,8 @@ const SWEEP_SECONDS: i64 = 5;
 const ANSWERS_TO_SIGNALS: std::ops::RangeInclusive<i64> = 50..=450;
 /// Jobs of a node that are struck together answer so long one after the other [ms].
 const ANSWERS_APART_MS: i64 = 30;
+/// A repeated run ends at most so long after the recorded one, as its start is a little later [ms].
+const ENDS_APART_MS: i64 = 50;
 /// A run that waited for `sched_min_interval` comes so long after it at most: what the run before it took [ms].
 const MERGED_RUN_MS: i64 = 50;
 
@@ -175,6 +181,11 @@ impl Timers {
         self.millisecond(entity) - self.millisecond(entity + 1)
     }
 
+    /// A draw in 0..1000 for how long the nodes of a job take to answer after its so manieth start.
+    pub(crate) fn answer_drawn(&self, job: usize, starts: u16) -> i64 {
+        self.millisecond(ANSWERS + ((job as u64) << 16) + u64::from(starts))
+    }
+
     /// A draw in 0..1000 for an entity: one mixing step instead of a stream a job (splitmix64's finaliser).
     fn millisecond(&self, entity: u64) -> i64 {
         let mut x = self.arrival_seed.wrapping_add((entity + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -205,6 +216,13 @@ impl Timers {
     /// How long nodes take to answer when a job has ended, as far as the recording is said to tell [ms].
     pub(crate) fn recorded_answer(&self) -> Option<i64> {
         self.moments.answer
+    }
+
+    /// The recorded answers of the nodes of a job that leaves them at `now`, by time: all `n_nodes`, or none [ms].
+    pub(crate) fn recorded_answers(&self, job: usize, now: i64, n_nodes: usize) -> Option<&[(i64, Option<NodeId>)]> {
+        let of_job = self.moments.answers.get(job)?;
+        let first = of_job.partition_point(|&(at, _)| at < now - ENDS_APART_MS);
+        of_job.get(first..first + n_nodes)
     }
 
     /// How long nodes took to answer to a signal at `now` [ms]: their answer asks for the main scheduler, whose runs are recorded.
@@ -386,6 +404,14 @@ impl Timers {
         let next = runs.partition_point(|run| run.0 < end * SECOND);
         let run = runs.get(next).map(|run| run.0).filter(|&at| at + REGISTERS_MS < (end + 1) * SECOND);
         run.unwrap_or_else(|| self.tick_at(end * SECOND)) + REGISTERS_MS
+    }
+
+    /// The background loop's next pass after `now` [ms]: before a recorded run of the main scheduler, which is the pass's, if one comes
+    /// within a second.
+    pub(crate) fn next_pass(&self, now: i64) -> i64 {
+        let runs = &self.moments.main;
+        let next = runs.get(runs.partition_point(|run| run.0 <= now)).map(|run| run.0);
+        next.filter(|&run| run <= now + TICK_MS).unwrap_or_else(|| self.tick_at(now + 1))
     }
 
     /// The reservation sweep that sees what begins or ends in second `time`.

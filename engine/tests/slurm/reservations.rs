@@ -380,6 +380,47 @@ fn licences_are_reserved_too() {
     expect_equal_with_every_cycle(scenario, 3);
 }
 
+/// Recorded: ba-core. Who looks at the reservations is the background loop, in its next pass: a node that is back by then keeps its place.
+#[test]
+fn a_node_that_failed_for_a_moment_stays_reserved() {
+    expect(
+        "node n[1-2] cores=4
+         reservation r nodes=n1 at=100 for=1900 users=bob by_number
+         outage n1 at=500 for=0
+         job 1 at=600 run=100 t=60 n=4
+         job 2 at=601 run=100 t=60 n=4",
+        "1  *  600..670    +100  COMPLETED  n2  *
+         2  *  700..800    +100  COMPLETED  n2  *",
+    );
+}
+
+/// What jobs keep from a reservation is looked for again when a job is submitted that names it, not when they end.
+#[test]
+fn a_lacking_node_is_looked_for_with_the_next_job_of_the_reservation() {
+    let scenario = |named: &str| {
+        format!(
+            "node n[1-2] cores=4
+             reservation r nodes=n1 at=1000 for=4000 users=bob by_number
+             job 1 at=0 run=300 t=90 n=4 w=n2
+             outage n1 at=100 for=6000 drain
+             {named}
+             job 3 at=700 run=100 t=30 n=4"
+        )
+    };
+    // n2 is free from 300 on: without such a job it stays anybody's.
+    expect(
+        &scenario(""),
+        "1  *  *           +300  COMPLETED  n2  *
+         3  *  700..770    +100  COMPLETED  n2  *",
+    );
+    expect(
+        &scenario("job 2 at=600 run=100 t=10 n=4 user=bob resv=r"),
+        "1  *  *           +300  COMPLETED  n2  *
+         2  *  1000..1070  +100  COMPLETED  n2  *
+         3  *  5000..5100  +100  COMPLETED  n2  *",
+    );
+}
+
 /// Recorded: av-dep, ay-dep. The first idle node stands in for one that is drained, and keeps the place when that is back.
 #[test]
 fn nodes_of_a_reservation_by_number_are_replaced_when_they_become_unusable() {
