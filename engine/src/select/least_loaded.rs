@@ -57,12 +57,14 @@ pub(super) fn least_loaded(
                 let offer = &mut left[position];
                 let is_final = cut[position] || scratch.once_more.is_empty();
                 if !shape.whole_nodes && is_final && offer.cpus < shape.room_left {
-                    continue;
-                }
-                if std::mem::replace(&mut looked_at[position], true) && !cut[position] {
+                    if shape.cons_res || !rest.is_overdrawn(offer) {
+                        continue;
+                    }
+                    (cut[position], offer.cpus) = (true, shape.min_cpus_per_node);
+                } else if std::mem::replace(&mut looked_at[position], true) && !cut[position] {
                     offer.cpus = once_more(offer, scratch);
                 }
-                let allowed = rest.allowed(shape, *offer);
+                let allowed = rest.allowed_keeping(shape, *offer, 0);
                 cut[position] |= allowed.cpus < offer.cpus;
                 *offer = allowed;
                 if offer.cpus == 0 {

@@ -185,6 +185,28 @@ fn the_search_for_the_least_loaded_node_ends_at_as_many_free_cpus_as_the_last_on
     assert_eq!(found[6], "a3,b1");
 }
 
+/// Recorded (sixty jobs on an idle cluster, after ba-sock): a node that was looked at has no more CPUs than the job could take of it then;
+/// with too few for `--ntasks-per-socket` it is passed over. Where the nodes still needed are owed more than the job asks for, as with
+/// CR_Socket, it is given its least all the same: so all but the last node are of the first weight.
+#[test]
+fn least_loaded_nodes_without_room_for_tasks_serve_where_more_is_owed_to_others() {
+    let scenario = |select: &str, request: &str| {
+        format!(
+            "node c[1-5] cores=12 sockets=2 weight=5
+             node d[1-4] cores=12 sockets=2 weight=10
+             node e[1-4] cores=8 sockets=2 weight=20
+             set lln select={select}
+             job 1 per_socket=2 run=20 {request}"
+        )
+    };
+    let of = |select: &str, request: &str| nodes(&scenario(select, request))[0].clone();
+    assert_eq!(of("socket", "N=2 n=2"), "c1,d1");
+    assert_eq!(of("socket", "N=4 n=4"), "c1,c2,c3,d1");
+    assert_eq!(of("socket", "N=3 n=6"), "c1,c2,d1");
+    assert_eq!(of("core", "N=3 n=4"), "c1,c2,c3");
+    assert_eq!(of("core", "N=3 n=6 c=2"), "c1,c2,c3");
+}
+
 /// Recorded (y-cpu): a node that another user holds for himself now is out of every plan, whenever it comes free. Job 3 would be
 /// planned on n1 at 600 s, and leave n2 to job 4; so it is planned on n2.
 #[test]
