@@ -438,9 +438,9 @@ fn consider(
         let taken = matches!(opening, Opening::Open { .. }) && controller.own_reservation_is_taken(id, reservation);
         if too_small && !taken && matches!(opening, Opening::Open { .. }) {
             // The reservation has too few nodes of the partition: it could never run (node_scheduler.c of 22.05.8, `_build_node_list`,
-            // `_pick_best_nodes`; rec av-gpu).
-            if matches!(opening, Opening::Open { overlaps: false }) {
-                controller.hold_for_good(id, PendingReason::BadConstraints);
+            // `_pick_best_nodes`; rec av-gpu), in its only partition; of an array one task in each run is held (rec bb-site).
+            if matches!(opening, Opening::Open { overlaps: false }) && controller.partitions(id).len() == 1 {
+                controller.hold_alone(id, PendingReason::BadConstraints);
             }
             if prefers {
                 controller.put_preferred(id, shapes);

@@ -70,6 +70,8 @@ pub(crate) struct Selector {
     pub(crate) joins_equals: bool,
     /// select/cons_res: weights are looked at by starts alone, which add classes one by one.
     cons_res: bool,
+    /// preempt/partition_prio, with select/cons_tres and select/cons_res.
+    pub(crate) partitions_preempt: bool,
     /// Sockets keep cores for the system, and are handed out whole.
     pub(crate) keeps_cores: bool,
     /// With it: nodes that could serve are of several classes.
@@ -143,6 +145,7 @@ impl Selector {
             weights: Weights::new(cluster),
             linear: policy.linear,
             joins_equals: cluster.switches.len() > 1,
+            partitions_preempt: false,
             cons_res: policy.cons_res,
             many_classes: cluster
                 .nodes

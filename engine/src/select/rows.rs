@@ -13,6 +13,7 @@ use crate::cluster::{Cluster, OverSubscribe, Partition};
 use crate::ids::{NodeId, PartitionId};
 use crate::job::{Request, Sharing};
 use crate::node_set::NodeSet;
+use crate::policy::PreemptMode;
 use crate::select::Selector;
 use crate::select::allocation::Allocation;
 use crate::select::free::Free;
@@ -31,6 +32,8 @@ pub(crate) struct Rows {
     degree: u32,
     /// The partition's `PriorityTier`.
     tier: u32,
+    /// `PreemptMode=OFF`: nobody may preempt its jobs.
+    stays: bool,
 }
 
 impl Rows {
@@ -86,7 +89,8 @@ pub(crate) fn of_partitions(cluster: &Cluster) -> Vec<(PartitionId, Rows)> {
     for (index, partition) in cluster.partitions.iter().enumerate().filter(|(_, partition)| degree(partition) > 1) {
         let first = all.last().map_or(0, |(_, before)| before.first + before.degree);
         let (place, tier) = (all.len() as u32, partition.priority_tier);
-        all.push((PartitionId::new(index), Rows { place, first, degree: degree(partition), tier }));
+        let stays = partition.preempt_mode == Some(PreemptMode::Off);
+        all.push((PartitionId::new(index), Rows { place, first, degree: degree(partition), tier, stays }));
     }
     all
 }
@@ -132,7 +136,10 @@ impl Selector {
 
     /// Whether the request fits on cores that others use, too. `fits` asks so of one way.
     fn fits_beside(&mut self, free: &Free, shape: &Shape, mut fits: impl FnMut(&mut Self, &Way) -> bool) -> bool {
-        if let Some((mut avoided, lower)) = shape.rows.filter(|_| !self.linear).and_then(|rows| tiers(free, rows))
+        let kept = self.kept_rows(free, shape);
+        let of_tiers = shape.rows.filter(|_| !self.linear).and_then(|rows| tiers(free, rows));
+        let beside_kept = of_tiers.map(|(same, lower)| ([same, kept.clone()].concat(), lower));
+        if let Some((mut avoided, lower)) = beside_kept
             && fits(self, &Way::Rows(avoided.clone()))
         {
             for rows in lower {
@@ -148,17 +155,25 @@ impl Selector {
             self.way = Some(Way::Rows(avoided));
             return true;
         }
-        self.way = self.ways(free, shape).into_iter().find(|way| fits(self, way));
+        self.way = self.ways(free, shape, &kept).into_iter().find(|way| fits(self, way));
         self.way.is_some()
     }
 
-    /// The ways to share within a partition, in the order in which they are tried.
-    fn ways(&self, free: &Free, shape: &Shape) -> Vec<Way> {
+    /// Rows whose cores nobody shares: where partitions preempt one another, those of higher tiers and those of partitions
+    /// that cannot be preempted, the job's own included (cons_common/job_test.c of 22.05.8, `_job_test`, step 2; rec bb-cpu).
+    fn kept_rows(&self, free: &Free, shape: &Shape) -> Vec<usize> {
+        let Some(own) = shape.rows.filter(|_| self.partitions_preempt) else { return Vec::new() };
+        let all = free.shared.partitions().iter();
+        all.filter(|rows| rows.stays || rows.tier > own.tier).flat_map(|rows| rows.range()).collect()
+    }
+
+    /// The ways to share within a partition beside rows that keep their cores, in the order in which they are tried.
+    fn ways(&self, free: &Free, shape: &Shape, kept: &[usize]) -> Vec<Way> {
         if self.linear {
             return (1..shape.shared_by).map(Way::Level).collect();
         }
         let of_partition = shape.rows.map_or(Vec::new(), |rows| free.shared.by_fullness(rows));
-        of_partition.into_iter().map(|row| Way::Rows(vec![row])).collect()
+        of_partition.into_iter().map(|row| Way::Rows([&[row][..], kept].concat())).collect()
     }
 
     /// Lays the job out on the nodes last chosen, on the cores found for it.

@@ -121,7 +121,7 @@ pub(crate) struct Shape {
     pub(crate) required: Vec<NodeId>,
     /// One run of consecutive nodes only.
     pub(crate) contiguous: bool,
-    /// With select/cons_res, whether a part of a constraint that asks for one node takes the last one (`pack_serial_at_end`).
+    /// Whether a part of a constraint that asks for one node takes the last one (`pack_serial_at_end`).
     pub(crate) packs_parts: bool,
     /// `--overcommit` with select/cons_res: so many tasks take CPUs, as far as nodes offer them.
     pub(crate) overcommitted: Option<u32>,

@@ -204,10 +204,15 @@ impl Controller<'_> {
         let mut held = Some(id);
         while let Some(id) = held {
             let is_task = self.common_record(id).is_some();
-            self.leaves_queue(id);
-            self.give_up(id, reason);
+            self.hold_alone(id, reason);
             held = self.first_in_common_record(id).filter(|_| is_task);
         }
+    }
+
+    /// The same for this job or task alone.
+    pub(crate) fn hold_alone(&mut self, id: JobId, reason: PendingReason) {
+        self.leaves_queue(id);
+        self.give_up(id, reason);
         self.touch();
     }
 

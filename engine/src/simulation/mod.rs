@@ -222,6 +222,8 @@ impl<'a> Controller<'a> {
         selector.gpus_stay = gpus_stay(scenario);
         selector.looks_at_each = every_cycle;
         selector.joins_equals |= scenario.policy.preempt.kind != PreemptKind::None;
+        selector.partitions_preempt =
+            scenario.policy.preempt.kind == PreemptKind::PartitionPrio && !scenario.policy.select.linear;
         let free = Free::new(&selector.geometry);
         let priority = &scenario.policy.priority;
         let mut usage = Usage::new(&scenario.associations, priority.decay_half_life);

@@ -246,7 +246,7 @@ impl Shape {
             spread,
             required: request.required_nodes.clone(),
             contiguous: request.contiguous,
-            packs_parts: select.cons_res
+            packs_parts: !select.linear
                 && select.pack_serial_at_end
                 && matches!(strategy, Strategy::Consecutive | Strategy::Tree),
             overcommitted: request.overcommitted.filter(|_| select.cons_res),
