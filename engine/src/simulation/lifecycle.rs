@@ -161,6 +161,8 @@ impl Controller<'_> {
         let denied = last_asked.is_some_and(|partition| self.partition_denies(id, partition));
         let admitted = !denied && self.partitions(id).iter().any(is_admitted);
         let refused = match (feasible, self.reservation_admits(id)) {
+            // Nobody looks at nodes for a job whose reservation is still to begin (node_scheduler.c of 22.05.8, `_build_node_list`; rec bb-site).
+            (false, true) if self.awaits_reservation(id) => self.refused_at_submission(id),
             (false, _) if admitted && !waits_for_named && self.limits_allow_look(id, first) => {
                 Some(PendingReason::BadConstraints)
             }
