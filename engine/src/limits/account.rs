@@ -77,7 +77,8 @@ impl Controller<'_> {
 
     /// What a waiting job is taken to want while its nodes are busy: the CPUs of its last successful test, before that those it
     /// asks for, on as many nodes as it would get `alone` on an idle machine, or asks for at most.
-    /// Memory by default counts; of a job that takes all of it, none.
+    /// Memory by default counts; of a job that takes all of a node's, what the partition's first node has on each (job_mgr.c of 22.05.8,
+    /// `job_get_tres_mem`; rec bb-gpu).
     pub(crate) fn busy_counts(&self, id: JobId, partition: PartitionId, shape: &Shape, alone: Option<Alone>) -> Held {
         let request = &self.scenario.workload.requests[self.scenario.workload.jobs[id.index()].request.index()];
         let asked = request.max_nodes.unwrap_or(request.min_nodes).max(1);
@@ -92,7 +93,13 @@ impl Controller<'_> {
             MemoryNeed::PerNode(mb) => held.counts[index.of(Tres::Memory)] = mb.saturating_mul(nodes),
             MemoryNeed::PerCpu(mb) => held.counts[index.of(Tres::Memory)] = mb.saturating_mul(cpus),
             MemoryNeed::PerUnit(mb, _) => held.counts[index.of(Tres::Memory)] = mb.saturating_mul(units),
-            MemoryNeed::NotConsumed(_) | MemoryNeed::Whole => {}
+            MemoryNeed::Whole => {
+                let cluster = &self.scenario.cluster;
+                let first = cluster.partitions[partition.index()].nodes.iter().next();
+                let of_first = first.map_or(0, |node| cluster.nodes[node.index()].memory_mb);
+                held.counts[index.of(Tres::Memory)] = of_first.saturating_mul(nodes);
+            }
+            MemoryNeed::NotConsumed(_) => {}
         }
         let billing = self.weighted_billing(partition, |tres| match tres {
             Tres::Billing | Tres::License(_) => 0.0,

@@ -4,6 +4,7 @@
 
 use crate::association::AssociationTree;
 use crate::ids::JobId;
+use crate::moments::RecordedRun;
 use crate::simulation::events::Event;
 use crate::simulation::{Controller, seconds};
 
@@ -18,8 +19,14 @@ impl Controller<'_> {
             return;
         }
         let running = self.running.iter().map(|running| running.job);
-        let over: Vec<JobId> =
-            running.filter(|&id| !self.limits.to_end.contains(&id) && self.has_no_minutes_left(id)).collect();
+        // A run whose end is recorded has that one.
+        let has_end = |id: JobId| {
+            let starts = self.live.get(id).map_or(0, |live| live.starts);
+            self.timers.recorded_run(id.index(), starts).is_some_and(|run| run.length != RecordedRun::OPEN)
+        };
+        let over: Vec<JobId> = running
+            .filter(|&id| !self.limits.to_end.contains(&id) && !has_end(id) && self.has_no_minutes_left(id))
+            .collect();
         for id in over {
             self.limits.to_end.insert(id);
             let scan = self.timers.scan_after(seconds(self.now));

@@ -24,7 +24,7 @@ use crate::simulation::{Controller, seconds};
 use super::queue::Record;
 use super::walk::Walk;
 use busy::{busy, fail, keep_named, limited};
-use of_reservations::{draw, reservation_lacks_nodes};
+use of_reservations::{draw, reservation_lacks_nodes, reservation_never_serves};
 
 /// Working memory of a cycle.
 #[derive(Debug)]
@@ -426,24 +426,20 @@ fn consider(
         looked_at = true;
         scratch.left.copy_from(&scratch.available);
         scratch.left.intersect(&shape.tested);
+        let now = seconds(controller.now);
+        let end = now + controller.live.get(id).map_or(0, |live| live.limit_seconds);
+        let licenses = &controller.scenario.workload.requests[request.index()].licenses;
+        let (partition, required) = (record.partition, &shape.required[..]);
+        let candidate = Candidate { own: reservation, partition, required, licenses, begin: now, end };
         let opening = if controller.reservations.any() {
-            let now = seconds(controller.now);
-            let end = now + controller.live.get(id).map_or(0, |live| live.limit_seconds);
-            let licenses = &controller.scenario.workload.requests[request.index()].licenses;
-            let (partition, required) = (record.partition, &shape.required);
-            let candidate = Candidate { own: reservation, partition, required, licenses, begin: now, end };
             controller.narrow_to_reservations(candidate, &mut scratch.left, &mut scratch.turns_at)
         } else {
             Opening::Open { overlaps: false }
         };
         // Others take all that its own reservation has (node_scheduler.c of 22.05.8, `_build_node_list`: "All reserved"; rec ax-arr).
         let taken = matches!(opening, Opening::Open { .. }) && controller.own_reservation_is_taken(id, reservation);
-        if too_small && !taken && matches!(opening, Opening::Open { .. }) {
-            // The reservation has too few nodes of the partition: it could never run (node_scheduler.c of 22.05.8, `_build_node_list`,
-            // `_pick_best_nodes`; rec av-gpu), in its only partition; of an array one task in each run is held (rec bb-site).
-            if matches!(opening, Opening::Open { overlaps: false }) && controller.partitions(id).len() == 1 {
-                controller.hold_alone(id, PendingReason::BadConstraints);
-            }
+        let is_open = matches!(opening, Opening::Open { .. }) && !taken;
+        if is_open && reservation_never_serves(controller, scratch, (id, shape), candidate, too_small) {
             if prefers {
                 controller.put_preferred(id, shapes);
             } else {
@@ -451,18 +447,17 @@ fn consider(
             }
             return Tried::Passes;
         }
+        let user = controller.scenario.workload.jobs[id.index()].user.0;
         scratch.possible.copy_from(&scratch.left);
         scratch.possible.intersect(&shape.eligible);
         scratch.candidates.copy_from(&scratch.possible);
         scratch.candidates.subtract(&controller.completing);
         // A job of a reservation looks at its nodes only, and at none before it begins (node_scheduler.c of 22.05.8, `_build_node_list`;
         // rec ax-site).
-        if reservation.is_none() || (matches!(opening, Opening::Open { .. }) && !taken) {
+        if reservation.is_none() || is_open {
             let bound = controller.bound_nodes(reservation).cloned();
             controller.weigh_nodes(id, (record.partition, reservation), shape, bound.as_ref());
         }
-        let user = controller.scenario.workload.jobs[id.index()].user.0;
-        let is_open = matches!(opening, Opening::Open { .. }) && !taken;
         let asked = controller.asked_in_test(id, shape);
         let fits = is_open && controller.selector.fits(&controller.free, asked, user, &scratch.candidates);
         if is_open && reservation.is_some() {

@@ -152,11 +152,10 @@ impl NearCores {
             None if one_each && shape.tasks == shape.min_nodes && shape.min_nodes == shape.max_nodes => (1, 1),
             None => (1, room),
         };
-        // GPUs bring CPUs of their own.
-        let cpus_of = |tasks: u32| (tasks * per_task).max(shape.min_cpus_per_node);
         // A core that has one task has no other (gres_select_filter.c of 22.05.8, `gres_select_filter_sock_core`).
         let of_task = if shape.tasks_per_core == Some(1) { per_task.next_multiple_of(threads) } else { per_task };
-        let room_of = |tasks: u32| (tasks * of_task).max(shape.min_cpus_per_node);
+        // The least of a node (`--mincpus`, or what `MaxMemPerCPU` makes of `--mem`) is none of its tasks' (the same; rec bb-gpuo).
+        let room_of = |tasks: u32| tasks * of_task;
         let (mut tasks, mut with_units) = (most.min(room), 0);
         if tasks < least || tasks == 0 {
             self.cpus = 0;
@@ -281,7 +280,7 @@ impl NearCores {
         if shape.tasks_bound_cpus {
             self.once_more = cpus.min(tasks * per_task);
         }
-        self.cpus = self.cpus.min(cpus_of(tasks).max(with_units));
+        self.cpus = self.cpus.min((tasks * per_task).max(with_units));
     }
 }
 

@@ -317,7 +317,9 @@ fn consecutive(
         } else {
             fill_from_run(shape, offers, run, linear, rest, scratch, chosen);
         }
-        if rest.satisfied() {
+        // select/linear takes what it may have of contiguous nodes that were enough together, though that is less than was asked for
+        // (select_linear.c of 22.05.8, `_job_test`; rec bb-linear).
+        if rest.satisfied() || (linear && shape.contiguous) {
             return true;
         }
     }
@@ -489,7 +491,8 @@ fn fill_from_run(
         if rest.max_nodes <= 0 || rest.satisfied() {
             break;
         }
-        if scratch.taken[position] || (rest.max_nodes == 1 && !rest.is_met_by(&offers[position])) {
+        let takes_any = linear && shape.contiguous;
+        if scratch.taken[position] || (rest.max_nodes == 1 && !takes_any && !rest.is_met_by(&offers[position])) {
             continue;
         }
         take(shape, offers, position, rest, scratch, chosen);

@@ -112,6 +112,21 @@ fn whole_node(geometry: &Geometry, free: &Free, shape: &Shape, index: usize) -> 
     if free.jobs[index] > 0 || cpus < shape.room_per_node || capped {
         return 0;
     }
+    // Tasks of one CPU that have cores to themselves are tested with as many cores as there is memory for all threads of; that of the whole
+    // node is asked for only of who starts (cons_tres/job_test.c of 22.05.8, `can_job_run_on_node`, `common_job_test`; rec bb-gpuo).
+    let by_core = shape.tasks_per_core == Some(1) && shape.cpus_per_task == 1 && shape.tasks_per_socket.is_none();
+    if let MemoryNeed::PerCpu(mb) = shape.memory
+        && by_core
+        && mb > 0
+        && !shape.cons_res
+        && shape.unit != ConsumableUnit::Cpu
+    {
+        let threads = u64::from(geometry.cpus_per_core[index].max(1));
+        let fitting = u32::try_from(free.memory[index] / mb.saturating_mul(threads)).unwrap_or(u32::MAX);
+        let enough = mb.saturating_mul(u64::from(cpus)) <= free.memory[index];
+        let left = cpus.min(fitting);
+        return if enough && left >= shape.room_for_tasks { left } else { 0 };
+    }
     let enough_memory = match shape.memory {
         MemoryNeed::NotConsumed(mb) => mb <= geometry.memory[index],
         MemoryNeed::PerNode(mb) => mb <= free.memory[index],

@@ -1,7 +1,7 @@
 //! Jobs that somebody holds, and lets go again (`scontrol hold`, `release`), at recorded moments.
 //! Source: job_mgr.c of 22.05.8, `_hold_job_rec`, `_release_job_rec`, `job_independent`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::events::Event;
 use super::jobs::Phase;
@@ -16,6 +16,8 @@ pub(crate) struct Holds {
     held: BTreeSet<JobId>,
     /// Some day: what their traces call the time of their release is that of the hold's end.
     ever: BTreeSet<JobId>,
+    /// When somebody let them go, the last time [s].
+    let_go: BTreeMap<JobId, i64>,
 }
 
 impl Controller<'_> {
@@ -33,6 +35,12 @@ impl Controller<'_> {
     /// Whether somebody holds the job: it has priority 0, and nothing else that it waits for is asked.
     pub(crate) fn is_held_by_hand(&self, id: JobId) -> bool {
         self.holds.held.contains(&id)
+    }
+
+    /// When the job was let go: its priority is that of this moment until the next step (job_mgr.c of 22.05.8, `_release_job_rec`,
+    /// `set_job_prio`; rec bb-arr). O(log jobs ever held).
+    pub(super) fn let_go_at(&self, id: JobId) -> i64 {
+        self.holds.let_go.get(&id).copied().unwrap_or(i64::MIN)
     }
 
     /// Whether the job is held some day.
@@ -77,6 +85,7 @@ impl Controller<'_> {
         if self.holds.held.remove(&id) {
             self.risen.remove(&id);
             let now = seconds(self.now);
+            self.holds.let_go.insert(id, now);
             if let Some(live) = self.live.get_mut(id).filter(|live| live.begin < now) {
                 live.begin = i64::MIN;
             }

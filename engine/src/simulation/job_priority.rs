@@ -184,6 +184,7 @@ impl Controller<'_> {
         // Between the steps nobody ages, whether in the queue or not.
         let at_boot = self.now == self.timers.boot;
         let aged = if at_boot { seconds(self.now) } else { self.timers.last_priority_step.min(seconds(self.now)) };
+        let aged = aged.max(self.let_go_at(id));
         let factors = JobFactors {
             age: aged.max(standing.accrue) - standing.accrue,
             fair_share: self.fair_share.factors[standing.association.index()],

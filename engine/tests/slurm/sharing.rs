@@ -165,6 +165,15 @@ fn who_asks_to_share_is_first_tested_as_one_that_does_not() {
     expect_equal_with_every_cycle(&scenario(""), 3);
 }
 
+/// Recorded (bb-cpu): where partitions preempt one another, nobody shares the cores of one whose jobs cannot be preempted, itself included.
+#[test]
+fn cores_of_a_partition_that_cannot_be_preempted_are_not_shared() {
+    let settings = "preempt=partition preempt_mode=cancel";
+    expect(&three("force:2 preempt_mode=off", settings, ""), ONE_BY_ONE);
+    expect(&three("force:2 preempt_mode=cancel", settings, ""), TWO_AT_ONCE);
+    expect(&three("force:2 preempt_mode=off", "", ""), TWO_AT_ONCE);
+}
+
 #[test]
 fn memory_is_handed_out_once_all_the_same() {
     let scenario = |mem: u32| three("force:3", "memory", &format!("mem={mem}"));

@@ -321,6 +321,7 @@ fn find_place(
             backfill.valid_until = backfill.valid_until.min(start);
         }
         if start > now && test_only {
+            backfill.counts.note_start_time(policy, id);
             return Next::Record;
         }
         if let Some(later) = later
@@ -345,6 +346,7 @@ fn find_place(
             backfill.valid_until = backfill.valid_until.min(end - window);
         }
         if start > window_end {
+            backfill.counts.note_start_time(policy, id);
             return Next::Record;
         }
         backfill.chosen.clear();

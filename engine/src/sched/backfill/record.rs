@@ -141,7 +141,7 @@ fn look_at(
         // Where users have thousands waiting, most records end here.
         return Next::Record;
     }
-    let test_only = before.unwrap_or_else(|| is_test_only(controller, backfill, record));
+    let mut test_only = before.unwrap_or_else(|| is_test_only(controller, backfill, record));
     if let (Some(array), None) = (task_of, before) {
         backfill.counts.begin_array(array, record.partition, test_only);
     }
@@ -161,6 +161,13 @@ fn look_at(
         if !controller.live.is_pending(id) || matches!(next, Next::End(_)) {
             return next;
         }
+        if record.kind.task {
+            // An array that is rejected with them is so in its own record, too, which comes next (`reject_array_job` of backfill.c of
+            // 22.05.8; rec bb-arr).
+            return next;
+        }
+        // A start it could have had but for a limit stands (rec bb-arr).
+        test_only |= backfill.counts.is_planned_elsewhere(&scenario.policy.backfill, id);
         // Each of the two counts against the caps (backfill.c of 22.05.8, `_job_exceeds_max_bf_param`; rec at-lin).
         if !backfill.counts.admit(controller, record) {
             return Next::Record;

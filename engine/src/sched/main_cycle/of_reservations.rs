@@ -1,9 +1,13 @@
 //! What the main scheduler does with jobs of reservations, apart from trying them.
 //! Source: slurm-semantics 7.2; job_scheduler.c of 22.05.8.
 
+use crate::ids::JobId;
+use crate::outcome::PendingReason;
 use crate::sched::queue::Record;
 use crate::sched::walk::Walk;
+use crate::select::shape::Shape;
 use crate::simulation::Controller;
+use crate::simulation::reservations::{Candidate, Opening};
 
 use super::{MainScratch, Tried, consider};
 
@@ -46,4 +50,35 @@ pub(super) fn reservation_lacks_nodes(controller: &Controller<'_>, record: Recor
     }
     let nodes = &controller.scenario.cluster.partitions[record.partition.index()].nodes;
     own.intersection_len(nodes) < controller.nodes_counted(record.job) as usize
+}
+
+/// Whether none of the nodes that a job's reservation has of the partition would serve it, were they all free. It could never run, and is
+/// held in its only partition, an array whole; where they are too few, `too_small`, of an array one task in each run is. As long as
+/// another reservation takes nodes from it, it is busy instead (node_scheduler.c of 22.05.8, `_build_node_list`, `_pick_best_nodes`;
+/// rec av-gpu, bb-arr, bb-site).
+pub(super) fn reservation_never_serves(
+    controller: &mut Controller<'_>,
+    scratch: &mut MainScratch,
+    (id, shape): (JobId, &Shape),
+    candidate: Candidate<'_>,
+    too_small: bool,
+) -> bool {
+    let Some(mut nodes) = controller.bound_nodes(candidate.own).cloned() else { return false };
+    let user = controller.scenario.workload.jobs[id.index()].user.0;
+    let opening = controller.narrow_to_reservations(candidate, &mut nodes, &mut { i64::MAX });
+    nodes.intersect(&shape.tested);
+    if !too_small && controller.selector.could_fit(&controller.empty, shape, user, &nodes) {
+        return false;
+    }
+    if matches!(opening, Opening::Open { overlaps: true }) {
+        if let Some(nodes) = controller.bound_nodes(candidate.own) {
+            scratch.available.subtract(nodes);
+        }
+    } else if controller.partitions(id).len() > 1 {
+    } else if too_small {
+        controller.hold_alone(id, PendingReason::BadConstraints);
+    } else {
+        controller.hold_for_good(id, PendingReason::BadConstraints);
+    }
+    true
 }

@@ -77,7 +77,11 @@ impl Shape {
         // Who counts GPUs alone gets them from as many nodes as it takes.
         let counts_gpus_alone = request.tasks == 0 && request.gres.iter().any(|gres| gres.scope == GresScope::PerJob);
         if request.max_nodes.is_none() && !counts_gpus_alone && !select.linear {
-            max_nodes = max_nodes.min(tasks.max(min_nodes));
+            // With --overcommit and GPUs of the job the least loaded nodes may be as many as tasks (cons_tres/job_test.c of 22.05.8,
+            // `_eval_nodes_lln`; rec bb-gpu); elsewhere one node is taken if it has them (rec av-gpu).
+            let least_loaded = (select.least_loaded_nodes || partition.least_loaded_nodes) && !select.cons_res;
+            let overcommitted = request.overcommitted.filter(|_| least_loaded).unwrap_or(0);
+            max_nodes = max_nodes.min(tasks.max(overcommitted).max(min_nodes));
         }
         let wanted_nodes = match request.max_nodes {
             Some(most) if !request.use_min_nodes => most.min(max_nodes).max(min_nodes),

@@ -74,3 +74,14 @@ fn linear_adds_the_lightest_nodes_to_required_ones() {
     );
     assert_eq!(found, ["n2,m1"]);
 }
+
+/// Recorded (bb-linear, job 152): contiguous nodes that have the CPUs together are enough, though the job may have fewer of them.
+#[test]
+fn linear_gives_fewer_of_contiguous_nodes_than_were_asked_for() {
+    let found = nodes(
+        "node n[1-3] cores=8
+         set select=linear
+         job 1 N=1 n=4 c=3 contiguous run=300",
+    );
+    assert_eq!(found, ["n1"]);
+}
