@@ -255,11 +255,15 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
             }
             continue;
         }
-        match consider(controller, &mut scratch, record, reservation, prefers) {
+        let tried = consider(controller, &mut scratch, record, reservation, prefers);
+        if !controller.live.is_pending(record.job) {
+            // It has started, or is held for good.
+            waiting_behind -= 1;
+            countable &= record.kind.alone;
+        }
+        match tried {
             Tried::Started => {
                 started += 1;
-                waiting_behind -= 1;
-                countable &= record.kind.alone;
                 if let Some(array) = array {
                     scratch.rejected_arrays.remove(&array);
                 }
