@@ -12,7 +12,7 @@ use super::resources::Beside;
 use super::usage::Used;
 
 impl Controller<'_> {
-    /// Without `safe`, the next time-limit scan ends the jobs of groups that have no minutes left.
+    /// Without `safe`, the next time-limit scan ends the jobs of groups that have no minutes left, but those whose end is recorded.
     /// O(running jobs × depth of the tree), only where such limits are enforced.
     pub(crate) fn end_where_minutes_ran_out(&mut self) {
         if !self.limits.counts_minutes || self.scenario.policy.enforce.safe {

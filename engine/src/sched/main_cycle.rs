@@ -443,7 +443,7 @@ fn consider(
         // Others take all that its own reservation has (node_scheduler.c of 22.05.8, `_build_node_list`: "All reserved"; rec ax-arr).
         let taken = matches!(opening, Opening::Open { .. }) && controller.own_reservation_is_taken(id, reservation);
         let is_open = matches!(opening, Opening::Open { .. }) && !taken;
-        if is_open && reservation_never_serves(controller, scratch, (id, shape), candidate, too_small) {
+        if is_open && reservation_never_serves(controller, scratch, (record, shape), candidate, (too_small, prefers)) {
             if prefers {
                 controller.put_preferred(id, shapes);
             } else {

@@ -8,7 +8,8 @@ use crate::select::shape::Shape;
 /// the next one ends at the first that beats those before it and has as many CPUs free as the last one taken, though one after it
 /// may have a larger part of its own free (`_eval_nodes_lln` of 22.05.8; rec p-arr); which plays no part where all have as many CPUs.
 /// Who is looked at is left with no more CPUs than the job could take of it then, and is passed over the next time if these are too
-/// few for the tasks that a node must have room for (`_cpus_to_use`, `_select_cores`; rec ar-cpu).
+/// few for the tasks that a node must have room for, unless more is owed to others than the job asks for (`_cpus_to_use`, `_select_cores`;
+/// rec ar-cpu, ba-sock).
 /// O(nodes log nodes) where neither matters, else O(nodes of a weight × those taken).
 pub(super) fn least_loaded(
     shape: &Shape,

@@ -24,6 +24,8 @@ const ANSWERS_TO_SIGNALS: [(i64, i64); 7] =
 const ANOTHER_NODE_MS: i64 = 6;
 /// And for each node beyond these [ms].
 const FURTHER_NODE_MS: i64 = 2;
+/// So late nodes answer at most, but for their Epilog [ms].
+const LATEST_ANSWER_MS: i64 = 60_000;
 /// Threads of an agent (agent.c of 22.05.8, `AGENT_THREAD_COUNT`).
 const AGENT_THREADS: i64 = 10;
 
@@ -83,7 +85,12 @@ impl Controller<'_> {
     fn nodes_answer_as_recorded(&mut self, id: JobId) -> Option<i64> {
         let live = self.live.get(id)?;
         let mut nodes: Vec<NodeId> = live.allocation.shares.iter().map(|share| share.node).collect();
+        let latest = self.now + LATEST_ANSWER_MS + i64::from(self.scenario.policy.epilog_seconds) * SECOND;
+        // Later ones are of another run, which the log ends elsewhere.
         let told = self.timers.recorded_answers(id.index(), self.now, nodes.len())?;
+        if told.last()?.0 > latest {
+            return None;
+        }
         let mut answers = Vec::new();
         for &(at, node) in told {
             answers.push((at, node));

@@ -50,6 +50,9 @@ impl Controller<'_> {
         let succeeded = job.succeeded;
         let association = job.association;
         self.live.set_phase(id, Phase::Completing);
+        if let RunEnded::Others { state: JobState::NodeFail | JobState::Preempted, requeue: true } = how {
+            self.was_struck(id);
+        }
         let Some(live) = self.live.get_mut(id) else { return };
         match how {
             // The recorded requeue has happened; the next run is the next recorded one.

@@ -211,7 +211,7 @@ impl Controller<'_> {
         }
     }
 
-    /// The same for this job or task alone.
+    /// The same for this job or task alone. O(partitions).
     pub(crate) fn hold_alone(&mut self, id: JobId, reason: PendingReason) {
         self.leaves_queue(id);
         self.give_up(id, reason);

@@ -77,6 +77,10 @@ impl Controller<'_> {
                 self.reservations.looks = false;
                 self.replace_reserved();
             }
+            Change::ReplacedByScan => {
+                self.reservations.scans = false;
+                self.replace_reserved();
+            }
             Change::NodesLeave(_) if is_off(Rule::Outages) => {}
             Change::NodesLeave(outage) => self.nodes_leave(outage),
             Change::NodesResume if is_off(Rule::Outages) => {}
@@ -147,6 +151,7 @@ impl Controller<'_> {
         if any {
             self.touch();
             self.timers.request_main(self.now);
+            self.replace_later();
         }
     }
 }

@@ -28,7 +28,7 @@ impl Peculiar {
 fn is_peculiar(scenario: &Scenario, request: &Request) -> bool {
     let select = &scenario.policy.select;
     (select.topology_tree && request.switches.is_some())
-        || (request.contiguous && !select.linear)
+        || request.contiguous
         || binds_to_sockets(request)
         || becomes_whole::may_become_whole(scenario, request)
         || gpu_memory::lags(scenario, request)

@@ -27,29 +27,42 @@ pub(super) struct Run {
 }
 
 impl Controller<'_> {
-    /// The runs of a job that are repeated here before its last one. Whom preemption strikes, or a node that goes down, is
-    /// decided by the simulation where it preempts or has such nodes, so recorded victims are then not struck again.
-    fn earlier_runs(&self, id: JobId) -> impl Iterator<Item = EarlierRun> + '_ {
-        let runs = self.scenario.workload.jobs[id.index()].extra.as_ref().map_or(&[][..], |extra| &extra.earlier_runs);
-        let (preempts, strikes) = (self.preempt.is_some(), self.agenda.strikes);
-        runs.iter().copied().filter(move |run| match run.ended_by {
-            RunEnd::Requeued => true,
-            RunEnd::Preempted => !preempts,
-            RunEnd::NodeFail => !strikes,
-        })
+    /// The recorded runs of a job before its last one, in their order.
+    fn earlier_runs(&self, id: JobId) -> &[EarlierRun] {
+        self.scenario.workload.jobs[id.index()].extra.as_ref().map_or(&[], |extra| &extra.earlier_runs)
     }
 
-    /// The run that a job is in, or comes to next. O(1) for a job that was never requeued.
+    /// Whether a recorded run is repeated here. Whom preemption strikes, or a node that goes down, is decided by the simulation where it
+    /// preempts or has such nodes, so recorded victims are then not struck again.
+    fn is_repeated(&self, run: &EarlierRun) -> bool {
+        match run.ended_by {
+            RunEnd::Requeued => true,
+            RunEnd::Preempted => self.preempt.is_none(),
+            RunEnd::NodeFail => !self.agenda.strikes,
+        }
+    }
+
+    /// The run that a job is in, or comes to next. Who was struck in it runs on until somebody strikes: a requeue that is recorded after
+    /// that ends a later run (rec bc-tier). O(1) for a job that was never requeued.
     pub(super) fn current_run(&self, id: JobId) -> Run {
         let run = self.live.get(id).map_or(0, |live| live.run);
         let job = &self.scenario.workload.jobs[id.index()];
-        match self.earlier_runs(id).nth(usize::from(run)) {
+        match self.earlier_runs(id).get(usize::from(run)).filter(|run| self.is_repeated(run)) {
             Some(earlier) => Run { seconds: earlier.run_time, is_bound: false, returns: true },
             None => match self.longest_struck(job) {
                 // How long it would have run is unknown, as of any that was preempted last.
                 Some(seconds) => Run { seconds, is_bound: true, returns: false },
                 None => Run { seconds: job.run_time, is_bound: job.run_time_is_bound, returns: false },
             },
+        }
+    }
+
+    /// A job's run was struck, and it is queued again: if the record's run was, too, it comes to the next of it.
+    pub(super) fn was_struck(&mut self, id: JobId) {
+        let run = self.live.get(id).map_or(0, |live| live.run);
+        let is_recorded = self.earlier_runs(id).get(usize::from(run)).is_some_and(|run| !self.is_repeated(run));
+        if let Some(live) = self.live.get_mut(id) {
+            live.run += u16::from(is_recorded);
         }
     }
 
@@ -89,14 +102,8 @@ impl Controller<'_> {
     /// The longest recorded run that is not repeated here, of a job that was cancelled in the queue after it [s]: its last record tells no
     /// run time (rec aq-mix).
     fn longest_struck(&self, job: &Job) -> Option<u32> {
-        let (preempts, strikes) = (self.preempt.is_some(), self.agenda.strikes);
         let runs = job.extra.as_ref().filter(|_| job.cancelled_at != i64::MAX).map(|extra| extra.earlier_runs.iter());
-        let is_struck = |run: &&EarlierRun| match run.ended_by {
-            RunEnd::Requeued => false,
-            RunEnd::Preempted => preempts,
-            RunEnd::NodeFail => strikes,
-        };
-        runs?.filter(is_struck).map(|run| run.run_time).max()
+        runs?.filter(|run| !self.is_repeated(run)).map(|run| run.run_time).max()
     }
 
     /// How long a run takes [ms]. A trace tells seconds, and cuts both ends off to them: what is lost is drawn, unless the
@@ -112,7 +119,8 @@ impl Controller<'_> {
 
     /// Whether no recorded requeue is still to come.
     pub(super) fn on_last_run(&self, id: JobId) -> bool {
-        !self.current_run(id).returns
+        let run = self.live.get(id).map_or(0, |live| live.run);
+        !self.earlier_runs(id).iter().skip(usize::from(run)).any(|run| self.is_repeated(run))
     }
 
     /// Whether a job may be queued again when it loses its nodes: a batch job, by its own word or else `JobRequeue`.

@@ -45,6 +45,8 @@ pub(crate) struct Reservations {
     pub(super) moved: BTreeMap<usize, NodeSet>,
     /// The background loop's next pass looks whether all have their nodes.
     pub(super) looks: bool,
+    /// The next scan of limits looks for nodes that are lacking.
+    pub(super) scans: bool,
 }
 
 /// What reservations leave to a job at some time.
@@ -160,6 +162,11 @@ impl Controller<'_> {
         let Some(index) = self.reservation_of(id) else { return true };
         let reservation = self.reservation(index);
         reservation.windows.last().is_some_and(|&(_, end)| end > seconds(self.now)) && self.lets_in(id, index)
+    }
+
+    /// Whether the job runs, or is being tried, in a MAGNETIC reservation that it does not name.
+    pub(crate) fn is_drawn(&self, id: JobId) -> bool {
+        self.reservations.draw && self.reservations.drawn.contains_key(&id)
     }
 
     /// Whether the job's user and account may use a reservation. O(depth of the tree).
@@ -400,6 +407,7 @@ impl Controller<'_> {
         self.reservations.existing.retain(|it| it.reservation != index);
         self.version += 1;
         self.look_again();
+        self.replace_later();
         if window + 1 < self.reservation(index).windows.len() {
             self.return_to_waiting(index);
             return;
@@ -490,8 +498,10 @@ pub(crate) enum Change {
     Seen,
     /// The sweep sees one end: node records change.
     Swept,
-    /// The time-limit scan looks again whether unusable nodes can be replaced.
+    /// The background loop's pass looks whether unusable nodes can be replaced.
     Replaced,
+    /// The time-limit scan does so, too.
+    ReplacedByScan,
     /// Nodes go out of service (before others return, so that one outage can follow the other).
     NodesLeave(usize),
     /// Drained nodes are resumed: they may register again.

@@ -218,7 +218,7 @@ impl Timers {
         self.moments.answer
     }
 
-    /// The recorded answers of the nodes of a job that leaves them at `now`, by time: all `n_nodes`, or none [ms].
+    /// The recorded answers of the nodes of a job that leaves them at `now`, by time: all `n_nodes`, or none [ms]. O(log answers).
     pub(crate) fn recorded_answers(&self, job: usize, now: i64, n_nodes: usize) -> Option<&[(i64, Option<NodeId>)]> {
         let of_job = self.moments.answers.get(job)?;
         let first = of_job.partition_point(|&(at, _)| at < now - ENDS_APART_MS);
@@ -407,7 +407,7 @@ impl Timers {
     }
 
     /// The background loop's next pass after `now` [ms]: before a recorded run of the main scheduler, which is the pass's, if one comes
-    /// within a second.
+    /// within a second. O(log runs).
     pub(crate) fn next_pass(&self, now: i64) -> i64 {
         let runs = &self.moments.main;
         let next = runs.get(runs.partition_point(|run| run.0 <= now)).map(|run| run.0);

@@ -41,6 +41,17 @@ fn a_node_that_is_back_in_the_same_second_has_lost_its_jobs() {
     );
 }
 
+/// Recorded (bc-tier, bc-share): somebody had the job queued again in the run after the one that its node ended.
+#[test]
+fn a_requeue_recorded_after_a_node_failure_ends_the_run_that_follows_it() {
+    expect(
+        "node n[1-2] cores=4
+         outage n1 at=1000 for=3600
+         job 1 at=0 run=2000 t=60 n=4 runs=1000:node_fail,50",
+        "1  *  1292..1435  +2000  COMPLETED  n2  *",
+    );
+}
+
 #[test]
 pub(crate) fn a_drained_node_lets_its_jobs_finish_and_takes_no_new_ones() {
     expect(

@@ -394,31 +394,34 @@ fn a_node_that_failed_for_a_moment_stays_reserved() {
     );
 }
 
-/// What jobs keep from a reservation is looked for again when a job is submitted that names it, not when they end.
+/// Recorded: bc-mix. What jobs keep from a reservation is looked for again with each scan of limits.
 #[test]
-fn a_lacking_node_is_looked_for_with_the_next_job_of_the_reservation() {
-    let scenario = |named: &str| {
+fn a_lacking_node_is_looked_for_with_each_scan() {
+    // n2 is free from 300 on, and reserved before job 2 comes.
+    expect(
+        "node n[1-2] cores=4
+         reservation r nodes=n1 at=1000 for=4000 users=bob by_number
+         job 1 at=0 run=300 t=90 n=4 w=n2
+         outage n1 at=100 for=6000 drain
+         job 2 at=700 run=100 t=30 n=4",
+        "1  *  *           +300  COMPLETED  n2  *
+         2  *  5000..5100  +100  COMPLETED  n2  *",
+    );
+}
+
+/// A job of a reservation waits for nodes that would serve it were they free, is held where none would, but not for what it only prefers.
+#[test]
+fn preferred_features_do_not_hold_a_job_of_a_reservation() {
+    let scenario = |options: &str| {
         format!(
-            "node n[1-2] cores=4
-             reservation r nodes=n1 at=1000 for=4000 users=bob by_number
-             job 1 at=0 run=300 t=90 n=4 w=n2
-             outage n1 at=100 for=6000 drain
-             {named}
-             job 3 at=700 run=100 t=30 n=4"
+            "node n1 cores=4 features=fast
+             node n2 cores=4
+             reservation r nodes=n2 at=100 for=4000 users=bob
+             job 1 at=200 run=100 t=10 n=4 user=bob resv=r {options}"
         )
     };
-    // n2 is free from 300 on: without such a job it stays anybody's.
-    expect(
-        &scenario(""),
-        "1  *  *           +300  COMPLETED  n2  *
-         3  *  700..770    +100  COMPLETED  n2  *",
-    );
-    expect(
-        &scenario("job 2 at=600 run=100 t=10 n=4 user=bob resv=r"),
-        "1  *  *           +300  COMPLETED  n2  *
-         2  *  1000..1070  +100  COMPLETED  n2  *
-         3  *  5000..5100  +100  COMPLETED  n2  *",
-    );
+    expect(&scenario("prefer=fast"), "1  *  200..240  +100  COMPLETED  n2  *");
+    expect(&scenario("C=fast"), "1  *  -  -  PENDING  -  -");
 }
 
 /// Recorded: av-dep, ay-dep. The first idle node stands in for one that is drained, and keeps the place when that is back.

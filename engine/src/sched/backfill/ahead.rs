@@ -31,7 +31,8 @@ impl Ahead {
             return false;
         }
         let ends = &mut self.ends;
-        let mut foreseeable = true;
+        // A submission that names a reservation which lacks nodes may give it some.
+        let mut foreseeable = !controller.any_reservation_lacks();
         controller.events.visit_until(latest_end(controller, cycle), |time, event| match event {
             Event::RunEnds { job, starts, .. } if controller.is_running(job, starts) => ends.push((time, job)),
             Event::Calendar { .. } => foreseeable = false,

@@ -118,7 +118,7 @@ impl Counts {
         }
     }
 
-    /// Under `bf_one_resv_per_job`: whether another record of the job has a planned start.
+    /// Under `bf_one_resv_per_job`: whether another record of the job has a time of start, planned or found.
     pub(super) fn is_planned_elsewhere(&self, policy: &BackfillPolicy, job: JobId) -> bool {
         policy.one_resv_per_job && self.jobs.contains(&job)
     }

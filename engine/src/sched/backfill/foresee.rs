@@ -57,7 +57,7 @@ pub(super) fn is_by_definition(controller: &Controller<'_>, shape: &Shape) -> bo
     controller.by_definition()
         || shape.strays
         || shape.by_default.is_some()
-        || (shape.size_varies && shape.alternatives.len() > 1)
+        || (shape.size_varies && (shape.alternatives.len() > 1 || !shape.counted.is_empty()))
         || (controller.selector.gpus_stay && controller.selector.favours(shape))
 }
 
@@ -128,7 +128,9 @@ pub(super) fn by_all(
 /// The same for a constraint that counts nodes (`a*2&b*3`): each part is asked for by itself, on what those before it leave and with all of the
 /// job's CPUs, and then the nodes that it wants besides; if need be without those whom the job may preempt. It starts with the latest of
 /// the parts, whenever those besides are free; that a part has no start matters only if these have none either (backfill.c of 22.05.8,
-/// `_try_sched`; rec at-qos, av-core). Tests are by definition.
+/// `_try_sched`; rec at-qos, av-core). Where there is no start the tests that found one have
+/// left their CPUs in the job all the same (rec bc-topo).
+/// Tests are by definition.
 /// O(parts × running jobs × their nodes).
 fn by_parts(
     controller: &mut Controller<'_>,
@@ -167,13 +169,18 @@ fn by_parts(
     let mut chosen = Vec::new();
     // The latest end of a limit that anything waits for, and of those that the parts wait for; none before now.
     let (mut latest, mut of_parts, mut fits) = (i64::MIN, None, true);
-    let mut last = i64::MIN;
+    // Each test sets the job's CPUs: what counts against limits, and for the job's size, is what the last part was to get (rec av-core).
+    let mut of_last_test = None;
     let mut ask = |selector: &mut Selector, one: &Shape, usable: &NodeSet| {
         if selector.fits_in_plan(free, one, user, usable) {
+            of_last_test = Some(selector.charged_cpus(free, one));
             return Some(i64::MIN);
         }
-        if without.is_some_and(|without| selector.fits_in_plan(without, one, user, usable)) {
+        if let Some(without) = without
+            && selector.fits_in_plan(without, one, user, usable)
+        {
             makes_room = true;
+            of_last_test = Some(selector.charged_cpus(without, one));
             return Some(i64::MIN);
         }
         if test_only {
@@ -186,6 +193,9 @@ fn by_parts(
         selector.prefer_nodes_in_use(free, &controller.completing, busy_nodes);
         let found = earliest_start(selector, policy, future, (one, user), usable, (&running, None), allocation);
         selector.prefer_no_nodes();
+        if found.is_some() {
+            of_last_test = Some(selector.charged_cpus(future, one));
+        }
         found
     };
     for (nodes, count) in &shape.counted {
@@ -197,7 +207,7 @@ fn by_parts(
             fits = false;
             break;
         };
-        (latest, of_parts, last) = (latest.max(end), of_parts.max(Some(end)), end);
+        (latest, of_parts) = (latest.max(end), of_parts.max(Some(end)));
         selector.chosen.iter().for_each(|offer| left.remove(offer.node));
         chosen.extend_from_slice(&selector.chosen);
     }
@@ -210,17 +220,10 @@ fn by_parts(
         let found = ask(selector, &one, &left);
         fits = found.is_some();
         if let Some(end) = found {
-            (latest, last) = (latest.max(end), end);
+            latest = latest.max(end);
             chosen.extend_from_slice(&selector.chosen);
         }
     }
-    let state = match without {
-        _ if last > i64::MIN => &*future,
-        Some(without) if makes_room => without,
-        _ => &*free,
-    };
-    // Each test sets the job's CPUs: what counts against limits, and for the job's size, is what the last part was to get (rec av-core).
-    let of_last_test = Some(selector.charged_cpus(state, &one));
     chosen.sort_unstable_by_key(|offer| offer.node);
     selector.chosen = chosen;
     // As all of them find it.
@@ -235,7 +238,12 @@ fn by_parts(
         preemption.in_plan = makes_room;
         controller.preempt = Some(preemption);
     }
-    let of_parts = of_parts.filter(|_| fits)?;
+    let Some(of_parts) = of_parts.filter(|_| fits) else {
+        if shape.size_varies {
+            controller.size_becomes(record.job, of_last_test.flatten());
+        }
+        return None;
+    };
     let start = if of_parts == i64::MIN { now } else { expected(controller, of_parts) };
     Some(Foreseen { start, is_future: latest > i64::MIN, of_last_test })
 }

@@ -166,7 +166,7 @@ fn look_at(
             // 22.05.8; rec bb-arr).
             return next;
         }
-        // A start it could have had but for a limit stands (rec bb-arr).
+        // A start that was found but could not be had stands: a limit, the window or a later one kept it (rec bb-arr).
         test_only |= backfill.counts.is_planned_elsewhere(&scenario.policy.backfill, id);
         // Each of the two counts against the caps (backfill.c of 22.05.8, `_job_exceeds_max_bf_param`; rec at-lin).
         if !backfill.counts.admit(controller, record) {

@@ -1,7 +1,6 @@
 //! What the main scheduler does with jobs of reservations, apart from trying them.
 //! Source: slurm-semantics 7.2; job_scheduler.c of 22.05.8.
 
-use crate::ids::JobId;
 use crate::outcome::PendingReason;
 use crate::sched::queue::Record;
 use crate::sched::walk::Walk;
@@ -9,7 +8,7 @@ use crate::select::shape::Shape;
 use crate::simulation::Controller;
 use crate::simulation::reservations::{Candidate, Opening};
 
-use super::{MainScratch, Tried, consider};
+use super::{MainScratch, Tried, consider, keep_named};
 
 /// Tries jobs in MAGNETIC reservations, whose records come before all others. Says how many started.
 pub(super) fn draw(controller: &mut Controller<'_>, scratch: &mut MainScratch, depth: &mut u64) -> u32 {
@@ -53,31 +52,42 @@ pub(super) fn reservation_lacks_nodes(controller: &Controller<'_>, record: Recor
 }
 
 /// Whether none of the nodes that a job's reservation has of the partition would serve it, were they all free. It could never run, and is
-/// held in its only partition, an array whole; where they are too few, `too_small`, of an array one task in each run is. As long as
-/// another reservation takes nodes from it, it is busy instead (node_scheduler.c of 22.05.8, `_build_node_list`, `_pick_best_nodes`;
-/// rec av-gpu, bb-arr, bb-site).
+/// held in its only partition, an array whole; where they are too few, `too_small`, of an array one task in each run is. Not for features
+/// that it only prefers, nor in a reservation that it does not name: its own record comes after that. A limit that it meets wins, and as long
+/// as another reservation takes nodes from it, it is busy instead (node_scheduler.c of 22.05.8, `_build_node_list`, `_pick_best_nodes`,
+/// `select_nodes`; rec av-gpu, bb-arr, bb-site).
 pub(super) fn reservation_never_serves(
     controller: &mut Controller<'_>,
     scratch: &mut MainScratch,
-    (id, shape): (JobId, &Shape),
+    (record, shape): (Record, &Shape),
     candidate: Candidate<'_>,
-    too_small: bool,
+    (too_small, prefers): (bool, bool),
 ) -> bool {
     let Some(mut nodes) = controller.bound_nodes(candidate.own).cloned() else { return false };
+    let id = record.job;
     let user = controller.scenario.workload.jobs[id.index()].user.0;
     let opening = controller.narrow_to_reservations(candidate, &mut nodes, &mut { i64::MAX });
     nodes.intersect(&shape.tested);
-    if !too_small && controller.selector.could_fit(&controller.empty, shape, user, &nodes) {
+    // Whether it could ever run is asked before its switches are.
+    let most_leaves = controller.selector.most_leaves.take();
+    let could = !too_small && controller.selector.could_fit(&controller.empty, shape, user, &nodes);
+    controller.selector.most_leaves = most_leaves;
+    if could {
         return false;
     }
+    keep_named(scratch, (&shape.required, shape.min_nodes));
+    let is_limited = || {
+        let counts = controller.busy_counts(id, record.partition, shape, None);
+        !controller.limits_allow_counts(id, record.partition, &counts)
+    };
     if matches!(opening, Opening::Open { overlaps: true }) {
         if let Some(nodes) = controller.bound_nodes(candidate.own) {
             scratch.available.subtract(nodes);
         }
-    } else if controller.partitions(id).len() > 1 {
+    } else if controller.partitions(id).len() > 1 || prefers || controller.is_drawn(id) {
     } else if too_small {
         controller.hold_alone(id, PendingReason::BadConstraints);
-    } else {
+    } else if !controller.limits.active || !is_limited() {
         controller.hold_for_good(id, PendingReason::BadConstraints);
     }
     true

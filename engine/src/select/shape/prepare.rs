@@ -77,7 +77,7 @@ impl Shape {
         // Who counts GPUs alone gets them from as many nodes as it takes.
         let counts_gpus_alone = request.tasks == 0 && request.gres.iter().any(|gres| gres.scope == GresScope::PerJob);
         if request.max_nodes.is_none() && !counts_gpus_alone && !select.linear {
-            // With --overcommit and GPUs of the job the least loaded nodes may be as many as tasks (cons_tres/job_test.c of 22.05.8,
+            // With --overcommit the least loaded nodes may be as many as tasks, where GPUs of the job ask for them (cons_tres/job_test.c of 22.05.8,
             // `_eval_nodes_lln`; rec bb-gpu); elsewhere one node is taken if it has them (rec av-gpu).
             let least_loaded = (select.least_loaded_nodes || partition.least_loaded_nodes) && !select.cons_res;
             let overcommitted = request.overcommitted.filter(|_| least_loaded).unwrap_or(0);
