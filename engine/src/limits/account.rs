@@ -59,6 +59,20 @@ impl Controller<'_> {
             }
         }
         let mut held = self.allocated_counts(id, &allocation, self.billing(partition, &allocation));
+        if shape.whole_nodes {
+            // All GRES of its nodes are its own from the start on; a plan counts those that it asks for (node_scheduler.c of 22.05.8,
+            // `_handle_exclusive_gres`, which `_attempt_backfill` does not call; rec bc-gpu4311).
+            let asked = self.counts_on(id, allocation.shares.len() as u64);
+            for gres in (0..self.selector.geometry.n_gres).map(GresId::new) {
+                let of = self.limits.index.of(Tres::Gres(gres));
+                held.counts[of] = asked.counts[of];
+            }
+            let billing = self.weighted_billing(partition, |tres| match tres {
+                Tres::Billing | Tres::License(_) => 0.0,
+                _ => held.counts[self.limits.index.of(tres)] as f64,
+            });
+            held.counts[self.limits.index.of(Tres::Billing)] = billing as u64;
+        }
         let units = self.selector.alone().units;
         self.count_units(&mut held, shape, units, false);
         if let MemoryNeed::PerUnit(mb, _) = shape.memory {

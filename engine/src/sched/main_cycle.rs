@@ -433,8 +433,8 @@ fn consider(
         let now = seconds(controller.now);
         let end = now + controller.live.get(id).map_or(0, |live| live.limit_seconds);
         let licenses = &controller.scenario.workload.requests[request.index()].licenses;
-        let (partition, required) = (record.partition, &shape.required[..]);
-        let candidate = Candidate { own: reservation, partition, required, licenses, begin: now, end };
+        let (partition, required, whole) = (record.partition, &shape.required[..], shape.whole_nodes);
+        let candidate = Candidate { own: reservation, partition, required, whole, licenses, begin: now, end };
         let opening = if controller.reservations.any() {
             controller.narrow_to_reservations(candidate, &mut scratch.left, &mut scratch.turns_at)
         } else {

@@ -348,6 +348,9 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("bb-cpu", 92),
         ("bb-linear", 136),
         ("bb-site", 90),
+        ("bc-share", 97),
+        ("bc-tier", 111),
+        ("bc-topo", 107),
         ("features-r1", 293),
     ];
     for (name, jobs) in jobs {
@@ -366,7 +369,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
             "u-lin" | "bb-linear" => found.cycles / 8,
             "v-lin" => found.cycles / 30,
             // Jobs that could never start were submitted, and are not in its sacct.
-            "s-dep" | "n-smt" => found.cycles / 50,
+            "s-dep" | "n-smt" | "bc-topo" => found.cycles / 50,
             // Submissions were refused: dozens, a dozen.
             "g-mix" | "i-gpu" | "i-topo" | "m-pre" | "m-topo" | "o-pre" | "p-qos" | "p-site" | "aq-site" => {
                 found.cycles / 25

@@ -268,7 +268,8 @@ fn allocate(controller: &mut Controller<'_>, record: Record, taken: &NodeSet) ->
     let own = controller.reservation_of(id);
     let end = now + controller.live.get(id).map_or(0, |live| live.limit_seconds);
     let licenses = &controller.scenario.workload.requests[record.request.index()].licenses;
-    let candidate = Candidate { own, partition, required: &shape.required, licenses, begin: now, end };
+    let (required, whole) = (&shape.required[..], shape.whole_nodes);
+    let candidate = Candidate { own, partition, required, whole, licenses, begin: now, end };
     let mut turns_at = i64::MAX;
     let is_open = !controller.reservations.any()
         || matches!(controller.narrow_to_reservations(candidate, &mut nodes, &mut turns_at), Opening::Open { .. });

@@ -41,7 +41,8 @@ pub(super) fn keep_reservations(
         let begin = (*try_from).max(window.now);
         let end = begin + window.limit;
         let licenses = &controller.scenario.workload.requests[record.request.index()].licenses;
-        let candidate = Candidate { own, partition: record.partition, required: &shape.required, licenses, begin, end };
+        let (partition, whole) = (record.partition, shape.whole_nodes);
+        let candidate = Candidate { own, partition, required: &shape.required, whole, licenses, begin, end };
         // Only a try from now becomes another when time goes by.
         let mut turns_at = i64::MAX;
         let opening = controller.narrow_to_reservations(candidate, &mut backfill.usable, &mut turns_at);
