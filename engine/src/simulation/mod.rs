@@ -30,6 +30,7 @@ mod priority_step;
 mod purge;
 mod reasons;
 pub(crate) mod record_age;
+mod recorded;
 mod replaced;
 pub(crate) mod requeue;
 pub(crate) mod reservations;

@@ -24,7 +24,9 @@ pub(super) fn note(controller: &mut Controller<'_>, backfill: &Backfill) -> bool
     let mut untested = std::mem::take(&mut controller.untested);
     let main = &controller.scenario.policy.main;
     let policy = &controller.scenario.policy.backfill;
-    let (mut scout, mut counts) = (Scout::default(), Counts::default());
+    let mut scout = Scout::default();
+    // With all tasks of arrays that it may come to, and with the first ones alone.
+    let (mut counts, mut fewest) = (Counts::default(), Counts::default());
     // Records that it may test, and those among them that are sure to have nodes enough, and so to count.
     let (mut tested, mut sure) = (0, 0);
     // Tasks of each array that the cycle may come to in a partition.
@@ -50,11 +52,19 @@ pub(super) fn note(controller: &mut Controller<'_>, backfill: &Backfill) -> bool
                 continue;
             }
         }
-        let comes_to_it = (main.assoc_limit_stop || controller.limits_allow_test(id, partition))
-            && controller.partition_allows(id, partition)
-            && counts.admit(controller, record)
-            && (policy.licenses || controller.licenses_free(id));
+        let allowed = (main.assoc_limit_stop || controller.limits_allow_test(id, partition))
+            && controller.partition_allows(id, partition);
+        let licensed = policy.licenses || controller.licenses_free(id);
+        // Of an array only the first task is sure to count against the caps.
+        let may_come = allowed && (!is_first || fewest.admit(controller, record));
+        let comes_to_it = allowed && counts.admit(controller, record) && licensed;
         if !comes_to_it {
+            // Licences may be given back while a cycle sleeps that goes on.
+            let may_come = may_come && (licensed || policy.continue_after_yield);
+            if may_come && untested.contains(&id) && controller.charged_cpus(id).is_none() {
+                controller.untested = untested;
+                return true;
+            }
             continue;
         }
         if controller.known_shape(id, record.place as usize).is_some_and(|shape| shape.unlayable) {
