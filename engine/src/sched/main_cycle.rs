@@ -418,11 +418,8 @@ fn consider(
         // Nodes that have what it asks for are looked at before that is found (rec m-pre/a2).
         looked_at = !shape.tested.is_empty();
         // While a reservation takes nodes from it, it waits for the reservation (node_scheduler.c of 22.05.8, `_pick_best_nodes`; rec s-core).
-        if controller.partitions(id).len() > 1 || controller.any_reservation_takes(id, record.partition, reservation) {
-        } else if too_small {
-            controller.hold_alone(id, PendingReason::BadConstraints);
-        } else {
-            controller.hold_for_good(id, PendingReason::BadConstraints);
+        if !controller.any_reservation_takes(id, record.partition, reservation) {
+            controller.hold_never_runnable(id, too_small);
         }
         keep_named(scratch, (&shape.required, shape.min_nodes));
         Tried::Passes

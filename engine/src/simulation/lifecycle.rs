@@ -211,8 +211,21 @@ impl Controller<'_> {
         }
     }
 
-    /// The same for this job or task alone. O(partitions).
-    pub(crate) fn hold_alone(&mut self, id: JobId, reason: PendingReason) {
+    /// A job that could never run in its only partition is held: of an array all of it, or this task `alone`. One of several partitions is
+    /// passed over. O(tasks of the array).
+    pub(crate) fn hold_never_runnable(&mut self, id: JobId, alone: bool) {
+        if self.partitions(id).len() > 1 {
+            return;
+        }
+        if alone {
+            self.hold_alone(id, PendingReason::BadConstraints);
+        } else {
+            self.hold_for_good(id, PendingReason::BadConstraints);
+        }
+    }
+
+    /// As [`Self::hold_for_good`], this job or task alone. O(partitions).
+    fn hold_alone(&mut self, id: JobId, reason: PendingReason) {
         self.leaves_queue(id);
         self.give_up(id, reason);
         self.touch();

@@ -1,7 +1,6 @@
 //! What the main scheduler does with jobs of reservations, apart from trying them.
 //! Source: slurm-semantics 7.2; job_scheduler.c of 22.05.8.
 
-use crate::outcome::PendingReason;
 use crate::sched::queue::Record;
 use crate::sched::walk::Walk;
 use crate::select::shape::Shape;
@@ -78,17 +77,14 @@ pub(super) fn reservation_never_serves(
     keep_named(scratch, (&shape.required, shape.min_nodes));
     let is_limited = || {
         let counts = controller.busy_counts(id, record.partition, shape, None);
-        !controller.limits_allow_counts(id, record.partition, &counts)
+        controller.limits.active && !controller.limits_allow_counts(id, record.partition, &counts)
     };
     if matches!(opening, Opening::Open { overlaps: true }) {
         if let Some(nodes) = controller.bound_nodes(candidate.own) {
             scratch.available.subtract(nodes);
         }
-    } else if controller.partitions(id).len() > 1 || prefers || controller.is_drawn(id) {
-    } else if too_small {
-        controller.hold_alone(id, PendingReason::BadConstraints);
-    } else if !controller.limits.active || !is_limited() {
-        controller.hold_for_good(id, PendingReason::BadConstraints);
+    } else if !prefers && !controller.is_drawn(id) && (too_small || !is_limited()) {
+        controller.hold_never_runnable(id, too_small);
     }
     true
 }
