@@ -248,3 +248,12 @@ fn pseudonymous_files_give_the_same_schedule_under_other_names() {
     fs::write(&key, "short").unwrap();
     assert_eq!(foresite(&arguments).status.code(), Some(2));
 }
+
+#[test]
+fn a_reader_that_has_gone_is_no_fault() {
+    let mut check = Command::new(env!("CARGO_BIN_EXE_foresite"));
+    let pipe = std::process::Stdio::piped;
+    let mut running = check.args(["check", "--rules"]).stdout(pipe()).stderr(pipe()).spawn().unwrap();
+    drop((running.stdout.take(), running.stderr.take()));
+    assert_eq!(running.wait().unwrap().code(), Some(0));
+}

@@ -5,13 +5,13 @@
 
 ORACLE is the folder of the recordings and of their judge, score.py; FORESITE the program. Of each case with a sacct.txt:
   dist        twenty seeds as one more run of real Slurm
-  track       a calm case's run again, with its own boot offset (the chaotic cases' too: how far they go together)
+  track       each run again, with its own boot offset: the calm cases with every seed, the chaotic ones to see how far they go together
   change      what-ifs from micro-base's trace alone
   no-peeking  starts, nodes, priorities, reasons and flags blanked, ends moved: are the schedules the same bytes?
   xdmod       dist from the 26 columns of Open XDMoD alone
 Ends with 1 when a verdict of dist or change is not empty, a calm run falls short, or a schedule differs without its answers.
 """
-import argparse, concurrent.futures, csv, datetime, json, pathlib, subprocess, sys, tempfile
+import argparse, collections, concurrent.futures, csv, datetime, json, pathlib, subprocess, sys, tempfile
 
 CALM = ["micro-calm", "micro-split-n", "fifo-builtin"]
 CHANGES = ["micro-exclusive", "micro-bfuser", "micro-bf300", "micro-fs20", "micro-fsx10"]
@@ -109,19 +109,22 @@ def distribution(oracle, pool, seeds, title, file):
     return good
 
 
-def tracks(oracle, pool):
-    runs = [run for case in oracle.cases() for run in oracle.runs(case)]
-    made = pool.map(lambda run: oracle.simulate(f"{run.parent.name}.{run.name}.track", run, boot_offset=boot_offset(run)), runs)
+def tracks(oracle, pool, seeds):
+    """Calm runs with every seed, the others, which one second can turn, with the first; whether the calm ones always reach both bars."""
     lines, good = [], True
-    for run, schedule in zip(runs, made):
-        calm = run.parent.name in CALM
-        found = oracle.score("track", f"{run.parent.name}/{run.name}", schedule)
-        first = found["first_divergence"] or {}
-        reached = found["within_60s"] >= 0.95 and found["same_nodes"] >= 0.90
-        good &= reached or not calm
-        lines.append([f"{run.parent.name}/{run.name}", "calm" if calm else "", found["jobs"], found["within_60s"], found["same_nodes"], found["jobs_before_it"],
-                      first.get("job", "–"), "" if not calm else "reached" if reached else "**missed**"])
-    table("Runs again, seed 1", ["run", "", "jobs", "within 60 s", "same nodes", "jobs before the first that differs", "which", "0.95 and 0.90"], lines)
+    for run in (run for case in oracle.cases() for run in oracle.runs(case)):
+        calm, offset = run.parent.name in CALM, boot_offset(run)
+        name = f"{run.parent.name}/{run.name}"
+        tried = seeds if calm else seeds[:1]
+        made = pool.map(lambda seed: oracle.simulate(name.replace("/", ".") + ".track", run, boot_offset=offset, seed=seed), tried)
+        found = [oracle.score("track", name, schedule) for schedule in made]
+        mean = lambda key: round(sum(one[key] for one in found) / len(found), 3)
+        reach = sum(one["within_60s"] >= 0.95 and one["same_nodes"] >= 0.90 for one in found)
+        parts = collections.Counter((one["first_divergence"] or {}).get("job", "none") for one in found)
+        good &= reach == len(found) or not calm
+        lines.append([name, found[0]["jobs"], mean("within_60s"), mean("same_nodes"), f"{reach} of {len(found)}" if calm else "",
+                      mean("jobs_before_it"), ", ".join(f"{job} ({count})" for job, count in parts.most_common(3))])
+    table("Runs again, each with its boot offset", ["run", "jobs", "within 60 s", "same nodes", "calm: seeds with 0.95 and 0.90", "jobs before the first that differs", "which (seeds)"], lines)
     return good
 
 
@@ -165,7 +168,7 @@ def main():
         oracle = Oracle(given.oracle.resolve(), given.foresite.resolve(), pathlib.Path(scratch))
         of = {
             "dist": lambda: distribution(oracle, pool, seeds, f"As one more run of real Slurm, {given.seeds} seeds", "sacct.txt"),
-            "track": lambda: tracks(oracle, pool),
+            "track": lambda: tracks(oracle, pool, seeds),
             "change": lambda: changes(oracle, pool, seeds),
             "no-peeking": lambda: no_peeking(oracle, pool),
             # What these columns lose is reported, not judged.

@@ -11,6 +11,7 @@
 
 mod busy;
 mod of_reservations;
+mod unseen;
 
 use crate::ablation::{Rule, is_off};
 use crate::cluster::Partition;
@@ -25,6 +26,7 @@ use super::queue::Record;
 use super::walk::Walk;
 use busy::{busy, fail, keep_named, limited};
 use of_reservations::{draw, reservation_lacks_nodes, reservation_never_serves};
+use unseen::Unseen;
 
 /// Working memory of a cycle.
 #[derive(Debug)]
@@ -85,40 +87,6 @@ impl MainScratch {
             stamped: false,
             idle: [None; 2],
         }
-    }
-}
-
-/// Records that a cycle has not come to, so that it ends when all of them are of blocked partitions.
-#[derive(Debug, Default)]
-struct Unseen {
-    /// By partition. Where a job that starts has several records, those that it leaves are taken for unseen ones.
-    of: Vec<u32>,
-    /// Those of partitions that are not blocked.
-    open: u32,
-}
-
-impl Unseen {
-    /// Before the first record. O(partitions).
-    fn begin(&mut self, controller: &Controller<'_>, blocked: &[PartitionId]) {
-        let partitions = (0..controller.scenario.cluster.partitions.len()).map(PartitionId::new);
-        self.of.clear();
-        self.of.extend(partitions.map(|partition| controller.queue.waiting_in(partition)));
-        self.open = self.of.iter().sum();
-        for &partition in blocked {
-            self.block(partition);
-        }
-    }
-
-    /// The cycle comes to a record. O(1).
-    fn come_to(&mut self, partition: PartitionId, is_blocked: bool) {
-        let of = &mut self.of[partition.index()];
-        *of = of.saturating_sub(1);
-        self.open = self.open.saturating_sub(u32::from(!is_blocked));
-    }
-
-    /// A partition is blocked from now on. O(1).
-    fn block(&mut self, partition: PartitionId) {
-        self.open = self.open.saturating_sub(self.of[partition.index()]);
     }
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod by_runs;
 mod by_switches;
 mod capped;
 mod charge;
+mod consecutive;
 mod counted;
 mod even_runs;
 mod far;
@@ -22,6 +23,7 @@ pub(crate) mod group_ends;
 pub(crate) mod layout;
 mod least_loaded;
 pub(crate) mod near;
+mod offers;
 mod one_node;
 pub(crate) mod outlook;
 pub(crate) mod overlap;
@@ -54,7 +56,7 @@ use free::Free;
 use geometry::Geometry;
 use near::{Cut, NearCores};
 use pick::{Offer, PickScratch};
-use shape::{Alone, MemoryNeed, Shape, Strategy};
+use shape::{Alone, MemoryNeed, Shape};
 use tree::Tree;
 use weights::Weights;
 
@@ -402,34 +404,6 @@ impl Selector {
         fits
     }
 
-    /// Adds a node to what is on offer: its CPUs, and of the first of the GRES that are counted for the whole job what is free.
-    fn offer(&mut self, free: &Free, shape: &Shape, node: NodeId, mut cpus: u32) {
-        let index = node.index();
-        let mut gres = 0;
-        if let Some(wanted) = shape.gres_of_job.first() {
-            let units = layout::units_of_node((&self.geometry, free), shape, wanted, node);
-            if let Some(per_task) = wanted.per_task {
-                let of_tasks = layout::units_of_tasks((&self.geometry, free), shape, wanted, node);
-                cpus = cpus.min((of_tasks / per_task.max(1)).saturating_mul(wanted.task_cpus));
-            }
-            gres = units.min(u32::from(u16::MAX)) as u16;
-        }
-        if self.geometry.asks_for_gpus(shape) && !self.cons_res {
-            self.scratch.gpus.resize(free.jobs.len(), 0);
-            self.scratch.gpus[index] = near::free_gpus(&self.geometry, free, shape, node);
-        }
-        let weight = self.weight_of(node);
-        let kept = self.geometry.kept(shape, node);
-        let mut idle = (0, 1);
-        if shape.strategy == Strategy::LeastLoaded {
-            let free_cpus = free.node_cores[index] * self.geometry.cpus_per_core[index];
-            let narrow = |cpus: u32| u16::try_from(cpus).unwrap_or(u16::MAX);
-            // Of all, those kept for the system included, which are never free (`_eval_nodes_lln`: `node_ptr->cpus`; rec ar-cpu).
-            idle = (narrow(free_cpus), narrow(self.geometry.all_cpus[index].max(1)));
-        }
-        self.offers.push(Offer { node, cpus, weight, idle, kept, gres });
-    }
-
     /// What the last test gave the job.
     pub(crate) fn alone(&self) -> Alone {
         let units = self.chosen.iter().map(|offer| u64::from(offer.gres)).sum();
@@ -445,81 +419,6 @@ impl Selector {
         let allocation = self.allocate(free, shape);
         let of_node = allocation.gres.iter().skip(gres.index()).step_by(self.geometry.n_gres);
         Alone { units: of_node.map(|&units| u64::from(units)).sum(), ..alone }
-    }
-
-    /// Says what the node last offered has near the GRES that are asked for.
-    fn offer_near(&mut self, free: &Free, shape: &Shape, node: NodeId, cpus: u32) {
-        let mut once_more = 0;
-        for (first_pass, offered) in [(false, &mut self.far), (true, &mut self.near)] {
-            self.near_cores.find((&self.geometry, free), shape, (node, cpus), first_pass);
-            offered.push((self.near_cores.cpus, self.near_cores.units));
-            if self.near_cores.cpus > 0 {
-                once_more = self.near_cores.once_more;
-            }
-        }
-        if shape.strategy == Strategy::LeastLoaded {
-            self.scratch.once_more.resize(free.jobs.len(), 0);
-            self.scratch.once_more[node.index()] = once_more;
-        }
-    }
-
-    /// Whether the request fits into what is on offer.
-    fn fits_offers(&mut self, shape: &Shape) -> bool {
-        self.fits_somewhere(shape)
-            && self.most_leaves.is_none_or(|most| self.scratch.leaves_of(&self.chosen) <= most as usize)
-    }
-
-    fn fits_somewhere(&mut self, shape: &Shape) -> bool {
-        self.chosen_near = false;
-        if !shape.counted.is_empty() {
-            return self.fits_counted(shape);
-        }
-        if shape.alternatives.is_empty() {
-            return self.choose_from_offers(shape);
-        }
-        let all = std::mem::take(&mut self.offers);
-        let mut fits = false;
-        for alternative in &shape.alternatives {
-            self.offers.clear();
-            self.offers.extend(all.iter().filter(|offer| alternative.contains(offer.node)));
-            let listed = self.listed.clone();
-            if let Some(listed) = &mut self.listed {
-                listed.intersect(alternative);
-            }
-            let fits_there = self.choose_from_offers(shape);
-            self.listed = listed;
-            if fits_there {
-                fits = true;
-                break;
-            }
-        }
-        self.offers = all;
-        fits
-    }
-
-    /// Chooses among all offers; select/linear adds the nodes of one NodeName line and weight after the other, or of one weight,
-    /// to those that are required.
-    fn choose_from_offers(&mut self, shape: &Shape) -> bool {
-        self.chosen_near = false;
-        if self.near.len() == self.offers.len() && !self.near.is_empty() {
-            self.part.clear();
-            self.chosen.clear();
-            self.scratch.cut.clear();
-            let near = self.offers.iter().zip(&self.near).filter(|(_, near)| near.0 > 0);
-            self.part.extend(near.map(|(offer, &near)| offer.cut_to(near)));
-            if pick::choose_at_once(shape, &self.part, &mut self.scratch, &mut self.chosen) {
-                self.chosen_near = true;
-                return true;
-            }
-            if !self.by_weight {
-                let cut = (self.near.as_slice(), self.far.as_slice());
-                return far::choose_cut(shape, &self.offers, cut, &mut self.scratch, &mut self.chosen);
-            }
-        }
-        if !self.by_weight {
-            return pick::choose(shape, &self.offers, self.linear, &mut self.scratch, &mut self.chosen);
-        }
-        self.choose_by_class(shape)
     }
 
     /// The weight that choices go by. With select/cons_res none. O(1).

@@ -151,8 +151,9 @@ impl Selector {
             return None;
         }
         let mut offered = OneNode::of(shape);
+        let anyone = jobs.none_refuses();
         for node in ripe.iter() {
-            if free.exclusive_user_jobs[node.index()] > 0 {
+            if !anyone && free.exclusive_user_jobs[node.index()] > 0 {
                 return None;
             }
             let cpus = ready.cpus(self, jobs, (free, future), (shape, node), last, allocation);
@@ -179,18 +180,25 @@ impl Selector {
         self.far.clear();
         let cuts = self.geometry.cuts_for(shape);
         let favours = self.favours(shape);
+        let by_what_is_free =
+            cuts || favours || shape.strategy == Strategy::LeastLoaded || !shape.gres_of_job.is_empty();
+        let known = !(shape.exclusive_user || by_what_is_free);
+        let anyone = jobs.none_refuses();
+        let plain = known && self.offers_plainly(shape);
         for node in ripe.iter() {
-            let least_loaded = shape.strategy == Strategy::LeastLoaded;
-            let by_what_is_free = cuts || favours || least_loaded || !shape.gres_of_job.is_empty();
-            let anyone = !(shape.exclusive_user || by_what_is_free) && free.exclusive_user_jobs[node.index()] == 0;
-            let cpus = if anyone {
+            let cpus = if known && (anyone || free.exclusive_user_jobs[node.index()] == 0) {
                 ready.cpus(self, jobs, (free, future), (shape, node), last, allocation)
             } else {
                 free.restore_node(&self.geometry, future, node);
                 jobs.release(&self.geometry, future, node, last, allocation);
                 usable::usable_cpus(&self.geometry, future, shape, user, node)
             };
-            if cpus > 0 {
+            if cpus == 0 {
+                continue;
+            }
+            if plain {
+                self.offer_plain(shape, node, cpus);
+            } else {
                 self.offer(future, shape, node, cpus);
                 if favours {
                     self.favour(future, shape, node);

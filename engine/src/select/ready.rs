@@ -156,6 +156,19 @@ impl Level {
     }
 }
 
+/// The same of the first stretch, in what a walk through many nodes reads: until which second, and how many CPUs.
+#[derive(Clone, Copy, Debug)]
+struct Steady {
+    until: i64,
+    cpus: u32,
+}
+
+impl From<Level> for Steady {
+    fn from(level: Level) -> Self {
+        Self { until: level.until.0, cpus: level.cpus }
+    }
+}
+
 /// When each node could first serve one shape.
 #[derive(Debug, Default)]
 pub(crate) struct ReadyTimes {
@@ -163,6 +176,8 @@ pub(crate) struct ReadyTimes {
     seen: u64,
     /// What each node offers when it first offers something.
     first: Vec<Level>,
+    /// Of these what is read most.
+    steady: Vec<Steady>,
     /// What it offered when it was last asked about a later time.
     later: Vec<Level>,
     /// The eligible nodes that ever could, in order of time.
@@ -187,6 +202,23 @@ impl ReadyTimes {
     /// same level before; else a release of the node's jobs.
     #[inline]
     pub(crate) fn cpus<'a>(
+        &mut self,
+        selector: &Selector,
+        jobs: &NodeJobs,
+        states: (&Free, &mut Free),
+        (shape, node): (&Shape, NodeId),
+        last: Moment,
+        allocation: impl Fn(JobId) -> Option<&'a Allocation>,
+    ) -> u32 {
+        let steady = self.steady[node.index()];
+        if last.0 < steady.until {
+            return steady.cpus;
+        }
+        self.cpus_later(selector, jobs, states, (shape, node), last, allocation)
+    }
+
+    /// The same where that is not what it offers first, or may not be.
+    fn cpus_later<'a>(
         &mut self,
         selector: &Selector,
         jobs: &NodeJobs,
@@ -218,6 +250,8 @@ impl ReadyTimes {
     fn clear(&mut self, n_nodes: usize) {
         self.first.clear();
         self.first.resize(n_nodes, Level::NONE);
+        self.steady.clear();
+        self.steady.resize(n_nodes, Level::NONE.into());
         self.later.clone_from(&self.first);
         self.ripening.clear(n_nodes);
         self.now = NodeSet::empty(n_nodes);
@@ -226,6 +260,7 @@ impl ReadyTimes {
     /// Notes what a node offers first, its place in the order apart; says when that was and is [s]. O(1).
     fn note(&mut self, node: NodeId, level: Level) -> (i64, i64) {
         let before = std::mem::replace(&mut self.first[node.index()], level);
+        self.steady[node.index()] = level.into();
         self.later[node.index()] = Level::NONE;
         if level.from == NOW {
             self.now.insert(node);

@@ -88,8 +88,7 @@ fn picked_with(
 fn nodes_in_use_come_first_and_an_idle_one_more_than_is_needed() {
     let picked = |free: &[u32], idle: &[bool], tasks, nodes| {
         let offers = offers(free);
-        let mut scratch = PickScratch::default();
-        scratch.idle_last = idle.to_vec();
+        let mut scratch = PickScratch { idle_last: idle.to_vec(), ..PickScratch::default() };
         picked_with(&mut scratch, free, &offers, tasks, nodes)
     };
     assert_eq!(picked(&[4, 4, 4], &[true, false, false], 6, Some((2, 2))), "n1:1 n2:4 n3:2");

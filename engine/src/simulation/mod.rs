@@ -33,6 +33,7 @@ pub(crate) mod record_age;
 mod recorded;
 mod replaced;
 pub(crate) mod requeue;
+mod reservation_changes;
 pub(crate) mod reservations;
 pub(crate) mod running;
 mod scans;

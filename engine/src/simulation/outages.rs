@@ -3,7 +3,7 @@
 
 use super::ends::RunEnded;
 use super::events::Event;
-use super::reservations::Change;
+use super::reservation_changes::Change;
 use super::{Controller, SECOND, seconds};
 use crate::ablation::{Rule, is_off};
 use crate::calendar::{Outage, OutageKind};

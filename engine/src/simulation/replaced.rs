@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::reservations::Change;
+use super::reservation_changes::Change;
 use super::{Controller, seconds};
 use crate::ids::JobId;
 use crate::node_set::NodeSet;

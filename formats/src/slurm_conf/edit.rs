@@ -21,6 +21,8 @@ impl SlurmConf {
         known: &BTreeSet<&str>,
     ) -> Result<Members, HostlistError> {
         let text = partition.settings.get("Nodes").map_or("", |setting| setting.value.as_str());
+        // slurmctld takes blanks for commas (read_config.c of 22.05.8, `_parse_partitionname`).
+        let text = &text.replace(|character: char| character.is_ascii_whitespace(), ",");
         let (mut members, mut undefined) = (BTreeSet::new(), BTreeSet::new());
         let sets: BTreeSet<&str> = self.node_sets.iter().map(|set| set.name.as_str()).collect();
         for item in hostlist::split_top_level(text)? {
@@ -47,7 +49,11 @@ impl SlurmConf {
     fn node_set(&self, name: &str) -> Result<Vec<String>, HostlistError> {
         let mut names: Vec<String> = Vec::new();
         for set in self.node_sets.iter().filter(|set| set.name == name) {
-            if let Some(list) = &set.nodes {
+            if let Some(list) = &set.nodes
+                && list.eq_ignore_ascii_case("ALL")
+            {
+                names.extend(self.node_names().map(str::to_owned));
+            } else if let Some(list) = &set.nodes {
                 names.extend(hostlist::expand(list, MAX_NODES)?);
             }
             for record in &self.nodes {

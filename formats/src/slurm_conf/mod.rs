@@ -54,6 +54,8 @@ pub struct SlurmConf {
     switches: Vec<PlainRecord>,
     /// Whether topology.conf was there.
     has_topology: bool,
+    /// Whether topology.yaml was there, which is not read.
+    has_topology_yaml: bool,
 }
 
 impl SlurmConf {

@@ -50,6 +50,7 @@ impl SlurmConf {
             gres: Vec::new(),
             switches: Vec::new(),
             has_topology: false,
+            has_topology_yaml: false,
         };
         let mut reader = Reader {
             files,
@@ -79,6 +80,7 @@ impl SlurmConf {
         let switches = reader.neighbour("topology.conf");
         reader.conf.has_topology = switches.is_some();
         reader.conf.switches = switches.unwrap_or_default();
+        reader.conf.has_topology_yaml = reader.has_neighbour("topology.yaml");
         reader
     }
 }
@@ -163,6 +165,16 @@ impl Reader<'_> {
         let mut records = Vec::new();
         self.plain_file(&path, bytes, &mut records);
         Some(records)
+    }
+
+    /// Whether a file that is not read lies beside slurm.conf.
+    fn has_neighbour(&mut self, name: &str) -> bool {
+        let path = beside(&self.conf.name, name);
+        let has = self.files.get(&path).is_some();
+        if !has {
+            self.sources.wanted.push(vec![path]);
+        }
+        has
     }
 
     fn plain_file(&mut self, name: &str, bytes: &[u8], records: &mut Vec<PlainRecord>) {

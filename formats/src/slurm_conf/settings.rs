@@ -76,9 +76,9 @@ impl Settings {
         self.0.insert(setting.parameter.name, setting)
     }
 
-    /// Forgets a value.
-    pub(crate) fn remove(&mut self, name: &str) {
-        self.0.remove(name);
+    /// Forgets a value, and gives it.
+    pub(crate) fn remove(&mut self, name: &str) -> Option<Setting> {
+        self.0.remove(name)
     }
 
     /// Takes over every value of `defaults` that is not set here. Features of the record's own line win under either spelling;

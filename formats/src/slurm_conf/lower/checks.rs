@@ -33,7 +33,9 @@ impl Lowering<'_> {
         if conf.version.is_none() {
             let message = "the files do not say which release runs: decisions and defaults of 22.05 are reproduced";
             let remark = self.whole_file().remark(Severity::Assumed, "SlurmVersion", message);
-            self.diagnostics.push(remark.cure("set SlurmVersion, for example to 24.05"));
+            self.diagnostics.push(
+                remark.cure("tell it: `set: {SlurmVersion: 24.05}` in a study, --set SlurmVersion=24.05 of simulate"),
+            );
         }
         if conf.globals.get("FastSchedule").is_some_and(|setting| setting.value.trim() == "0") {
             let message = "nodes are taken as slurm.conf describes them, not as slurmd found them";
@@ -64,6 +66,13 @@ fn fault(setting: &Setting, settings: &Settings, seen: &mut Seen) -> Option<Diag
             let message = format!("{fault}; slurmctld takes {taken}, and so does this");
             let remark = setting.place.remark(Severity::Warning, parameter.key(), message);
             return remark.cure(format!("write {}={taken}", judged.name));
+        }
+        let is_option = matches!(parameter.scope, Scope::SchedulerParameters | Scope::PreemptParameters);
+        if setting.place.line.is_some() && (is_option || parameter.name == "PriorityFlags") {
+            // slurmctld looks for the words that it knows, and starts without (read_config.c of 22.05.8).
+            let message = format!("{fault}; slurmctld ignores it, and so does this");
+            let remark = setting.place.remark(Severity::Warning, parameter.key(), message);
+            return remark.cure(format!("{}: {}", parameter.name, parameter.meaning));
         }
         let unit = if parameter.unit.is_empty() { String::new() } else { format!(" [{}]", parameter.unit) };
         let default =

@@ -59,8 +59,12 @@ impl Lowering<'_> {
             cluster.nodes.iter().enumerate().map(|(index, node)| (node.name.clone(), NodeId::new(index))).collect();
         if cluster.nodes.is_empty() {
             let error = self.whole_file().error("NodeName", "no node is described");
-            self.diagnostics
-                .push(error.cure("hand over the whole slurm.conf, or the file with the NodeName lines beside it"));
+            let cure = match self.globals().setting("MaxNodeCount") {
+                // Dynamic nodes tell slurmctld themselves what they are.
+                Some(_) => "add NodeName lines of the nodes that have registered, as scontrol show node prints them",
+                None => "hand over the whole slurm.conf, or the file with the NodeName lines beside it",
+            };
+            self.diagnostics.push(error.cure(cure));
         }
     }
 
@@ -74,12 +78,12 @@ impl Lowering<'_> {
         let values = Values::new(&record.settings, Scope::Node);
         let geometry = self.geometry(record, &values);
         let memory = values.megabytes("RealMemory").unwrap_or(1);
-        let reserved = values.megabytes("MemSpecLimit").unwrap_or(0);
+        let mut reserved = values.megabytes("MemSpecLimit").unwrap_or(0);
         if reserved >= memory && reserved > 0 {
-            let message = format!("MemSpecLimit {reserved} MB leaves nothing of RealMemory {memory} MB");
-            self.diagnostics.push(
-                record.place.error("node.HOSTLIST.MemSpecLimit", message).cure("make it smaller than RealMemory"),
-            );
+            let message = format!("{reserved} MB leave nothing of RealMemory {memory} MB; slurmctld takes 0");
+            let remark = record.place.remark(Severity::Warning, "node.HOSTLIST.MemSpecLimit", message);
+            self.diagnostics.push(remark.cure("make it smaller than RealMemory"));
+            reserved = 0;
         }
         let mut features: Vec<FeatureId> = Vec::new();
         for name in values.words("Feature") {
@@ -130,7 +134,11 @@ impl Lowering<'_> {
         let sockets = match (values.integer("SocketsPerBoard"), values.integer("Sockets"), cpus) {
             (Some(per_board), _, _) => boards * per_board.max(1),
             (None, Some(sockets), _) => sockets.max(1),
-            (None, None, Some(cpus)) => (cpus / cores.saturating_mul(threads)).max(1),
+            (None, None, Some(cpus)) => {
+                // As many as hold these CPUs, if they do so exactly.
+                let per_socket = cores.saturating_mul(threads);
+                if cpus >= per_socket && cpus % per_socket == 0 { cpus / per_socket } else { boards }
+            }
             (None, None, None) => boards,
         };
         let all = u64::from(sockets) * u64::from(cores) * u64::from(threads);
@@ -166,6 +174,11 @@ impl Lowering<'_> {
                 "CLOUD" | "DYNAMIC_NORM" | "DYNAMIC_FUTURE" | "POWERED_DOWN" | "POWERED_UP" => {
                     let message = "cloud nodes are taken as always on: they start jobs without delay";
                     self.remark_once(record, Severity::NotModelled, "node.HOSTLIST.State", message);
+                }
+                "EXTERNAL" => {
+                    let message = "jobs on nodes outside of Slurm's control are not simulated";
+                    self.remark_once(record, Severity::NotModelled, "node.HOSTLIST.State", message);
+                    schedulable = false;
                 }
                 "DOWN" | "DRAIN" | "FAIL" | "FUTURE" | "ERROR" => schedulable = false,
                 _ => {

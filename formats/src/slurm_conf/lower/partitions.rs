@@ -17,7 +17,7 @@ use crate::slurm_conf::near::did_you_mean;
 use crate::slurm_conf::read::MAX_PAIRS;
 use crate::slurm_conf::records::PartitionRecord;
 use crate::slurm_conf::settings::Place;
-use crate::slurm_conf::value::Span;
+use crate::slurm_conf::value::{Span, is_unlimited};
 
 /// Accounts that partitions name, with those below them, at most.
 const MAX_NAMED: usize = 5_000_000;
@@ -125,11 +125,10 @@ impl Lowering<'_> {
         let values = Values::new(&record.settings, Scope::Partition);
         let allow_accounts = names(&values, "AllowAccounts");
         let allow_qos = names(&values, "AllowQos");
+        // The old name wins over both new ones, wherever it stands (read_config.c of 22.05.8, `_parse_partitionname`).
         let old_priority = values.integer("Priority");
-        let own_or_old = |name: &str| match values.setting(name) {
-            Some(_) => values.number(name),
-            None => old_priority.unwrap_or_else(|| values.number(name)),
-        };
+        let old_or_own = |name: &str| old_priority.unwrap_or_else(|| values.number(name));
+        self.remark_on_old_priority(record, &values);
         let max_time = values.span("MaxTime").and_then(Span::minutes);
         self.remark_on_two_defaults(&values, &record.place);
         Partition {
@@ -142,8 +141,8 @@ impl Lowering<'_> {
                 "INACTIVE" => PartitionState::Inactive,
                 _ => PartitionState::Up,
             },
-            priority_tier: own_or_old("PriorityTier"),
-            priority_job_factor: own_or_old("PriorityJobFactor"),
+            priority_tier: old_or_own("PriorityTier"),
+            priority_job_factor: old_or_own("PriorityJobFactor"),
             max_time,
             default_time: self.default_time(record, &values, max_time),
             min_nodes: values.count("MinNodes").unwrap_or(u32::MAX),
@@ -154,7 +153,12 @@ impl Lowering<'_> {
             least_loaded_nodes: values.flag("LLN"),
             consumes: self.consumed_in(&values),
             default_memory: memory(&values, "DefMemPerCPU", "DefMemPerNode"),
-            max_memory: memory(&values, "MaxMemPerCPU", "MaxMemPerNode"),
+            max_memory: if is_unlimited_in(&values, ["MaxMemPerCPU", "MaxMemPerNode"]) {
+                // Instead of the cluster's (read_config.c, `_parse_partitionname`; job_mgr.c of 22.05.8, `_valid_pn_min_mem`).
+                Some(MemoryDefault::PerNode(u64::MAX))
+            } else {
+                memory(&values, "MaxMemPerCPU", "MaxMemPerNode")
+            },
             default_cpus_per_gpu: values.integer("DefCpuPerGPU"),
             default_memory_per_gpu: values.megabytes("DefMemPerGPU"),
             // slurm.conf(5): a deny list is not looked at where there is an allow list.
@@ -176,6 +180,18 @@ impl Lowering<'_> {
             if values.megabytes(per_cpu).is_some() && values.megabytes(per_node).is_some() {
                 let message = format!("{per_node} is set too, and taken: the two exclude one another");
                 self.diagnostics.push(place.remark(Severity::Warning, per_cpu, message).cure("keep one of them"));
+            }
+        }
+    }
+
+    fn remark_on_old_priority(&mut self, record: &PartitionRecord, values: &Values) {
+        let Some(old) = values.setting("Priority") else { return };
+        for name in ["PriorityTier", "PriorityJobFactor"] {
+            if values.setting(name).is_some_and(|setting| setting.value != old.value) {
+                let message = format!("Priority={} sets {name} as well, and is taken, as slurmctld does", old.value);
+                let field = format!("partition.NAME.{name}");
+                let remark = record.place.remark(Severity::Warning, field, message);
+                self.diagnostics.push(remark.cure("remove Priority"));
             }
         }
     }
@@ -234,11 +250,12 @@ impl Lowering<'_> {
             None => 4,
             Some(Ok(degree)) if (1..=32_768).contains(&degree) => degree,
             Some(_) => {
-                let message = format!("'{text}': the number of jobs must be between 1 and 32768");
-                self.diagnostics.push(
-                    record.place.error("partition.NAME.OverSubscribe", message).cure("write for example FORCE:4"),
-                );
-                4
+                let message = format!("'{text}': not a number of jobs from 1 to 32768; slurmctld takes NO");
+                let is_what_if = record.settings.get("OverSubscribe").is_some_and(|it| it.place.line.is_none());
+                let severity = if is_what_if { Severity::Error } else { Severity::Warning };
+                let remark = record.place.remark(severity, "partition.NAME.OverSubscribe", message);
+                self.diagnostics.push(remark.cure("write for example FORCE:4"));
+                return OverSubscribe::No;
             }
         };
         match word.to_ascii_uppercase().as_str() {
@@ -299,6 +316,12 @@ fn names(values: &Values, name: &str) -> Vec<String> {
     }
     // slurmctld lowers them, as sacctmgr does the names that it keeps (read_config.c of 22.05.8).
     words.into_iter().map(str::to_ascii_lowercase).collect()
+}
+
+/// Whether one of these says `UNLIMITED`, the one per node before that per CPU.
+fn is_unlimited_in(values: &Values, [per_cpu, per_node]: [&str; 2]) -> bool {
+    let setting = values.setting(per_node).or_else(|| values.setting(per_cpu));
+    setting.is_some_and(|setting| is_unlimited(&setting.value))
 }
 
 /// Memory per node, or per CPU where that is not set (read_config.c of 22.05.8, rec at-pre).

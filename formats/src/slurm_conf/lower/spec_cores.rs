@@ -5,6 +5,7 @@
 use super::gres::core_numbers;
 use super::nodes::Geometry;
 use super::{Lowering, Values};
+use crate::diagnostic::Severity;
 use crate::slurm_conf::records::NodeRecord;
 
 impl Lowering<'_> {
@@ -13,7 +14,13 @@ impl Lowering<'_> {
         let (sockets, cores) = (geometry.sockets.max(1), geometry.cores.max(1));
         let all = sockets.saturating_mul(cores);
         let list = values.text("CpuSpecList");
-        let count = values.number("CoreSpecCount");
+        let mut count = values.number("CoreSpecCount");
+        if count >= all && count > 0 {
+            let message = format!("keeps {count} of {all} cores, and leaves none for jobs; slurmctld takes 1");
+            let remark = record.place.remark(Severity::Warning, "node.HOSTLIST.CoreSpecCount", message);
+            self.diagnostics.push(remark.cure("keep fewer"));
+            count = 1;
+        }
         let (field, kept) = if list.is_empty() {
             ("CoreSpecCount", self.in_turn(count, sockets))
         } else {
@@ -22,9 +29,9 @@ impl Lowering<'_> {
             kept.sort_unstable();
             kept.dedup();
             if kept.is_empty() || kept.last().is_some_and(|&core| core >= all) {
-                let message = format!("'{list}' is no list of the node's {} CPUs", geometry.cpus);
-                let error = record.place.error("node.HOSTLIST.CpuSpecList", message);
-                self.diagnostics.push(error.cure("write their numbers from 0 on, such as 0,1 or 0-3"));
+                let message = format!("'{list}' is no list of the node's {} CPUs; slurmctld ignores it", geometry.cpus);
+                let remark = record.place.remark(Severity::Warning, "node.HOSTLIST.CpuSpecList", message);
+                self.diagnostics.push(remark.cure("write their numbers from 0 on, such as 0,1 or 0-3"));
                 return Vec::new();
             }
             let mut of_sockets = vec![0; sockets as usize];

@@ -21,6 +21,16 @@ impl Lowering<'_> {
     /// Switches, leaves first; empty unless `TopologyPlugin=topology/tree`.
     pub(super) fn switches(&mut self, n_nodes: usize) -> Vec<Switch> {
         let plugin = self.globals().text("TopologyPlugin").to_ascii_lowercase();
+        if self.conf.has_topology_yaml {
+            // 25.05 and later take it before topology.conf.
+            let message =
+                "topology.yaml is not read: all nodes are taken as equally near but for what topology.conf says";
+            let remark = self.whole_file().remark(Severity::NotModelled, "TopologyPlugin", message);
+            self.diagnostics.push(remark.cure("write its tree of switches as topology.conf"));
+            if !self.conf.has_topology {
+                return Vec::new();
+            }
+        }
         match plugin.as_str() {
             "topology/tree" if !self.conf.has_topology => {
                 let remark = self.place_of("TopologyPlugin").remark(

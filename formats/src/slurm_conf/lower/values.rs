@@ -43,6 +43,7 @@ impl<'a> Values<'a> {
     pub(super) fn integer(&self, name: &str) -> Option<u32> {
         let read = |text: &str| match find_parameter(self.scope, name)?.kind {
             Kind::Option { min, max } => value::leading(text).filter(|number| (min..=max).contains(number)),
+            Kind::Integer { max, .. } if value::is_unlimited(text) => Some(max),
             _ => value::whole(text),
         };
         self.parse(name, read).and_then(|number| u32::try_from(number).ok())

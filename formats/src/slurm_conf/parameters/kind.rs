@@ -51,6 +51,8 @@ impl Kind {
     pub fn check(&self, value: &str) -> Result<(), String> {
         let wrong = |expected: &str| Err(format!("'{}' is not {expected}", brief(value)));
         match *self {
+            // The parser takes these words for the largest number there is (parse_value.c of 22.05.8).
+            Self::Integer { .. } if is_unlimited(value) => Ok(()),
             Self::Integer { min, max } => match whole(value) {
                 Some(number) if (min..=max).contains(&number) => Ok(()),
                 Some(_) => Err(format!("{} is not between {min} and {max}", brief(value))),

@@ -9,6 +9,9 @@ use crate::slurm_conf::records::{NodeRecord, NodeSetRecord, PartitionRecord, Pla
 use crate::slurm_conf::settings::{Place, Setting, Settings};
 use crate::slurm_conf::{Scope, find_parameter, parameter_names};
 
+/// What partitions do not take over from `PartitionName=DEFAULT` (read_config.c of 22.05.8, `_parse_partitionname`).
+const NOT_INHERITED: [&str; 2] = ["ExclusiveUser", "SelectTypeParameters"];
+
 impl Reader<'_> {
     /// A record if the line begins one, else parameters of their own.
     pub(super) fn pairs(&mut self, pairs: &[Pair], place: &impl Fn(usize) -> Place) {
@@ -130,6 +133,12 @@ impl Reader<'_> {
     fn partition(&mut self, first: &Pair, rest: &[Pair], place: &impl Fn(usize) -> Place) {
         let mut settings = self.settings(Scope::Partition, "PartitionName", rest, place);
         if first.value.eq_ignore_ascii_case("DEFAULT") {
+            for name in NOT_INHERITED {
+                let Some(setting) = settings.remove(name) else { continue };
+                let message = "slurmctld reads it from a partition's own line only: without effect for DEFAULT";
+                let remark = setting.place.remark(Severity::Warning, format!("PartitionName.{name}"), message);
+                self.diagnostics.push(remark.cure("write it on the line of each partition that it is meant for"));
+            }
             settings.fill_from(&self.partition_defaults);
             self.partition_defaults = settings;
             return;

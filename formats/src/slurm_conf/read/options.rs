@@ -4,6 +4,7 @@ use super::Reader;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::slurm_conf::near::did_you_mean;
 use crate::slurm_conf::settings::{Place, Setting, Settings};
+use crate::slurm_conf::value::yes_no;
 use crate::slurm_conf::{Kind, Scope, find_parameter, parameter_names};
 
 impl Reader<'_> {
@@ -23,12 +24,14 @@ impl Reader<'_> {
     }
 }
 
-/// Reads `name`, `name=value` items of a comma list. Unknown names are warnings: slurmctld ignores them.
+/// Reads `name`, `name=value` items of a list. Unknown names are warnings: slurmctld ignores them. It does not take the list apart but looks for
+/// each `name=` anywhere in it, and for the bare name of what is on or off (sched/backfill's `_load_config` of 22.05.8), so that anything may stand
+/// between two of them, and a flag is on whatever it is set to.
 pub(in crate::slurm_conf) fn read_options(scope: Scope, list: &str, place: &Place) -> (Settings, Vec<Diagnostic>) {
     let (mut options, mut diagnostics) = (Settings::default(), Vec::new());
-    for item in list.split(',').map(str::trim).filter(|item| !item.is_empty()) {
-        let (name, value) =
-            item.split_once('=').map_or((item, None), |(name, value)| (name.trim(), Some(value.trim())));
+    let ends_item = |character: char| character == ',' || character == ';' || character.is_ascii_whitespace();
+    for item in list.split(ends_item).map(|item| item.trim_start_matches('=')).filter(|item| !item.is_empty()) {
+        let (name, value) = item.split_once('=').map_or((item, None), |(name, value)| (name, Some(value)));
         let Some(parameter) = find_parameter(scope, name) else {
             let field = format!("{scope:?}.{}", name.chars().take(60).collect::<String>());
             let cure = did_you_mean(name, parameter_names(scope), "remove it");
@@ -40,13 +43,20 @@ pub(in crate::slurm_conf) fn read_options(scope: Scope, list: &str, place: &Plac
             continue;
         };
         let value = match value {
+            Some(value) if parameter.kind == Kind::Flag => {
+                if yes_no(value) == Some(false) {
+                    let message = "slurmctld only looks for its name: it is on";
+                    let remark = place.remark(Severity::Warning, parameter.key(), message);
+                    diagnostics.push(remark.cure(format!("remove {name} to turn it off")));
+                }
+                "true".to_owned()
+            }
             Some(value) => value.to_owned(),
-            // slurmctld only looks for the option's name.
             None if matches!(parameter.kind, Kind::Flag | Kind::Text) => "true".to_owned(),
             None => {
-                diagnostics.push(
-                    place.error(parameter.key(), "the option needs a value").cure(format!("write {name}=NUMBER")),
-                );
+                let message = format!("slurmctld looks for '{name}=' and ignores it without a value");
+                let remark = place.remark(Severity::Warning, parameter.key(), message);
+                diagnostics.push(remark.cure(format!("write {name}=NUMBER, without blanks")));
                 continue;
             }
         };

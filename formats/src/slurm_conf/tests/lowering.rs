@@ -147,7 +147,7 @@ fn cores_for_the_system_are_taken_from_the_last_sockets_or_by_number() {
         None,
     );
     assert!(said.contains("'0-3' is no list of the node's 2 CPUs"), "{said}");
-    assert!(said.contains("CoreSpecCount keeps 2 of 2 cores"), "{said}");
+    assert!(said.contains("CoreSpecCount: keeps 2 of 2 cores"), "{said}");
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn partitions_take_node_sets_and_warn_of_undefined_nodes() {
         &[(
             "slurm.conf",
             "NodeName=c[1-3] Feature=cpu,big\nNodeName=g[1-2] Feature=gpu\nNodeSet=fast Feature=gpu\nNodeSet=some Nodes=c[1-2]\n\
-             PartitionName=a Nodes=fast,some Default=YES AllowQos=x,y DenyQos=z AllowAccounts=ALL\nPartitionName=b Nodes=c[1-5] Default=YES Priority=7 PriorityTier=2\n",
+             PartitionName=a Nodes=fast,some Default=YES AllowQos=x,y DenyQos=z AllowAccounts=ALL\nPartitionName=b Nodes=c[1-5] Default=YES PriorityJobFactor=7 PriorityTier=2\n",
         )],
         None,
     );

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod as_slurmctld;
 mod editing;
 mod honesty;
 mod left_out;

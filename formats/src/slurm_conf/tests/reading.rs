@@ -167,7 +167,8 @@ fn sources_are_what_was_found_and_where_the_rest_may_be() {
             vec!["a/c/d.conf", "a/d.conf"],
             vec!["a/e/f.conf", "a/f.conf", "/e/f.conf"],
             vec!["a/gres.conf"],
-            vec!["a/topology.conf"]
+            vec!["a/topology.conf"],
+            vec!["a/topology.yaml"]
         ]
     );
 }

@@ -1,0 +1,140 @@
+//! What slurmctld takes in its own way, and starts all the same: read_config.c, backfill.c and job_mgr.c of 22.05.8.
+
+use foresite_engine::cluster::{MemoryDefault, OverSubscribe};
+
+use super::*;
+
+/// The lines of slurm.conf and what is said of them.
+fn lowered(text: &str) -> (Site, String) {
+    let (site, said) = read_and_lower(&[("slurm.conf", text)], None);
+    (site.unwrap_or_else(|| panic!("{said}")), said)
+}
+
+#[test]
+fn a_partition_without_a_memory_limit_does_not_take_the_clusters() {
+    let (site, _) = lowered(
+        "MaxMemPerCPU=2000\nNodeName=n[1-4] CPUs=4 RealMemory=64000\n\
+         PartitionName=p Nodes=ALL MaxMemPerCPU=UNLIMITED\nPartitionName=q Nodes=ALL MaxMemPerNode=infinite\n\
+         PartitionName=r Nodes=ALL MaxMemPerCPU=0\n",
+    );
+    let limits: Vec<Option<MemoryDefault>> = site.cluster.partitions.iter().map(|it| it.max_memory).collect();
+    let none = Some(MemoryDefault::PerNode(u64::MAX));
+    assert_eq!(limits, [none, none, None]);
+}
+
+#[test]
+fn two_keys_of_the_default_line_are_not_inherited() {
+    let (site, said) = lowered(
+        "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nNodeName=n[1-4] CPUs=4\n\
+         PartitionName=DEFAULT Nodes=ALL ExclusiveUser=YES SelectTypeParameters=CR_Socket LLN=YES\nPartitionName=p\n",
+    );
+    let partition = &site.cluster.partitions[0];
+    assert_eq!((partition.exclusive_user, partition.consumes, partition.least_loaded_nodes), (false, None, true));
+    let warning = |key: &str| {
+        format!(
+            "slurm.conf:4: warning: PartitionName.{key}: slurmctld reads it from a partition's own line only: \
+             without effect for DEFAULT; write it on the line of each partition that it is meant for"
+        )
+    };
+    assert_eq!(said, [warning("ExclusiveUser"), warning("SelectTypeParameters")].join("\n"));
+}
+
+#[test]
+fn the_old_priority_of_a_partition_wins() {
+    let (site, said) = lowered(
+        "NodeName=n[1-4] CPUs=4\nPartitionName=p Nodes=ALL Priority=10 PriorityTier=1\nPartitionName=q Nodes=ALL Priority=7\n",
+    );
+    let found: Vec<(u32, u32)> =
+        site.cluster.partitions.iter().map(|it| (it.priority_tier, it.priority_job_factor)).collect();
+    assert_eq!(found, [(10, 10), (7, 7)]);
+    assert_eq!(
+        said,
+        "slurm.conf:2: warning: partition.NAME.PriorityTier: Priority=10 sets PriorityTier as well, and is taken, \
+         as slurmctld does; remove Priority"
+    );
+}
+
+#[test]
+fn nodes_of_partitions_and_sets_are_lists_of_every_shape() {
+    let (site, said) = lowered(
+        "NodeName=n[1-4] CPUs=4\nNodeSet=every Nodes=ALL\nPartitionName=p Nodes=\"n1 n2\"\nPartitionName=q Nodes=every\n",
+    );
+    let sizes: Vec<usize> = site.cluster.partitions.iter().map(|it| it.nodes.len()).collect();
+    assert_eq!((sizes, said), (vec![2, 4], String::new()));
+}
+
+#[test]
+fn sockets_follow_from_cpus_only_where_they_come_out_even() {
+    let (site, said) = lowered("NodeName=n1 CPUs=10 CoresPerSocket=4\nPartitionName=p Nodes=ALL\n");
+    assert_eq!((site.cluster.nodes[0].sockets, site.cluster.nodes[0].cpus), (1, 4));
+    assert!(said.contains("CPUs=10 matches neither 1 sockets nor 4 cores nor 4 threads; 4 is taken"), "{said}");
+}
+
+#[test]
+fn options_are_found_anywhere_in_their_list() {
+    for (list, interval, user, said) in [
+        ("=bf_max_job_user=20,bf_interval=60", 60, 20, ""),
+        ("\"bf_interval=60 bf_max_job_user=20\"", 60, 20, ""),
+        ("bf_interval=60;bf_max_job_user=20", 60, 20, ""),
+        ("\"bf_interval = 60\"", 30, 0, "slurmctld looks for 'bf_interval=' and ignores it without a value"),
+        ("bf_interval", 30, 0, "slurmctld looks for 'bf_interval=' and ignores it without a value"),
+        ("bf_hetjob_prio=foo", 30, 0, "slurmctld ignores it, and so does this"),
+    ] {
+        let (site, all) = lowered(&small(&format!("SchedulerParameters={list}")));
+        let backfill = &site.policy.backfill;
+        assert_eq!((backfill.interval, backfill.max_job_user), (Some(interval), user), "{list}");
+        assert!(if said.is_empty() { all.is_empty() } else { all.contains(said) }, "{list}: {all}");
+    }
+}
+
+#[test]
+fn an_option_that_is_there_is_on() {
+    let (site, said) = lowered(&small("SchedulerParameters=assoc_limit_stop=no,defer=0"));
+    assert!(site.policy.main.assoc_limit_stop && site.policy.main.defer);
+    assert!(
+        said.contains("SchedulerParameters.defer: slurmctld only looks for its name: it is on; remove defer"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_slurmctld_resets_is_reset_and_told() {
+    for (line, said) in [
+        ("NodeName=x CPUs=4 CoreSpecCount=4", "keeps 4 of 4 cores, and leaves none for jobs; slurmctld takes 1"),
+        ("NodeName=x CPUs=4 RealMemory=2000 MemSpecLimit=2048", "2048 MB leave nothing of RealMemory 2000 MB"),
+        ("NodeName=x CPUs=4 MemSpecLimit=2048", "2048 MB leave nothing of RealMemory 1 MB; slurmctld takes 0"),
+        ("NodeName=x CPUs=4 CpuSpecList=7", "'7' is no list of the node's 4 CPUs; slurmctld ignores it"),
+        ("PartitionName=q Nodes=ALL OverSubscribe=FORCE:0", "'FORCE:0': not a number of jobs from 1 to 32768"),
+        ("PriorityFlags=FAIRTREE,DEPTH_OBLIVIOUS", "slurmctld ignores it, and so does this"),
+        ("NodeName=x CPUs=4 State=EXTERNAL", "jobs on nodes outside of Slurm's control are not simulated"),
+    ] {
+        let (_, all) = lowered(&small(line));
+        assert!(all.contains(said), "{line}: {all}");
+    }
+    let (site, _) = lowered(&small("NodeName=x CPUs=4 CoreSpecCount=4 RealMemory=2000 MemSpecLimit=2048"));
+    let node = site.cluster.nodes.last().unwrap();
+    assert_eq!((node.cpus, node.memory_mb, &node.spec_cores[..]), (3, 2000, &[0, 0, 0, 1][..]));
+    let (site, _) = lowered(&small("PartitionName=q Nodes=ALL OverSubscribe=FORCE:0"));
+    assert_eq!(site.cluster.partitions[1].over_subscribe, OverSubscribe::No);
+}
+
+#[test]
+fn the_largest_number_has_a_name() {
+    let (site, said) = lowered(&small("KillWait=UNLIMITED\nNodeName=x CPUs=4 RealMemory=1 Weight=INFINITE"));
+    assert_eq!((site.policy.kill_wait, site.cluster.nodes.last().unwrap().weight), (65_533, u32::MAX));
+    assert_eq!(said, "");
+}
+
+#[test]
+fn a_topology_that_is_not_read_is_named() {
+    let text = small("TopologyPlugin=topology/tree");
+    let (_, said) = read_and_lower(&[("slurm.conf", &text), ("topology.yaml", "- topology: tree\n")], None);
+    assert!(said.contains("topology.yaml is not read"), "{said}");
+    assert!(!said.contains("topology.conf is not there"), "{said}");
+}
+
+#[test]
+fn dynamic_nodes_are_asked_for_by_the_lines_they_have() {
+    let (_, said) = read_and_lower(&[("slurm.conf", "MaxNodeCount=256\nPartitionName=p Nodes=ALL\n")], None);
+    assert!(said.contains("add NodeName lines of the nodes that have registered"), "{said}");
+}
