@@ -6,10 +6,12 @@ mod read;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+
 use foresite_engine::calendar::{Outage, OutageKind};
 use foresite_engine::cluster::Cluster;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::reservations::Place;
 use crate::reservations::nodes_named;
 
@@ -32,14 +34,16 @@ pub struct NodeEvent {
     pub kind: OutageKind,
 }
 
-/// Outages of a cluster; events of other clusters are left out. O(events × log nodes).
+/// Outages of a cluster; events of other clusters are left out, and counted. O(events × log nodes).
 pub(crate) fn lower(events: &[NodeEvent], cluster: &Cluster) -> (Vec<Outage>, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     let mut outages = Vec::new();
+    let mut others: BTreeMap<String, (u64, &Place)> = BTreeMap::new();
     for event in events {
         let is_other =
             !event.cluster.is_empty() && !cluster.name.is_empty() && !event.cluster.eq_ignore_ascii_case(&cluster.name);
         if is_other {
+            others.entry(event.cluster.to_ascii_lowercase()).or_insert((0, &event.place)).0 += 1;
             continue;
         }
         let what = if event.place.pointer.is_some() { "the drain" } else { "an event" };
@@ -47,6 +51,12 @@ pub(crate) fn lower(events: &[NodeEvent], cluster: &Cluster) -> (Vec<Outage>, Ve
         if !nodes.is_empty() {
             outages.push(Outage { start: event.start, end: event.end.unwrap_or(i64::MAX), nodes, kind: event.kind });
         }
+    }
+    for (name, (count, place)) in others {
+        let message =
+            format!("{count} rows of the cluster '{name}' are left out: slurm.conf is that of '{}'", cluster.name);
+        let remark = place.remark(Severity::Warning, "Cluster", message);
+        diagnostics.push(remark.cure(format!("export with sacctmgr show event Clusters={} -P", cluster.name)));
     }
     let file = diagnostics.first().map(|it: &Diagnostic| it.file.clone()).unwrap_or_default();
     (outages, crate::diagnostic::bounded(diagnostics, &file))

@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use super::NodeEvent;
 use crate::diagnostic::{Diagnostic, Severity, bounded};
 use crate::reservations::Place;
-use crate::trace::Clock;
+use crate::trace::{Clock, too_large};
 
 /// The columns that matter, by the names that sacctmgr has given them, and whether a table must have them.
 const COLUMNS: [(&str, &[&str], bool); 6] = [
@@ -91,7 +91,8 @@ fn event(fields: [&str; 6], place: &Place, clock: &mut Clock) -> Result<Row, Dia
     let [cluster, nodes, from, to, state, reason] = fields;
     let mut time = |field: &str, text: &str| {
         clock.parse(text.as_bytes()).ok_or_else(|| {
-            let fault = place.remark(Severity::Error, field, format!("'{text}' is no time"));
+            let fault =
+                place.remark(Severity::Error, field, format!("'{text}' is no time{}", too_large(text.as_bytes())));
             fault.cure("write 2024-01-31T12:34:56, or Unknown")
         })
     };
@@ -145,11 +146,15 @@ fn kind_of(state: &str) -> Result<Option<OutageKind>, &'static str> {
         let word = word.trim().trim_end_matches(['*', '~', '#', '!', '%', '$', '@', '^', '-']).to_ascii_uppercase();
         match word.as_str() {
             "DOWN" | "ERROR" => return Ok(Some(OutageKind::Down)),
-            "DRAIN" | "DRAINED" | "DRAINING" | "DRNG" | "FAIL" | "FAILING" => kind = Some(OutageKind::Drain),
-            "POWERED_DOWN" | "POWERING_DOWN" | "POWER_DOWN" | "POWERING_UP" | "POWER_UP" => {
+            "DRAIN" | "DRAINED" | "DRAINING" | "DRNG" | "FAIL" | "FAILING" | "FAILG" => kind = Some(OutageKind::Drain),
+            // A node that registered with less than slurm.conf says: slurmctld drains it (node_mgr.c, `validate_node_specs`).
+            "INVAL" | "INVALID_REG" => kind = Some(OutageKind::Drain),
+            // Long, and as sacctmgr shortens them (slurm_protocol_defs.c, `node_state_string_compact`).
+            "POWERED_DOWN" | "POWERING_DOWN" | "POWER_DOWN" | "POWERING_UP" | "POWER_UP" | "POWERED_DN"
+            | "POWRING_DN" | "POW_DN" | "POW_UP" => {
                 return Err("power saving is not simulated: the nodes are always on");
             }
-            _ if word.starts_with("REBOOT") => return Err("reboots are not simulated"),
+            _ if word.starts_with("REBOOT") || word == "BOOT" => return Err("reboots are not simulated"),
             _ => {}
         }
     }

@@ -66,19 +66,37 @@ fn rows_of_the_cluster_and_other_states_are_counted_not_taken() {
     );
 }
 
+/// As sacctmgr shortens them.
+#[test]
+fn short_names_of_states_are_known() {
+    let row = |state: &str| format!("c|n1|2024-01-01T00:00:00|2024-01-01T01:00:00|{state}||\n");
+    let (taken, found) = events(&["INVAL", "FAILG", "FAILG*", "DRNG^", "DRAIN~"].map(row).concat());
+    assert_eq!((taken.len(), found.as_str()), (5, ""));
+    assert!(taken.iter().all(|event| event.3 == OutageKind::Drain));
+    let (taken, found) = events(
+        &["BOOT", "BOOT^", "BOOT*", "POW_DN", "POWRING_DN", "POWERED_DN", "POW_UP", "POWERING_UP"].map(row).concat(),
+    );
+    assert!(taken.is_empty());
+    assert_eq!(found.matches("not modelled: State: BOOT").count(), 3, "{found}");
+    assert_eq!(found.matches("power saving is not simulated").count(), 5, "{found}");
+}
+
 #[test]
 fn what_is_wrong_is_refused_with_its_line() {
     let (events, found) = events(
         "c|n1|2024-01-01T01:00:00|2024-01-01T00:00:00|DOWN||\n\
          c|n1|soon|Unknown|DOWN||\n\
-         c|n1|Unknown|Unknown|DOWN||\n",
+         c|n1|Unknown|Unknown|DOWN||\n\
+         c|n1|1704067200000|Unknown|DOWN||\n",
     );
     assert!(events.is_empty());
     assert_eq!(
         found,
         "ev:2: error: TimeEnd: n1 returns before it leaves; correct TimeStart or TimeEnd\n\
          ev:3: error: TimeStart: 'soon' is no time; write 2024-01-31T12:34:56, or Unknown\n\
-         ev:4: error: TimeStart: 'Unknown' says no time; remove the row, or say when it began\n"
+         ev:4: error: TimeStart: 'Unknown' says no time; remove the row, or say when it began\n\
+         ev:5: error: TimeStart: '1704067200000' is no time in seconds: it seems to count milliseconds, or to be a date without dashes; \
+         write 2024-01-31T12:34:56, or Unknown\n"
     );
     let only = |text: &str| said(&read("ev", text.as_bytes(), TimeZone::UTC).1);
     assert!(only("").starts_with("ev: error: the file is empty"));
@@ -98,5 +116,12 @@ fn nodes_are_those_of_the_cluster_and_unknown_ones_are_named() {
         outages.iter().map(|outage| (outage.nodes.len(), outage.end)).collect::<Vec<_>>(),
         [(2, i64::MAX), (1, i64::MAX)]
     );
-    assert!(said(&found).starts_with("ev:4: warning: Nodes: node n5 (and 1 more) of an event is not in slurm.conf"));
+    let found = said(&found);
+    assert!(
+        found.starts_with("ev:4: warning: Nodes: node n5 (and 1 more) of an event is not in slurm.conf"),
+        "{found}"
+    );
+    let other = "ev:3: warning: Cluster: 1 rows of the cluster 'other' are left out: slurm.conf is that of 'c'; \
+                 export with sacctmgr show event Clusters=c -P\n";
+    assert!(found.ends_with(other), "{found}");
 }

@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use super::{Fact, FlagEffect, Place, flag, flag_names};
 use crate::diagnostic::{Diagnostic, Severity, bounded};
 use crate::slurm_conf::near::did_you_mean;
-use crate::trace::Clock;
+use crate::trace::{Clock, too_large};
 
 /// Fields of one reservation, and the line it begins on.
 struct Record {
@@ -16,6 +16,8 @@ struct Record {
     fields: BTreeMap<String, String>,
     /// Cores are named node by node.
     has_cores: bool,
+    /// What follows is the comment's.
+    is_whole: bool,
 }
 
 /// Reads reservations; times without a zone are those of `zone`. O(bytes).
@@ -32,17 +34,23 @@ pub fn read(name: &str, bytes: &[u8], zone: TimeZone) -> (Vec<Fact>, Vec<Diagnos
     (facts, bounded(reader.diagnostics, name))
 }
 
-/// Cuts the text into records at each `ReservationName=`; words without `=` belong to the value before them.
+/// Cuts the text into records at each `ReservationName=`; words without `=` belong to the value before them. Of what scontrol prints,
+/// which has a state, the comment comes last and goes on to the record's end, whatever it says (reservation_info.c).
 fn records(name: &str, text: &str) -> (Vec<Record>, Vec<Diagnostic>) {
     let mut records: Vec<Record> = Vec::new();
     let mut diagnostics = Vec::new();
     for (line, row) in (1..).zip(text.lines()) {
         let row = row.trim_start_matches('\u{feff}');
         let mut last = String::new();
+        let begins_record =
+            row.trim_start().get(..KEY_OF_NAME.len()).is_some_and(|it| it.eq_ignore_ascii_case(KEY_OF_NAME));
+        if !begins_record && records.last().is_some_and(|record| record.is_whole) {
+            continue;
+        }
         for word in row.split_whitespace() {
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
             if key.eq_ignore_ascii_case("ReservationName") && word.contains('=') {
-                records.push(Record { line, fields: BTreeMap::new(), has_cores: false });
+                records.push(Record { line, fields: BTreeMap::new(), has_cores: false, is_whole: false });
             }
             let Some(record) = records.last_mut() else {
                 let is_preface = row.trim_start().starts_with('#') || row.contains("No reservations");
@@ -53,6 +61,10 @@ fn records(name: &str, text: &str) -> (Vec<Record>, Vec<Diagnostic>) {
                 break;
             };
             record.has_cores |= key == "CoreIDs";
+            record.is_whole = key.eq_ignore_ascii_case("Comment") && record.fields.contains_key("state");
+            if record.is_whole {
+                break;
+            }
             if word.contains('=') && key.bytes().all(|byte| byte.is_ascii_alphabetic()) {
                 last = key.to_ascii_lowercase();
                 record.fields.entry(last.clone()).or_insert_with(|| value.to_owned());
@@ -64,6 +76,9 @@ fn records(name: &str, text: &str) -> (Vec<Record>, Vec<Diagnostic>) {
     }
     (records, diagnostics)
 }
+
+/// What a record begins with.
+const KEY_OF_NAME: &str = "ReservationName=";
 
 /// Flags of reservations whose nodes stay what they are (reservation.c of 22.05.8, `_validate_node_choice`).
 const KEEP_NODES: [&str; 3] = ["SPEC_NODES", "STATIC", "STATIC_ALLOC"];
@@ -88,7 +103,11 @@ impl Reader<'_> {
             match self.clock.parse(text.as_bytes()).and_then(|moment| moment.known()) {
                 Some(at) => *time = at,
                 None => {
-                    let fault = place.remark(Severity::Error, key, format!("'{text}' of {name} is no time"));
+                    let fault = place.remark(
+                        Severity::Error,
+                        key,
+                        format!("'{text}' of {name} is no time{}", too_large(text.as_bytes())),
+                    );
                     self.diagnostics.push(fault.cure("write 2024-01-31T12:34:56"));
                     return None;
                 }
@@ -156,6 +175,8 @@ impl Reader<'_> {
         for (key, reason) in [
             ("BurstBuffer", "burst buffers are not simulated"),
             ("Groups", "users of groups are not known: nobody is let in for a group"),
+            ("QOS", "nobody is let in for a QOS, or kept out"),
+            ("AllowedPartitions", "jobs of all partitions may use it"),
             ("MaxStartDelay", "its nodes are not lent"),
         ] {
             let value = field(&key.to_ascii_lowercase());

@@ -87,14 +87,17 @@ fn what_is_wrong_is_refused_with_its_line() {
     let (facts, found) = facts(
         "ReservationName=a StartTime=2024-01-02T00:00:00 EndTime=2024-01-01T06:00:00 Nodes=m1\n\
          ReservationName=b StartTime=soon EndTime=2024-01-01T06:00:00 Nodes=m1\n\
-         ReservationName=c StartTime=2024-01-01T00:00:00 EndTime=2024-01-01T06:00:00 Nodes=m1 Flags=TIME_FLOAT\n",
+         ReservationName=c StartTime=2024-01-01T00:00:00 EndTime=2024-01-01T06:00:00 Nodes=m1 Flags=TIME_FLOAT\n\
+         ReservationName=d StartTime=20240101000000 EndTime=2024-01-01T06:00:00 Nodes=m1\n",
     );
     assert!(facts.is_empty());
     assert_eq!(
         found,
         "resv:1: error: EndTime: a ends before it begins; correct StartTime or EndTime\n\
          resv:2: error: StartTime: 'soon' of b is no time; write 2024-01-31T12:34:56\n\
-         resv:3: not modelled: Flags: c is left out: a start that moves with time is not simulated (TIME_FLOAT)\n"
+         resv:3: not modelled: Flags: c is left out: a start that moves with time is not simulated (TIME_FLOAT)\n\
+         resv:4: error: StartTime: '20240101000000' of d is no time in seconds: it seems to count milliseconds, or to be a date without \
+         dashes; write 2024-01-31T12:34:56\n"
     );
     assert!(read("x", b"hello\n", TimeZone::UTC).1[0].to_string().contains("x:1: error: this is no reservation"));
     assert!(read("x", b"", TimeZone::UTC).1[0].to_string().contains("x: error: the file holds no reservation"));
@@ -204,4 +207,32 @@ fn nodes_of_a_reservation_by_number_are_replaced() {
     let by_number = RECORDED.replace("SPEC_NODES", "OVERLAP");
     assert_eq!([RECORDED, &by_number, &RECORDED.replace("SPEC_NODES", "STATIC")].map(replaces), [false, true, false]);
     assert!(!replaces(&one("Nodes=m1")) && !replaces(&one("Nodes=m1 Flags=OVERLAP")));
+}
+
+/// The comment is the last that scontrol prints of one, whatever it says.
+#[test]
+fn a_comment_says_nothing_of_the_reservation() {
+    let line = RECORDED.trim_end();
+    let text = format!(
+        "{line} Comment=RT#77: firmware, nodes=all back by EndTime=18:00 users=all ReservationName=no\n{line}\n"
+    );
+    assert_eq!(facts(&text).0[0], facts(line).0[0]);
+    assert_eq!(facts(&text).0.len(), 2);
+    let lines =
+        text.replace(" Nodes=", "\n   Nodes=").replace(" Comment=", "\n   Comment=").replace(", nodes=", "\nnodes=");
+    assert_eq!(facts(&lines).0[0], facts(line).0[0]);
+    assert_eq!(facts(&lines).0.len(), 2);
+    // Who writes a file may say it first.
+    assert_eq!(facts(&one("Comment=what nobody reads Nodes=m1")).0[0].nodes, "m1");
+}
+
+#[test]
+fn qos_and_partitions_of_newer_releases_are_named() {
+    let (_, found) = facts(&one("Nodes=m1 AllowedPartitions=compute QOS=training Groups=(null)"));
+    assert_eq!(
+        found,
+        "resv:1: not modelled: QOS: training of r: nobody is let in for a QOS, or kept out\n\
+         resv:1: not modelled: AllowedPartitions: compute of r: jobs of all partitions may use it\n"
+    );
+    assert_eq!(facts(&one("Nodes=m1 AllowedPartitions=(null) QOS=(null)")).1, "");
 }

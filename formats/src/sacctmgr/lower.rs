@@ -9,7 +9,7 @@ use foresite_engine::policy::PreemptMode;
 use super::left_out::flags_left_out;
 use super::limits::Reader;
 use super::loops::preemption_loops;
-use super::{Change, Fields, QosRow, Row, Sacctmgr};
+use super::{Change, Field, Fields, QosRow, Row, Sacctmgr};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::slurm_conf::tres::TresNames;
 
@@ -61,8 +61,9 @@ impl Sacctmgr {
         }
         let mut undescribed = Vec::new();
         for fields in std::iter::once(&self.root).chain(self.rows.iter().map(|row| &row.fields)) {
-            for field in [fields.get("QOS"), fields.get("DefaultQOS")].into_iter().flatten() {
-                for name in field.value.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            let lists = [fields.get("QOS"), fields.get("DefaultQOS")].into_iter().flatten();
+            for field in lists.filter(|field| field.value != "-1") {
+                for name in field.value.split(',').map(|word| signed(word.trim()).1).filter(|name| !name.is_empty()) {
                     if seen.insert(name.to_owned()) {
                         undescribed.push(name.to_owned());
                     }
@@ -93,7 +94,7 @@ impl Sacctmgr {
         while let Some((row, parent)) = open.pop() {
             let mut association = Association::new(row.account.clone(), row.user.clone(), Some(parent));
             association.partition.clone_from(&row.partition);
-            let inherited = if row.fields.get("QOS").is_some_and(|field| field.change != Change::Set) {
+            let inherited = if row.fields.get("QOS").is_some_and(changes_inherited) {
                 inherited_qos(&rows, parent)
             } else {
                 Vec::new()
@@ -134,6 +135,20 @@ fn push_children_of<'a>(
     open.extend(below.into_iter().rev().map(|row| (row, id)));
 }
 
+/// The sign and the name of a list's word: `+gpu` and `-normal` add to what is inherited and take from it.
+fn signed(word: &str) -> (Option<Change>, &str) {
+    match (word.strip_prefix('+'), word.strip_prefix('-')) {
+        (Some(name), _) => (Some(Change::Add), name.trim_start()),
+        (_, Some(name)) => (Some(Change::Remove), name.trim_start()),
+        _ => (None, word),
+    }
+}
+
+/// Whether a list of QOS changes the inherited one (`QOS+=gpu`, `QOS='+gpu,-normal'`) and does not replace it.
+fn changes_inherited(field: &Field) -> bool {
+    field.change != Change::Set || field.value.split(',').any(|word| signed(word.trim()).0.is_some())
+}
+
 /// The QOS list in force at a row: its own, else the nearest one above.
 fn inherited_qos(rows: &[Association], id: AssociationId) -> Vec<QosId> {
     let mut at = Some(id);
@@ -166,14 +181,25 @@ impl Lowering<'_> {
             None => Shares::Count(1),
         };
         let (list, default_qos) = (reader.names("QOS"), reader.names("DefaultQOS"));
-        let ids: Vec<QosId> = list.iter().filter_map(|name| self.ids.get(name).copied()).collect();
+        let change_of = |word: &String, otherwise: Change| {
+            let (sign, name) = signed(word);
+            self.ids.get(name).map(|&id| (sign.unwrap_or(otherwise), id))
+        };
         association.default_qos = default_qos.first().and_then(|name| self.ids.get(name).copied());
-        association.qos = match fields.get("QOS").map(|field| field.change) {
-            Some(Change::Add) => inherited.iter().copied().chain(ids).collect::<BTreeSet<_>>().into_iter().collect(),
-            Some(Change::Remove) => inherited.iter().copied().filter(|id| !ids.contains(id)).collect(),
+        association.qos = match fields.get("QOS") {
             // Empty: what the parent has.
             None => Vec::new(),
-            Some(Change::Set) => ids,
+            Some(field) if changes_inherited(field) => {
+                let mut ids: BTreeSet<QosId> = inherited.iter().copied().collect();
+                for (change, id) in list.iter().filter_map(|word| change_of(word, field.change)) {
+                    match change {
+                        Change::Remove => ids.remove(&id),
+                        Change::Add | Change::Set => ids.insert(id),
+                    };
+                }
+                ids.into_iter().collect()
+            }
+            Some(field) => list.iter().filter_map(|word| change_of(word, field.change)).map(|(_, id)| id).collect(),
         };
     }
 

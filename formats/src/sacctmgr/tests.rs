@@ -399,3 +399,19 @@ fn qos_that_preempt_each_other_in_a_circle_are_refused() {
     );
     assert_eq!(said(&[("a", "a")]), format!("dump:1: error: Preempt: {fault} a → a; {cure}"));
 }
+
+/// A list whose names have signs changes the parent's.
+#[test]
+fn signed_names_of_qos_add_to_the_inherited_list_and_take_from_it() {
+    let (tree, qos, said) = read_and_lower(
+        "Cluster - 'c':QOS='normal,long'\nParent - 'root'\nAccount - 'a':QOS='+gpu,-normal'\nAccount - 'b':QOS='gpu'\n\
+         Parent - 'a'\nUser - 'ann':QOS='-long'\nUser - 'ben'\nQOS - 'gpu'\nQOS - 'long'\n",
+    );
+    assert_eq!(said, "");
+    assert_eq!(qos.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["gpu", "long", "normal"]);
+    let named = |row: &foresite_engine::association::Association| {
+        row.qos.iter().map(|id| qos[id.index()].name.as_str()).collect::<Vec<_>>().join(" ")
+    };
+    let lists: Vec<String> = tree.rows.iter().map(named).collect();
+    assert_eq!(lists, ["normal long", "gpu long", "gpu", "", "gpu"]);
+}

@@ -3,7 +3,7 @@
 use super::job_id::number;
 use super::times::{Clock, Moment};
 
-/// Reads `now+600`, `now+2hours`, `16:00`, `2024-01-20T12:34:00`, `2024-01-20`, `today`, `tomorrow`, `midnight`, `noon`, `teatime`
+/// Reads `now+600`, `now+2hours`, `16:00`, `4:30PM`, `2024-01-20T12:34:00`, `2024-01-20`, `today`, `tomorrow`, `midnight`, `noon`, `teatime`
 /// for a job submitted at `submit` [Unix s]; `None` if it is not understood.
 pub(crate) fn begin(value: &[u8], submit: i64, clock: &mut Clock) -> Option<i64> {
     if let Some(rest) = value.strip_prefix(b"now") {
@@ -25,6 +25,9 @@ pub(crate) fn begin(value: &[u8], submit: i64, clock: &mut Clock) -> Option<i64>
     };
     if let Some(hours) = hours {
         return clock.next_clock(submit, hours * 3600);
+    }
+    if let Some((clock_time, is_afternoon)) = half_of_day(value) {
+        return clock.next_clock(submit, of_half(time_of_day(clock_time)?, is_afternoon)?);
     }
     match value.len() {
         10 if value.get(4) == Some(&b'-') => written(value, b"T00:00:00", clock),
@@ -57,6 +60,24 @@ fn span(amount: &[u8]) -> Option<u64> {
     number(count)?.checked_mul(unit)
 }
 
+/// What stands before AM or PM, in large or small letters, and whether it is PM.
+fn half_of_day(value: &[u8]) -> Option<(&[u8], bool)> {
+    let (clock_time, half) = value.split_at_checked(value.len().checked_sub(2)?)?;
+    is_half_of_day(half).then(|| (clock_time.trim_ascii_end(), half.eq_ignore_ascii_case(b"pm")))
+}
+
+/// Whether a word says which half of the day a time is in.
+pub(super) fn is_half_of_day(word: &[u8]) -> bool {
+    word.eq_ignore_ascii_case(b"am") || word.eq_ignore_ascii_case(b"pm")
+}
+
+/// A time of day [s after midnight] of which AM or PM was said: 12:30 AM is 0:30, 13:00 PM is none. Source: parse_time.c, `_get_time`.
+fn of_half(time: i64, is_afternoon: bool) -> Option<i64> {
+    const NOON: i64 = 12 * 3600;
+    let in_half = if time >= NOON { time - NOON } else { time };
+    (time < NOON + 3600).then_some(if is_afternoon { in_half + NOON } else { in_half })
+}
+
 /// `16:00`, `16:00:30` [s after midnight].
 fn time_of_day(value: &[u8]) -> Option<i64> {
     let mut parts =
@@ -85,7 +106,12 @@ mod tests {
         assert_eq!(read("tomorrow"), Some(86_400 - 480));
         assert_eq!(read("2024-01-01T00:10"), Some(120));
         assert_eq!(read("2024-01-02"), Some(86_400 - 480));
-        assert_eq!(read("next blue moon"), None);
+        for (text, hour) in [("4:30 PM", 16), ("4:30pm", 16), ("04:30:00 am", 4), ("12:30PM", 12), ("12:30 AM", 0)] {
+            assert_eq!(read(text), Some(hour * 3600 + 22 * 60), "{text}");
+        }
+        for text in ["13:30 PM", "4 PM", "PM", "next blue moon"] {
+            assert_eq!(read(text), None, "{text}");
+        }
         assert_eq!(read("now+99999999999999999999"), None);
     }
 }

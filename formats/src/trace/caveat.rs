@@ -51,6 +51,8 @@ caveats! {
     AllocatedAsRequested, Assumed, "ReqTRES", "the request is not recorded: the allocated CPUs or nodes taken for it", "export ReqTRES, ReqCPUS and ReqNodes";
     /// GRES known from the allocation only.
     GresFromAllocation, Assumed, "ReqTRES", "requested GRES unknown: the allocated ones taken", "";
+    /// Memory of which two decimals are left.
+    MemoryRounded, Assumed, "ReqMem", "memory rounded to two decimals (sacct --units): the least amount that is printed so taken", "export with --noconvert";
     /// Eligible stands for what held the job.
     EligibleAsRelease, Assumed, "Eligible", "dependencies, begin times or holds unknown: the recorded Eligible taken as release time",
         "export the SubmitLine column (Slurm 21.08 or later)";
@@ -76,13 +78,15 @@ caveats! {
     Suspended, NotModelled, "Suspended", "were suspended for a time: the times are not recorded, the run time is without them", "";
     /// Requeued incarnations.
     Requeued, Assumed, "JobID", "further rows of a job that was requeued: run one after the other, each for its recorded time", "";
+    /// Parts of a run whose size changed.
+    Resized, NotModelled, "JobID", "further rows of a job that changed its size while it ran (RESIZING): joined to one run of the first size", "";
     /// The run after a requeue is not in the trace.
     RequeuedLast, Assumed, "State", "were requeued, but no later run is in the trace: taken as ended without success",
         "export with --duplicates, and a period that holds the later runs";
     /// The same row twice.
-    DuplicateRow, Warning, "JobID", "rows that repeat a row: read once", "export overlapping periods once";
+    DuplicateRow, Warning, "JobID", "rows that repeat a row, or tell an earlier state of its job: the latest state read, once", "export overlapping periods once";
     /// Job ids were used again.
-    IdReused, Warning, "JobID", "job ids used again by another user: taken as separate jobs", "export a shorter period";
+    IdReused, Warning, "JobID", "job ids used again, by another user, or long after the job had ended: taken as separate jobs", "export a shorter period";
     /// A state word unknown to us.
     StateUnknown, Warning, "State", "in a state that is not known: taken as ended without success", "";
     /// A pending array whose task list was cut.

@@ -99,6 +99,7 @@ columns! {
     ReqTres, Content::Counts, [b"ReqTRES"];
     AllocTres, Content::Counts, [b"AllocTRES"];
     ReqGres, Content::Word, [b"ReqGRES"];
+    AllocGres, Content::Word, [b"AllocGRES"];
     Constraints, Content::Free(2), [b"Constraints"];
     Reservation, Content::Word, [b"Reservation"];
     Licenses, Content::Word, [b"Licenses"];

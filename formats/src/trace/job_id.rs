@@ -80,6 +80,8 @@ fn numbered(id: u64, part: &[u8], make: fn(u32) -> JobPart) -> Option<JobId> {
     Some(JobId::One(JobName { id, part: make(number32(part)?) }))
 }
 
+/// A list that is too long for its field has dots in place of its last three characters (slurm_protocol_defs.c, `xlate_array_task_str`),
+/// wherever these stand: what is left of the item before them may be the beginning of a longer number, and is left out.
 fn pending(id: u64, list: &[u8]) -> Option<PendingTasks> {
     let (list, limit) = match list.iter().position(|&byte| byte == b'%') {
         Some(at) => (list.get(..at)?, Some(number32(list.get(at + 1..)?)?)),
@@ -87,13 +89,13 @@ fn pending(id: u64, list: &[u8]) -> Option<PendingTasks> {
     };
     let mut tasks = PendingTasks { id, ranges: Vec::new(), limit, cut: false };
     for item in list.split(|&byte| byte == b',') {
-        if item == b"..." {
+        if item.ends_with(b"...") {
             tasks.cut = true;
             continue;
         }
         tasks.ranges.push(range(item)?);
     }
-    (!tasks.ranges.is_empty()).then_some(tasks)
+    (tasks.cut || !tasks.ranges.is_empty()).then_some(tasks)
 }
 
 /// `3`, `3-9`, `3-9:2`.
@@ -181,6 +183,9 @@ mod tests {
             ("12_[4-6%2]", "12: [4, 5, 6] Some(2)"),
             ("4103947_[9-11,13]", "4103947: [9, 10, 11, 13] None"),
             ("5_[0-8:4,9,...]", "5: [0, 4, 8, 9] None"),
+            ("5_[1,279,294...]", "5: [1, 279] None"),
+            ("5_[1,3-5,7-...%4]", "5: [1, 3, 4, 5] Some(4)"),
+            ("5_[...]", "5: [] None"),
         ] {
             assert_eq!(name(text).as_deref(), Some(expected), "{text}");
         }
@@ -206,7 +211,19 @@ mod tests {
 
     #[test]
     fn what_is_no_job_id_is_refused() {
-        for text in ["", "x", "12x", "12_", "12_x", "12_[]", "12_[9-1]", "12_[1-9:0]", "12+", "99999999999999999999"] {
+        for text in [
+            "",
+            "x",
+            "12x",
+            "12_",
+            "12_x",
+            "12_[]",
+            "12_[9-1]",
+            "12_[1-9:0]",
+            "12_[...7]",
+            "12+",
+            "99999999999999999999",
+        ] {
             assert_eq!(name(text), None, "{text}");
         }
     }

@@ -77,7 +77,24 @@ fn header_delimiter(line: &[u8]) -> Option<&[u8]> {
     let from = rest.iter().position(|&byte| !is_name_byte(byte))?;
     let rest = rest.get(from..)?;
     let to = rest.iter().position(|&byte| is_name_byte(byte))?;
-    rest.get(..to)
+    // A header whose names are quoted.
+    match rest.get(..to)? {
+        [b'"', delimiter, b'"'] if may_quote(*delimiter) => rest.get(1..2),
+        delimiter => Some(delimiter),
+    }
+}
+
+/// Whether files with this delimiter may have fields in quotes: sacct never quotes, what writes such files (R, pandas) does.
+pub(crate) fn may_quote(delimiter: u8) -> bool {
+    matches!(delimiter, b',' | b';' | b'\t')
+}
+
+/// A field without the quotes around it.
+pub(crate) fn without_quotes(field: &[u8]) -> &[u8] {
+    match field {
+        [b'"', inner @ .., b'"'] => inner,
+        field => field,
+    }
 }
 
 impl Delimited {
@@ -113,7 +130,7 @@ impl Delimited {
         let mut pieces = memchr::memmem::find_iter(line, &*self.delimiter).chain([line.len()]).map(|end| {
             let piece = line.get(from..end).unwrap_or_default();
             from = end + self.delimiter.len();
-            piece
+            without_quotes(piece)
         });
         let id = pieces.nth(field);
         let more = pieces.next().is_some();
@@ -150,7 +167,7 @@ impl Delimited {
         let mut from = 0;
         let ends = memchr::memmem::find_iter(line, delimiter).chain([line.len()]);
         for end in ends {
-            let name = line.get(from..end).unwrap_or_default().trim_ascii();
+            let name = without_quotes(line.get(from..end).unwrap_or_default().trim_ascii());
             match Column::named(name) {
                 Some(column) => layout.push(column),
                 None => layout.contents.push(content_of_other(name)),

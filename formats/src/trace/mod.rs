@@ -11,6 +11,7 @@ mod caveat;
 mod column;
 pub mod compact;
 mod dependency;
+mod incarnations;
 mod job_id;
 mod layout;
 mod lines;
@@ -52,7 +53,7 @@ pub(crate) use sacct::Rows;
 pub(crate) use submit_line::rewrite as rewrite_submit_line;
 pub(crate) use submit_options::options_by_standing;
 pub(crate) use swf::is_swf;
-pub(crate) use times::Clock;
+pub(crate) use times::{Clock, too_large};
 
 use crate::compression;
 use crate::diagnostic::{Diagnostic, Severity, any_error};

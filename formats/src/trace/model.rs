@@ -26,7 +26,7 @@ pub struct Trace {
     pub file: String,
     /// Where it comes from.
     pub format: TraceFormat,
-    /// One entry per job, array task and component, in the order of their first rows.
+    /// One entry per job, array task and component, in the order of their first rows; then other jobs to which ids were given again.
     pub jobs: Vec<TraceJob>,
     /// Interned requests; [`TraceJob::request`] points here.
     pub requests: Vec<TraceRequest>,

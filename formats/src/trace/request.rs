@@ -12,7 +12,9 @@ use super::model::{TraceGres, TraceRequest};
 use super::row::Row;
 use super::strings::{Strings, Symbol};
 use super::submit_line::Options;
-use super::tres::{GresCount, RecordedMemory, TresCounts, count, gres_count, gres_list, recorded_memory, tres};
+use super::tres::{
+    GresCount, RecordedMemory, TresCounts, count, gres_count, gres_list, least_of_rounded, recorded_memory, tres,
+};
 use crate::hostlist::{compress, expand, natural_cmp};
 
 /// The recorded totals of a job.
@@ -256,9 +258,18 @@ impl RequestBuilder<'_> {
     fn recorded_memory(&mut self, row: &Row<'_>, recorded: &Recorded<'_>, shape: &Shape) -> (Memory, bool) {
         let text = row.get(Column::ReqMem);
         let total = match recorded_memory(text) {
-            Some(RecordedMemory::Each(memory)) => return (memory, true),
-            Some(RecordedMemory::Total(total)) => total,
-            Some(RecordedMemory::NotSaid) => recorded.requested.memory_mb.unwrap_or(0),
+            Some(RecordedMemory::Each(memory)) => {
+                self.count_rounded(text);
+                return (memory, true);
+            }
+            Some(RecordedMemory::Total(total)) => {
+                self.count_rounded(text);
+                total
+            }
+            Some(RecordedMemory::NotSaid) => {
+                self.count_rounded(recorded.requested.memory);
+                recorded.requested.memory_mb.unwrap_or(0)
+            }
             None => {
                 self.log.error(self.line, "ReqMem", "no amount of memory", ROW_CURE, || {
                     format!("'{}' is no amount of memory such as 4000M, 2Gc or 64Gn", shown(text))
@@ -277,6 +288,17 @@ impl RequestBuilder<'_> {
             _ => false,
         };
         (if spread && by_cpu { Memory::PerCpu(per_cpu) } else { Memory::PerNode(per_node) }, true)
+    }
+
+    /// Counts an amount of memory of which the record keeps two decimals alone.
+    fn count_rounded(&mut self, amount: &[u8]) {
+        let amount = match amount {
+            [amount @ .., b'n' | b'c'] => amount,
+            amount => amount,
+        };
+        if least_of_rounded(amount).is_some() {
+            self.log.caveat(CaveatKind::MemoryRounded, self.line);
+        }
     }
 
     fn gres(
@@ -308,6 +330,8 @@ impl RequestBuilder<'_> {
         } else if !recorded.allocated.gres.is_empty() && !recorded.requested.billing {
             self.log.caveat(CaveatKind::GresFromAllocation, self.line);
             self.gres_of_totals(&recorded.allocated.gres, recorded.allocated_nodes.max(1), &mut found);
+        } else if !row.get(Column::AllocGres).is_empty() && !recorded.requested.billing {
+            self.allocated_gres(row.get(Column::AllocGres), recorded, &mut found);
         }
         found.sort_unstable_by_key(|gres| (gres.label, gres.scope as u8));
         found
@@ -335,6 +359,18 @@ impl RequestBuilder<'_> {
         if !good {
             self.log.caveat(CaveatKind::GresIgnored, self.line);
         }
+    }
+
+    /// The column AllocGRES of old releases, which counts those of all nodes (their node_scheduler.c, `_build_gres_alloc_string`).
+    fn allocated_gres(&mut self, list: &[u8], recorded: &Recorded<'_>, found: &mut Vec<TraceGres>) {
+        let mut totals = Vec::new();
+        if !gres_list(list, |_, gres| totals.push(gres)) {
+            self.log.caveat(CaveatKind::GresIgnored, self.line);
+        }
+        if !totals.is_empty() {
+            self.log.caveat(CaveatKind::GresFromAllocation, self.line);
+        }
+        self.gres_of_totals(&totals, recorded.allocated_nodes.max(1), found);
     }
 
     /// Totals over the job: per node where the nodes share them evenly.

@@ -1,7 +1,7 @@
 //! Cutting a row into fields, also where a field holds the delimiter.
 
 use super::column::{Column, Content, looks_like_time};
-use super::layout::{Delimited, Layout};
+use super::layout::{Delimited, Layout, may_quote, without_quotes};
 
 /// Delimiters in fields that are looked for in one row; more is a broken row.
 const MOST_SURPLUS: usize = 64;
@@ -36,10 +36,7 @@ impl<'a> Row<'a> {
     /// The text of a column; empty if there is no such column.
     pub(crate) fn get(&self, column: Column) -> &'a [u8] {
         let text = self.at.get(column as usize).and_then(|&(from, to)| self.line.get(from..to)).unwrap_or_default();
-        match text {
-            [b'"', inner @ .., b'"'] => inner,
-            text => text,
-        }
+        without_quotes(text)
     }
 }
 
@@ -100,6 +97,18 @@ impl RowCutter {
     fn cut_delimited(&mut self, layout: &Delimited, line: &[u8]) -> Cut {
         let line = layout.without_trailing(line);
         self.pieces.clear();
+        if let [delimiter] = *layout.delimiter
+            && may_quote(delimiter)
+            && memchr::memchr(b'"', line).is_some()
+        {
+            self.cut_quoted(delimiter, line);
+            if self.pieces.len() == layout.contents.len() {
+                self.take_pieces(layout);
+                return Cut::Clean;
+            }
+            // The quotes are a field's own.
+            self.pieces.clear();
+        }
         let mut from = 0;
         let width = layout.delimiter.len();
         let mut push = |end: usize| {
@@ -118,11 +127,7 @@ impl RowCutter {
             if last.first() == Some(&b' ') && !matches!(layout.contents.last(), None | Some(Content::Free(_))) {
                 return Cut::Broken(found);
             }
-            for (at, field) in self.at.iter_mut().zip(&layout.fields) {
-                if let Some(&piece) = field.and_then(|field| self.pieces.get(field)) {
-                    *at = piece;
-                }
-            }
+            self.take_pieces(layout);
             return Cut::Clean;
         }
         let surplus = found.saturating_sub(wanted);
@@ -130,6 +135,31 @@ impl RowCutter {
             return Cut::Broken(found);
         }
         Cut::Repaired
+    }
+
+    /// Cuts where no quotes enclose the delimiter: they open at a field's begin, and close before the next delimiter.
+    fn cut_quoted(&mut self, delimiter: u8, line: &[u8]) {
+        let (mut from, mut is_quoted) = (0, line.first() == Some(&b'"'));
+        for end in memchr::memchr_iter(delimiter, line).chain([line.len()]) {
+            let field = line.get(from..end).unwrap_or_default();
+            // Two quotes stand for one that is the field's own.
+            let quotes = field.iter().skip(1).rev().take_while(|&&byte| byte == b'"').count();
+            if is_quoted && quotes % 2 == 0 && end < line.len() {
+                continue;
+            }
+            self.pieces.push((from, end));
+            from = end + 1;
+            is_quoted = line.get(from) == Some(&b'"');
+        }
+    }
+
+    /// The columns' fields, of which each is one piece.
+    fn take_pieces(&mut self, layout: &Delimited) {
+        for (at, field) in self.at.iter_mut().zip(&layout.fields) {
+            if let Some(&piece) = field.and_then(|field| self.pieces.get(field)) {
+                *at = piece;
+            }
+        }
     }
 
     /// Shares `surplus` pieces out among the free-text columns so that every other column holds what it may, the likeliest
@@ -223,6 +253,20 @@ mod tests {
         assert_eq!(cut(header, "1|2024-01-01T00:08:00", &[]).0, Cut::Broken(2));
         assert_eq!(cut(header, "1|2024-01-01T00:08:00|COMPLETED|1", &[]).0, Cut::Broken(4));
         assert_eq!(cut("JobID|JobName|State", &format!("1|{}|FAILED", "|".repeat(100)), &[]).0, Cut::Broken(103));
+    }
+
+    #[test]
+    fn quotes_enclose_delimiters_where_a_file_is_of_commas() {
+        let header = "JobID,JobName,State,AllocTRES";
+        let columns = [Column::JobName, Column::AllocTres];
+        let of = |row: &str| cut(header, row, &columns);
+        let fields = |name: &str, tres: &str| vec![name.to_owned(), tres.to_owned()];
+        assert_eq!(of("1,\",\",FAILED,\"cpu=1,node=1\""), (Cut::Clean, fields(",", "cpu=1,node=1")));
+        assert_eq!(of("1,\"a\"\",b\",FAILED,\"\""), (Cut::Clean, fields("a\"\",b", "")));
+        // A quote that opens nothing is the field's own.
+        assert_eq!(of("1,\"a,FAILED,cpu=1"), (Cut::Clean, fields("\"a", "cpu=1")));
+        assert_eq!(of("1,\"a,b,FAILED,cpu=1"), (Cut::Repaired, fields("\"a,b", "cpu=1")));
+        assert_eq!(of("1,\"a,FAILED").0, Cut::Broken(3));
     }
 
     #[test]

@@ -8,15 +8,16 @@ use jiff::tz::TimeZone;
 
 use super::caveat::CaveatKind;
 use super::column::Column;
+use super::incarnations::{RowJob, is_same_record, merge, take_later};
 use super::job_id::{JobId, MOST_TASKS, PendingTasks, array_tasks, number, tasks_after};
 use super::layout::{Delimited, Layout};
 use super::lines::Lines;
 use super::log::Log;
 use super::maps::Map;
-use super::model::{Trace, TraceBefore, TraceExtra, TraceFormat, TraceJob, TraceRequest, TraceRun};
+use super::model::{Trace, TraceBefore, TraceFormat, TraceJob, TraceRequest};
 use super::request::shown;
 use super::row::{Cut, Row, RowCutter};
-use super::sacct_job::{Present, RowReader};
+use super::sacct_job::{Present, RowReader, TakenRow};
 use super::states::TraceState;
 use super::strings::{Strings, Symbol};
 use super::swf_header::SwfHeader;
@@ -39,8 +40,6 @@ struct Array {
     come: u32,
     /// The highest of them, and its job.
     last: Option<(u32, u32)>,
-    /// When the task that ended last ended; the end of time if one has not.
-    ended: i64,
     /// A row had the array's own id, or no row's is known: the record from which tasks are split off keeps that id, so that it is the
     /// last task's in the end.
     has_base: bool,
@@ -51,6 +50,10 @@ struct Array {
 /// Jobs gathered so far.
 struct Jobs {
     jobs: Vec<TraceJob>,
+    /// When each of them ended, if that is known.
+    ends: Vec<Option<i64>>,
+    /// Rows of an id that came before and tell of another submission, with the place of the job that the first one made.
+    further: Vec<(u32, RowJob)>,
     by_name: Map<JobName, u32>,
     requests: Vec<TraceRequest>,
     by_request: Map<TraceRequest, u32>,
@@ -84,6 +87,8 @@ pub(crate) fn read<R: BufRead>(
     let mut cutter = RowCutter::default();
     let mut jobs = Jobs {
         jobs: Vec::new(),
+        ends: Vec::new(),
+        further: Vec::new(),
         by_name: Map::default(),
         requests: Vec::new(),
         by_request: Map::default(),
@@ -114,6 +119,7 @@ pub(crate) fn read<R: BufRead>(
         jobs.take(&row, &mut reader);
         log.caveats_of(CaveatKind::AmbiguousTime, clock.ambiguous - ambiguous, line);
     }
+    jobs.merge(log);
     jobs.end_arrays((opens, latest), log);
     for job in jobs.jobs.iter().filter(|_| !tells_constraints) {
         log.caveat(CaveatKind::ConstraintsUnknown, job.line);
@@ -122,6 +128,8 @@ pub(crate) fn read<R: BufRead>(
         match job.state {
             TraceState::Requeued => log.caveat(CaveatKind::RequeuedLast, job.line),
             TraceState::Preempted => log.caveat(CaveatKind::Preempted, job.line),
+            TraceState::Pending => log.caveat(CaveatKind::StillPending, job.line),
+            TraceState::Running | TraceState::Resizing => log.caveat(CaveatKind::StillRunning, job.line),
             _ => {}
         }
     }
@@ -304,19 +312,17 @@ impl Jobs {
             }
         };
         self.check_cluster(row, reader);
-        let Some((mut job, request, tasks)) = reader.job(row, &parsed) else { return };
+        let Some(TakenRow { mut job, request, tasks, end }) = reader.job(row, &parsed) else { return };
         if !tasks.is_empty() {
             let raw = number(row.get(Column::JobIdRaw));
-            let end = reader.time(row, Column::End, "End").flatten();
-            let new = || Array { named: tasks.to_vec(), come: 0, last: None, ended: i64::MIN, has_base: false, line };
+            let new = || Array { named: tasks.to_vec(), come: 0, last: None, has_base: false, line };
             let array = self.arrays.entry(job.name.id).or_insert_with(new);
-            array.ended = array.ended.max(end.unwrap_or(i64::MAX));
             array.has_base |= raw.is_none_or(|raw| raw == job.name.id);
         }
         job.request = self.intern(request);
         match parsed {
             JobId::Pending(tasks) => self.take_pending(&tasks, &job, reader.log),
-            _ => self.add(job, reader.log),
+            _ => self.add(RowJob { job, end }, reader.log),
         }
     }
 
@@ -327,6 +333,7 @@ impl Jobs {
     /// eligible, and has a row. While one runs, nothing is known of them after the `latest` moment that the trace tells. Other tasks
     /// without a row, and those beyond what one trace may stand for, are counted.
     fn end_arrays(&mut self, (opens, latest): (Option<i64>, i64), log: &mut Log) {
+        let ended = self.ends_of_arrays();
         for (id, array) in std::mem::take(&mut self.arrays) {
             let Some((task, index)) = array.last else { continue };
             let mut missing = array_tasks(&array.named).unwrap_or(0).saturating_sub(array.come);
@@ -339,10 +346,22 @@ impl Jobs {
                 let count = u32::try_from(rest.count()).unwrap_or(u32::MAX);
                 missing = missing.saturating_sub(count);
                 log.caveats_of(CaveatKind::ArrayRest, u64::from(count), array.line);
-                self.take_pending(&rest, &job.never_started(array.ended.min(latest), opens), log);
+                let ended = ended.get(&id).copied().unwrap_or(i64::MAX);
+                self.take_pending(&rest, &job.never_started(ended.min(latest), opens), log);
             }
             log.caveats_of(CaveatKind::TasksMissing, u64::from(missing), array.line);
         }
+    }
+
+    /// When the task of each array that ended last ended; the end of time if one has not.
+    fn ends_of_arrays(&self) -> BTreeMap<u64, i64> {
+        let mut ended = BTreeMap::new();
+        let tasks = self.jobs.iter().zip(&self.ends).filter(|(job, _)| matches!(job.name.part, JobPart::Task(_)));
+        for (job, end) in tasks.filter(|(job, _)| self.arrays.contains_key(&job.name.id)) {
+            let last = ended.entry(job.name.id).or_insert(i64::MIN);
+            *last = (*last).max(end.unwrap_or(i64::MAX));
+        }
+        ended
     }
 
     fn check_cluster(&mut self, row: &Row<'_>, reader: &mut RowReader<'_>) {
@@ -384,76 +403,55 @@ impl Jobs {
             log.caveat(CaveatKind::TaskListCut, job.line);
         }
         for task in tasks.tasks() {
-            self.add(TraceJob { name: JobName { id: tasks.id, part: JobPart::Task(task) }, ..job.clone() }, log);
+            let name = JobName { id: tasks.id, part: JobPart::Task(task) };
+            self.add(RowJob { job: TraceJob { name, ..job.clone() }, end: job.cancelled_at }, log);
         }
     }
 
-    fn add(&mut self, job: TraceJob, log: &mut Log) {
+    fn add(&mut self, row: RowJob, log: &mut Log) {
+        let name = row.job.name;
         let next = u32::try_from(self.jobs.len()).unwrap_or(u32::MAX);
-        let index = *self.by_name.entry(job.name).or_insert(next);
-        let Some(known) = self.jobs.get_mut(index as usize) else {
-            if let (JobPart::Task(task), Some(array)) = (job.name.part, self.arrays.get_mut(&job.name.id)) {
+        let index = *self.by_name.entry(name).or_insert(next);
+        let (Some(known), Some(end)) = (self.jobs.get_mut(index as usize), self.ends.get_mut(index as usize)) else {
+            if let (JobPart::Task(task), Some(array)) = (name.part, self.arrays.get_mut(&name.id)) {
                 array.come += 1;
                 array.last = array.last.max(Some((task, index)));
             }
-            self.jobs.push(job);
+            self.jobs.push(row.job);
+            self.ends.push(row.end);
             return;
         };
-        if known.user != job.user {
-            log.caveat(CaveatKind::IdReused, job.line);
-            self.by_name.insert(job.name, next);
-            self.jobs.push(job);
-        } else if !known.merge(&job) {
-            log.caveat(CaveatKind::DuplicateRow, job.line);
+        if is_same_record(known, &row.job) {
+            log.caveat(CaveatKind::DuplicateRow, row.job.line);
+            take_later((known, end), row);
         } else {
-            log.caveat(CaveatKind::Requeued, job.line);
+            self.further.push((index, row));
+        }
+    }
+
+    /// Makes jobs of the rows that came after the first ones of their ids. Those that turn out to be other jobs come last.
+    fn merge(&mut self, log: &mut Log) {
+        let mut further = std::mem::take(&mut self.further);
+        further.sort_by_key(|&(index, _)| index);
+        let mut further = further.into_iter().peekable();
+        while let Some((index, row)) = further.next() {
+            let place = index as usize;
+            let (Some(job), Some(end)) = (self.jobs.get_mut(place), self.ends.get_mut(place)) else { continue };
+            let mut rows = vec![RowJob { job: job.clone(), end: *end }, row];
+            rows.extend(std::iter::from_fn(|| further.next_if(|&(next, _)| next == index)).map(|(_, row)| row));
+            let mut merged = merge(rows, &self.requests, log).into_iter();
+            if let Some(first) = merged.next() {
+                (*job, *end) = (first.job, first.end);
+            }
+            for other in merged {
+                self.jobs.push(other.job);
+                self.ends.push(other.end);
+            }
         }
     }
 }
 
 impl TraceJob {
-    /// Takes another incarnation of the same job: the earliest submission counts, and the latest one's ending; the runs
-    /// before it are kept. False if the row is known.
-    fn merge(&mut self, other: &Self) -> bool {
-        let (mut runs, last_submit) = match &mut self.extra {
-            Some(extra) if !extra.earlier_runs.is_empty() => {
-                (std::mem::take(&mut extra.earlier_runs), extra.last_submit)
-            }
-            Some(extra) if extra.last_submit > 0 => (Vec::new(), extra.last_submit),
-            _ => (Vec::new(), self.submit),
-        };
-        let is_known = other.submit == last_submit || runs.iter().any(|run| run.submit == other.submit);
-        let mut last = last_submit;
-        if !is_known {
-            let is_last = other.submit > last_submit;
-            let (submit, earlier) = if is_last { (last_submit, &*self) } else { (other.submit, other) };
-            // An incarnation that was cancelled in the queue did not run; nor did a component that gave its nodes back in the second of
-            // its start, because another one of its job could not start.
-            if earlier.cancelled_at.is_none() && earlier.state != TraceState::Pending {
-                let before = earlier.extra.as_ref().and_then(|extra| extra.before);
-                runs.push(TraceRun { submit, run_time: earlier.run_time, state: earlier.state, before });
-                runs.sort_unstable();
-            }
-            if is_last {
-                last = other.submit;
-                (self.cancelled_at, self.run_time) = (other.cancelled_at, other.run_time);
-                (self.run_time_is_bound, self.state) = (other.run_time_is_bound, other.state);
-            }
-            if other.submit < self.submit {
-                (self.submit, self.eligible, self.release) = (other.submit, other.eligible, other.release);
-            }
-        }
-        let before_of = |job: &Self| job.extra.as_ref().and_then(|extra| extra.before);
-        let before = if last == other.submit { before_of(other) } else { before_of(self) };
-        if let Some(extra) = &mut self.extra {
-            (extra.earlier_runs, extra.last_submit, extra.before) = (runs, last, before);
-        } else if !is_known {
-            let extra = TraceExtra { earlier_runs: runs, last_submit: last, before, ..TraceExtra::default() };
-            self.extra = Some(Box::new(extra));
-        }
-        !is_known
-    }
-
     /// A task of the same array that has not started, and waited until it was cancelled.
     fn never_started(&self, cancelled_at: i64, opens: Option<i64>) -> Self {
         let mut job = self.clone();

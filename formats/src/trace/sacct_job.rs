@@ -11,7 +11,7 @@ use super::row::Row;
 use super::states::TraceState;
 use super::strings::Strings;
 use super::submit_line::{OptionRemark, Options, parse};
-use super::times::{Clock, Limit, elapsed, limit_field, limit_raw};
+use super::times::{Clock, Limit, elapsed, limit_field, limit_raw, too_large};
 use foresite_engine::job::{DependencyKind, JobName, JobPart, TimeLimit};
 
 /// Which columns there are; decides what an empty field means.
@@ -35,6 +35,17 @@ pub(crate) struct RowReader<'b> {
     pub(crate) latest: &'b mut i64,
 }
 
+/// What a row says.
+pub(crate) struct TakenRow<'r> {
+    /// The job; its request index is not set.
+    pub(crate) job: TraceJob,
+    pub(crate) request: TraceRequest,
+    /// The tasks that its command line names.
+    pub(crate) tasks: &'r [u8],
+    /// Its End.
+    pub(crate) end: Option<i64>,
+}
+
 /// How a job ended: what is taken from the record of its run.
 struct Ending {
     run_time: u32,
@@ -46,9 +57,8 @@ struct Ending {
 const STAMP_SECONDS: i64 = 60;
 
 impl RowReader<'_> {
-    /// The job of a row, its request, and the tasks that its command line names; `None` for a fault, which the log then holds. The job's request
-    /// index is not set.
-    pub(crate) fn job<'r>(&mut self, row: &Row<'r>, id: &JobId) -> Option<(TraceJob, TraceRequest, &'r [u8])> {
+    /// The job of a row; `None` for a fault, which the log then holds.
+    pub(crate) fn job<'r>(&mut self, row: &Row<'r>, id: &JobId) -> Option<TakenRow<'r>> {
         let (name, pending_limit) = match id {
             JobId::One(name) => (*name, None),
             JobId::Pending(tasks) => (JobName { id: tasks.id, part: JobPart::Whole }, tasks.limit),
@@ -152,7 +162,7 @@ impl RowReader<'_> {
             nice,
             extra: (extra != TraceExtra::default()).then(|| Box::new(extra)),
         };
-        Some((job, request, options.map_or(&[], |options| options.array)))
+        Some(TakenRow { job, request, tasks: options.map_or(&[], |options| options.array), end })
     }
 
     /// Takes what the command line says about when the job may start; true if that replaces the recorded Eligible.
@@ -199,8 +209,9 @@ impl RowReader<'_> {
         let moment = self.clock.parse(text);
         if moment.is_none() {
             let cure = "export with SLURM_TIME_FORMAT=standard or %s, or, if it is this one alone, correct it";
-            self.log.error(self.line, field, "no time", cure, || {
-                format!("'{}' is no time such as 2024-01-31T12:34:56 or Unknown", shown(text))
+            self.log.error(self.line, field, "no time", cure, || match too_large(text) {
+                "" => format!("'{}' is no time such as 2024-01-31T12:34:56 or Unknown", shown(text)),
+                why => format!("'{}' is no time{why}", shown(text)),
             });
         }
         let known = moment.map(super::times::Moment::known);
@@ -298,12 +309,9 @@ impl RowReader<'_> {
                 if state == TraceState::Pending {
                     ending.run_time = limit_seconds(limit);
                 }
-                let kind =
-                    if state == TraceState::Pending { CaveatKind::StillPending } else { CaveatKind::StillRunning };
-                self.log.caveat(kind, self.line);
             }
             _ if seconds.is_none() => self.log.caveat(CaveatKind::RunTimeUnknown, self.line),
-            TraceState::Preempted => ending.is_bound = true,
+            TraceState::Preempted | TraceState::Resizing => ending.is_bound = true,
             _ => {}
         }
         Some(ending)

@@ -23,6 +23,8 @@ pub enum TraceState {
     Requeued,
     /// `PREEMPTED`: ended for another job's sake; if a later row follows, it was queued again.
     Preempted,
+    /// `RESIZING`: the part of a run before the job's size changed; a later row has what follows.
+    Resizing,
 }
 
 impl TraceState {
@@ -36,11 +38,12 @@ impl TraceState {
             b"TIMEOUT" | b"TO" => Self::Timeout,
             b"CANCELLED" | b"CA" | b"REVOKED" | b"RV" | b"DEADLINE" | b"DL" => Self::Cancelled,
             b"PENDING" | b"PD" | b"REQUEUE_HOLD" | b"REQUEUE_FED" | b"RESV_DEL_HOLD" => Self::Pending,
-            b"RUNNING" | b"R" | b"SUSPENDED" | b"S" | b"COMPLETING" | b"CG" | b"CONFIGURING" | b"CF" | b"RESIZING"
-            | b"SIGNALING" | b"STAGE_OUT" | b"STOPPED" | b"POWER_UP_NODE" | b"UPDATE_DB" => Self::Running,
+            b"RUNNING" | b"R" | b"SUSPENDED" | b"S" | b"COMPLETING" | b"CG" | b"CONFIGURING" | b"CF" | b"SIGNALING"
+            | b"STAGE_OUT" | b"STOPPED" | b"POWER_UP_NODE" | b"UPDATE_DB" => Self::Running,
             b"NODE_FAIL" | b"NF" => Self::NodeFail,
             b"REQUEUED" | b"RQ" => Self::Requeued,
             b"PREEMPTED" | b"PR" => Self::Preempted,
+            b"RESIZING" | b"RS" => Self::Resizing,
             _ => return None,
         })
     }
@@ -58,6 +61,7 @@ mod tests {
         assert_eq!(TraceState::parse(b"REQUEUED"), Some(TraceState::Requeued));
         assert_eq!(TraceState::parse(b"PREEMPTED"), Some(TraceState::Preempted));
         assert_eq!(TraceState::parse(b"NODE_FAIL"), Some(TraceState::NodeFail));
+        assert_eq!(TraceState::parse(b"RESIZING"), Some(TraceState::Resizing));
         assert_eq!(TraceState::parse(b"EXPLODED"), None);
         assert_eq!(TraceState::parse(b""), None);
     }

@@ -5,6 +5,7 @@
 
 use foresite_engine::job::{Dependencies, GresScope, Memory, Sharing};
 
+use super::begin::is_half_of_day;
 use super::dependency::dependencies;
 use super::job_id::{array_limit, number32};
 use super::submit_options::{Arity, Opt, OptionEntry, long, short};
@@ -137,13 +138,13 @@ enum Item<'a> {
 
 /// Visits the options of a command line in order; gives the program, `None` if it is none of sbatch, salloc, srun.
 fn walk<'a>(line: &'a [u8], mut visit: impl FnMut(Item<'a>)) -> Option<&'a [u8]> {
-    let mut words = line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
-    let program = words.next()?;
+    let mut rest = line;
+    let program = next_word(&mut rest)?;
     let program = program.rsplit(|&byte| byte == b'/').next().unwrap_or(program);
     if !matches!(program, b"sbatch" | b"salloc" | b"srun") {
         return None;
     }
-    while let Some(word) = words.next() {
+    while let Some(word) = next_word(&mut rest) {
         let parts = match word {
             b"--" | b"-" => break,
             b":" => {
@@ -152,15 +153,26 @@ fn walk<'a>(line: &'a [u8], mut visit: impl FnMut(Item<'a>)) -> Option<&'a [u8]>
             }
             [b'-', b'-', name @ ..] => {
                 let (name, value) = split_at_equals(name);
-                long(name).map(|entry| (entry, value))
+                // srun's takes a value where sbatch's does not.
+                let is_sruns = name == b"wait" && program != b"sbatch";
+                long(if is_sruns { b"wait-all-nodes" } else { name }).map(|entry| (entry, value))
             }
-            [b'-', letters @ ..] => match short_cluster(letters, srun_wait(program, letters)) {
-                Some(parts) => Some(parts),
-                None => {
-                    visit(Item::Letters(letters, word));
-                    continue;
+            [b'-', letters @ ..] => {
+                // Flags may stand before an option with a value: `-Hn7`.
+                let (flags, rest) = letters.split_at(letters.iter().take_while(|&&it| is_flag(program, it)).count());
+                match short_cluster(rest, srun_wait(program, rest)) {
+                    Some(parts) => {
+                        if !flags.is_empty() {
+                            visit(Item::Letters(flags, word));
+                        }
+                        Some(parts)
+                    }
+                    None => {
+                        visit(Item::Letters(letters, word));
+                        continue;
+                    }
                 }
-            },
+            }
             _ => break,
         };
         let Some((entry, attached)) = parts else {
@@ -168,8 +180,12 @@ fn walk<'a>(line: &'a [u8], mut visit: impl FnMut(Item<'a>)) -> Option<&'a [u8]>
             continue;
         };
         let value = match (entry.2, attached) {
-            (Arity::Value, None) => words.next().unwrap_or_default(),
+            (Arity::Value, None) => next_word(&mut rest).unwrap_or_default(),
             (_, attached) => attached.unwrap_or_default(),
+        };
+        let value = match entry.3 {
+            Opt::Begin | Opt::Deadline => with_half_of_day(line, value, &mut rest),
+            _ => value,
         };
         visit(Item::Option(entry, word, unquoted(value)));
         if entry.3 == Opt::Wrap {
@@ -177,6 +193,26 @@ fn walk<'a>(line: &'a [u8], mut visit: impl FnMut(Item<'a>)) -> Option<&'a [u8]>
         }
     }
     Some(program)
+}
+
+/// The next word of a line, which `rest` is behind then.
+fn next_word<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let text = rest.trim_ascii_start();
+    let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
+    let (word, behind) = text.split_at_checked(end)?;
+    *rest = behind;
+    (!word.is_empty()).then_some(word)
+}
+
+/// The value that ends where `rest` begins, with the AM or PM of `--begin="4:30 PM"` behind it: the quotes are not recorded.
+fn with_half_of_day<'a>(line: &'a [u8], value: &'a [u8], rest: &mut &'a [u8]) -> &'a [u8] {
+    let start = line.len().saturating_sub(rest.len() + value.len());
+    let mut behind = *rest;
+    if value.is_empty() || !next_word(&mut behind).is_some_and(is_half_of_day) {
+        return value;
+    }
+    *rest = behind;
+    line.get(start..line.len().saturating_sub(behind.len())).unwrap_or(value)
 }
 
 /// The same request without what does not decide where or when the job runs: other options, the script, its arguments. `rename`
@@ -231,6 +267,11 @@ fn unquoted(value: &[u8]) -> &[u8] {
         [b'"', inner @ .., b'"'] | [b'\'', inner @ .., b'\''] => inner,
         value => value,
     }
+}
+
+/// Whether a short option never takes a value.
+fn is_flag(program: &[u8], letter: u8) -> bool {
+    short(letter).is_some_and(|entry| entry.2 == Arity::Flag) && !srun_wait(program, &[letter])
 }
 
 /// srun's `-W` takes a value where sbatch's does not.

@@ -1,4 +1,5 @@
-//! The options of sbatch, salloc and srun: which exist, which take a value, which matter here. Source: their manual pages, 22.05 to 24.05.
+//! The options of sbatch, salloc and srun: which exist, which take a value, which matter here. Source: their manual pages, 22.05 to 24.05,
+//! and slurm_opt.c of 26.11.
 
 use crate::fidelity::ByStanding;
 
@@ -234,10 +235,37 @@ const OPTIONS: &[OptionEntry] = &[
     ("x11", 0, Optional, No),
 ];
 
+/// Aliases, options for tests, and those of newer releases: by their full names alone, so that the starts of names which older releases
+/// took mean what they meant.
+const IN_FULL: &[OptionEntry] = &[
+    ("argv", 0, Value, No),
+    ("async", 0, Flag, No),
+    ("autocomplete", 0, Value, No),
+    ("bcast-exclude", 0, Value, No),
+    ("cluster", 0, Value, No),
+    ("consolidate-segments", 0, Flag, NotModelled),
+    ("context", 0, Value, No),
+    ("cpu_bind", 0, Value, No),
+    ("environment", 0, Value, No),
+    ("external", 0, Flag, NotModelled),
+    ("external-launcher", 0, Optional, No),
+    ("ignore-signals", 0, Value, No),
+    ("mem-update", 0, Value, NotModelled),
+    ("ntasks-per-tres", 0, Value, Opt::NtasksPerGpu),
+    ("oom-kill-step", 0, Optional, No),
+    ("pack-group", 0, Value, No),
+    ("resources", 0, Value, NotModelled),
+    ("runtime", 0, Value, No),
+    ("spread-segments", 0, Flag, NotModelled),
+    ("tasks-per-node", 0, Value, Opt::NtasksPerNode),
+    ("treewidth", 0, Value, No),
+    ("wait-for-children", 0, Flag, No),
+];
+
 /// The options by what becomes of them; those that matter to the trace alone (what was recorded tells the rest) count as modelled.
 pub(crate) fn options_by_standing() -> ByStanding {
     let mut by = ByStanding::default();
-    for &(name, _, _, option) in OPTIONS {
+    for &(name, _, _, option) in OPTIONS.iter().chain(IN_FULL) {
         match option {
             Irrelevant => by.harmless.push(name),
             NotModelled => by.left_out.push((format!("--{name}"), "counted, without effect")),
@@ -249,7 +277,7 @@ pub(crate) fn options_by_standing() -> ByStanding {
 
 /// The option of a long name, also by an unambiguous start of it.
 pub(crate) fn long(name: &[u8]) -> Option<&'static OptionEntry> {
-    if let Some(exact) = OPTIONS.iter().find(|entry| entry.0.as_bytes() == name) {
+    if let Some(exact) = OPTIONS.iter().chain(IN_FULL).find(|entry| entry.0.as_bytes() == name) {
         return Some(exact);
     }
     let mut starting = OPTIONS.iter().filter(|entry| name.len() > 1 && entry.0.as_bytes().starts_with(name));

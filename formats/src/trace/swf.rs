@@ -136,29 +136,27 @@ impl Reader<'_> {
     }
 
     fn job(&mut self, fields: &[&[u8]; FIELDS], semicolons: bool) {
-        const NAMES: [&str; 11] = [
-            "job number",
-            "submit time",
-            "wait time",
-            "run time",
-            "allocated processors",
-            "average CPU time",
-            "used memory",
-            "requested processors",
-            "requested time",
-            "requested memory",
-            "status",
+        // What no schedule depends on (average CPU time, used memory) need not be a number.
+        const USED: [(usize, &str); 8] = [
+            (1, "submit time"),
+            (2, "wait time"),
+            (3, "run time"),
+            (4, "allocated processors"),
+            (7, "requested processors"),
+            (8, "requested time"),
+            (9, "requested memory"),
+            (10, "status"),
         ];
-        let mut values = [-1.0; NAMES.len()];
+        let mut values = [-1.0; USED.len()];
         let mut good = true;
-        for (index, (value, name)) in values.iter_mut().zip(NAMES).enumerate() {
+        for (value, (index, name)) in values.iter_mut().zip(USED) {
             match self.real(fields, index, name) {
                 Some(number) => *value = number,
                 None => good = false,
             }
         }
-        let [_, submit, wait, run, allocated, _, _, requested, time, memory, status] = values;
-        let Some(id) = fields.first().and_then(|text| number(text)) else {
+        let [submit, wait, run, allocated, requested, time, memory, status] = values;
+        let Some(id) = fields.first().and_then(|text| job_number(text)) else {
             self.log.error(self.line, "job number", "no job number", ROW_CURE, || {
                 format!("'{}' is no job number", shown(fields.first().copied().unwrap_or_default()))
             });
@@ -340,7 +338,12 @@ fn state_of(status: f64, waiting: bool) -> TraceState {
     }
 }
 
-/// A decimal number, perhaps negative or with a fraction, of no absurd size.
+/// A job's number, also with an exponent (`1e+05`, which R writes for 100000).
+fn job_number(text: &[u8]) -> Option<u64> {
+    number(text).or_else(|| real(text).filter(|value| *value >= 0.0 && value.fract() == 0.0).map(|value| value as u64))
+}
+
+/// A decimal number, perhaps negative, with a fraction or an exponent, of no absurd size.
 fn real(text: &[u8]) -> Option<f64> {
     if text == b"-1" {
         return Some(-1.0);
@@ -350,7 +353,7 @@ fn real(text: &[u8]) -> Option<f64> {
     }
     let plain = !text.is_empty()
         && text.len() <= 24
-        && text.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'+'));
+        && text.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'+' | b'e' | b'E'));
     let value: f64 = std::str::from_utf8(text).ok().filter(|_| plain)?.parse().ok()?;
     (value.abs() < LARGEST).then_some(value)
 }

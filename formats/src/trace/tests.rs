@@ -7,6 +7,7 @@ use super::*;
 mod compact_form;
 mod properties;
 mod sacct_rows;
+mod same_id;
 mod swf_logs;
 
 /// Every column that a site would export.

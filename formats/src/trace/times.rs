@@ -6,6 +6,8 @@ use jiff::tz::TimeZone;
 use super::job_id::{number, number32};
 
 const DAY: i64 = 86_400;
+/// The latest time that a number may say [Unix s]: in the year 2242. Milliseconds, and dates without dashes, are larger numbers.
+const LATEST_NUMBER: i64 = 1 << 33;
 
 /// Turns local times into Unix seconds. Days without a change of clock cost one look-up; others ask the time zone.
 pub(crate) struct Clock {
@@ -45,7 +47,8 @@ impl Clock {
             return Some(Moment::Unknown);
         }
         let Some((civil, rest)) = text.split_at_checked(19) else {
-            return number(text).and_then(|time| i64::try_from(time).ok()).map(Moment::At);
+            let time = number(text).and_then(|time| i64::try_from(time).ok());
+            return time.filter(|&time| time <= LATEST_NUMBER).map(Moment::At);
         };
         let date: [u8; 10] = civil.get(..10)?.try_into().ok()?;
         if !matches!(civil.get(10)?, b'T' | b' ' | b't') {
@@ -114,6 +117,15 @@ impl Clock {
     /// Local midnight of the day after `from` [Unix s].
     pub(crate) fn tomorrow(&self, from: i64) -> Option<i64> {
         self.next_clock(from + 1, 0)
+    }
+}
+
+/// What is to be said besides of a text that [`Clock::parse`] refused; empty if there is nothing.
+pub(crate) fn too_large(text: &[u8]) -> &'static str {
+    if number(text).is_some() {
+        " in seconds: it seems to count milliseconds, or to be a date without dashes"
+    } else {
+        ""
     }
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct TresCounts<'a> {
     pub(crate) nodes: Option<u32>,
     /// Whole job [MB].
     pub(crate) memory_mb: Option<u64>,
+    /// As it is written.
+    pub(crate) memory: &'a [u8],
     /// Whether `billing` is named, as Slurm 17.11 and later do.
     pub(crate) billing: bool,
     /// Whole job; a total stands only for what no type accounts for.
@@ -33,7 +35,7 @@ pub(crate) fn tres(text: &[u8]) -> Option<TresCounts<'_>> {
         match name {
             b"cpu" => counts.cpus = Some(count(value)?),
             b"node" => counts.nodes = Some(count(value)?),
-            b"mem" => counts.memory_mb = Some(megabytes(value)?),
+            b"mem" => (counts.memory_mb, counts.memory) = (Some(recorded_megabytes(value)?), value),
             b"billing" => counts.billing = true,
             _ => {
                 if let Some(label) = name.strip_prefix(b"gres/") {
@@ -96,6 +98,32 @@ pub(crate) fn megabytes(text: &[u8]) -> Option<u64> {
     }
 }
 
+/// An amount of memory in a record [MB]: the least that is printed so.
+fn recorded_megabytes(text: &[u8]) -> Option<u64> {
+    least_of_rounded(text).or_else(|| megabytes(text))
+}
+
+/// The least amount [MB] that `sacct --units` prints so, rounded to two decimals: 256999M to 257008M are `250.98G`, and a node of 257000M has
+/// no room for what 250.98 times 1024M are. `None` where nothing need be rounded: `62.50G` are 64000M. `250.00G` is rounded, since `250G` is
+/// what is printed of a whole number. Source: slurm_protocol_api.c, `convert_num_unit2`.
+pub(crate) fn least_of_rounded(text: &[u8]) -> Option<u64> {
+    let [whole @ .., b'.', tens @ b'0'..=b'9', ones @ b'0'..=b'9', unit] = text else { return None };
+    let factor: u64 = match unit {
+        b'G' | b'g' => 1 << 10,
+        b'T' | b't' => 1 << 20,
+        b'P' | b'p' => 1 << 30,
+        _ => return None,
+    };
+    let decimals = u64::from(tens - b'0') * 10 + u64::from(ones - b'0');
+    let hundredths = number(whole)?.checked_mul(100)?.checked_add(decimals)?;
+    let is_exact = decimals > 0 && (decimals * factor).is_multiple_of(100);
+    if is_exact || hundredths == 0 {
+        return None;
+    }
+    // Half a hundredth less.
+    hundredths.checked_mul(2)?.checked_sub(1)?.checked_mul(factor).map(|sum| sum.div_ceil(200))
+}
+
 /// A decimal, perhaps with fraction and one of the suffixes K, M, G, times `factor`, rounded up.
 fn scaled(text: &[u8], factor: u64) -> Option<u64> {
     let (text, factor) = match text.split_last()? {
@@ -131,9 +159,9 @@ pub(crate) fn recorded_memory(text: &[u8]) -> Option<RecordedMemory> {
         return Some(RecordedMemory::NotSaid);
     }
     let (per, amount) = match text.split_last()? {
-        (b'n', amount) => (b'n', megabytes(amount)?),
-        (b'c', amount) => (b'c', megabytes(amount)?),
-        _ => (b' ', megabytes(text)?),
+        (b'n', amount) => (b'n', recorded_megabytes(amount)?),
+        (b'c', amount) => (b'c', recorded_megabytes(amount)?),
+        _ => (b' ', recorded_megabytes(text)?),
     };
     Some(match (per, amount) {
         (_, 0) => RecordedMemory::NotSaid,
@@ -235,6 +263,32 @@ mod tests {
             assert_eq!(recorded_memory(text.as_bytes()), Some(expected), "{text}");
         }
         assert_eq!(recorded_memory(b"lots"), None);
+    }
+
+    /// As `sacct --units` prints them; the least that is printed so.
+    #[test]
+    fn rounded_memory_is_the_least_that_is_printed_so() {
+        let printed = |megabytes: u64, power: i32| format!("{:.2}", megabytes as f64 / 1024f64.powi(power));
+        for (text, expected) in [
+            ("250.98G", 256_999),
+            ("250.00G", 255_995),
+            ("0.10G", 98),
+            ("0.01G", 6),
+            ("1.46T", 1_525_679),
+            ("0.99P", 1_057_635_697),
+        ] {
+            assert_eq!(least_of_rounded(text.as_bytes()), Some(expected), "{text}");
+            let power = 1 + "GTP".find(&text[text.len() - 1..]).unwrap() as i32;
+            let number = &text[..text.len() - 1];
+            assert_eq!(printed(expected, power), number);
+            assert_ne!(printed(expected - 1, power), number);
+        }
+        for exact in ["62.50G", "0.25G", "250G", "1.5G", "0.00G", "4000.50M", "1.75T", "x.11G", ".98G", "G", ""] {
+            assert_eq!(least_of_rounded(exact.as_bytes()), None, "{exact}");
+        }
+        assert_eq!(tres(b"cpu=8,mem=250.98G").unwrap().memory_mb, Some(256_999));
+        assert_eq!(recorded_memory(b"0.98Gc"), Some(RecordedMemory::Each(Memory::PerCpu(999))));
+        assert_eq!(megabytes(b"250.98G"), Some(257_004), "what an option says is no record");
     }
 
     #[test]

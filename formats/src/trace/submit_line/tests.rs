@@ -113,6 +113,34 @@ fn what_tasks_and_gpus_bring_is_read() {
 }
 
 #[test]
+fn aliases_and_options_of_newer_releases_take_their_values() {
+    let line = "sbatch --environment vasp --resources power:2 --runtime x --pack-group 0 --treewidth 8 --bcast-exclude / --context c --cpu_bind no \
+                --cluster a --external --oom-kill-step=1 --consolidate-segments --tasks-per-node=4 --ntasks-per-tres 2 --exclusive -n4 x.sh";
+    let of = options(line);
+    assert_eq!((of.tasks, of.ntasks_per_node, of.ntasks_per_gpu), (Some(4), Some(4), Some(2)));
+    assert_eq!(of.sharing, Some(Sharing::Exclusive));
+    let named: Vec<String> = remarks(line).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(named, ["--resources", "--external", "--consolidate-segments"]);
+    // Starts of names mean what they meant before there were these.
+    assert!(options("sbatch --spread x.sh").spread);
+    assert_eq!(options("srun --wait 30 -n4 a.out").tasks, Some(4));
+    assert_eq!(options("sbatch --wait -n4 x.sh").tasks, Some(4));
+}
+
+#[test]
+fn flags_may_stand_before_an_option_with_a_value_in_one_word() {
+    for line in ["sbatch -Hn7 x.sh", "sbatch -vHvn 7 x.sh", "sbatch -QHn=7 x.sh"] {
+        let of = options(line);
+        assert_eq!((of.hold, of.tasks, remarks(line).len()), (true, Some(7), 0), "{line}");
+        let names = rewrite(line.as_bytes(), |_, name| name.to_owned());
+        assert!(names.contains("--hold") && names.contains("--ntasks=7"), "{names}");
+    }
+    assert_eq!(options("sbatch -vvn7 x.sh").tasks, Some(7));
+    assert_eq!(options("srun -QW30 -n7 x.sh").tasks, Some(7));
+    assert_eq!(remarks("sbatch -Hy7 x.sh"), [("-Hy7".to_owned(), OptionRemark::NoEffect)]);
+}
+
+#[test]
 fn optional_values_stand_in_the_same_word_only() {
     let options = options("sbatch --exclusive --nice -s -k -N 2 job.sh");
     assert_eq!((options.nice, options.nodes), (100, Some((2, 2))));
@@ -153,4 +181,17 @@ fn components_have_options_of_their_own() {
     let behind = parse(b"srun -n 4 a.out : -n 2 b.out", 1, |_, _| {}).unwrap();
     assert_eq!(behind.tasks, None);
     assert_eq!(rewrite(line, |_, name| name.to_owned()).matches(" : ").count(), 2);
+}
+
+/// `--begin="4:30 PM"` is recorded without its quotes.
+#[test]
+fn the_half_of_the_day_belongs_to_the_time_before_it() {
+    for line in ["--begin 4:30 PM -N 2 x.sh", "--begin=4:30 PM -N 2 x.sh", "-b4:30 PM -N 2 x.sh", "-b 4:30 PM -N 2"] {
+        let line = format!("sbatch {line}");
+        let options = options(&line);
+        assert_eq!((options.begin, options.nodes), (&b"4:30 PM"[..], Some((2, 2))), "{line}");
+        assert!(rewrite(line.as_bytes(), |_, name| name.to_owned()).contains("--begin=4:30 PM --nodes=2"));
+    }
+    assert_eq!(options("sbatch -J night PM -N 2").nodes, None);
+    assert_eq!(options("sbatch -b 16:30 -N 2").begin, b"16:30");
 }

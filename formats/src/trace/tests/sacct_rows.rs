@@ -81,7 +81,7 @@ fn steps_are_left_out_and_arrays_are_one_job_a_task() {
     assert!(trace.jobs[1].run_time_is_bound);
     assert_eq!(trace.jobs[4].name.part, JobPart::Component(1));
     // The command line has no second component, so what that asks for was said in its script.
-    assert_eq!(caveats(&trace), [(CaveatKind::ScriptOptions, 1), (CaveatKind::StillPending, 1)]);
+    assert_eq!(caveats(&trace), [(CaveatKind::ScriptOptions, 1), (CaveatKind::StillPending, 3)]);
 }
 
 #[test]
@@ -251,6 +251,7 @@ fn eligible_is_the_release_time_only_where_nothing_better_is_known() {
     assert_eq!(release("", "1"), (600, None, None, None));
     assert_eq!(release("sbatch -n 48 j.sh", "1"), (600, None, None, None));
     assert_eq!(release("sbatch -n 48 --begin=now+600 j.sh", "1"), (0, Some(SUBMIT + 600), None, None));
+    assert_eq!(release("sbatch -n 48 --begin 0:18 AM j.sh", "1"), (0, Some(SUBMIT + 600), None, None));
     assert_eq!(release("sbatch -n 48 -d afterok:7:8 j.sh", "1"), (0, None, Some(2), None));
     assert_eq!(release("sbatch -n 48 -a 1-9%2 j.sh", "1_3"), (0, None, None, Some(2)));
     assert_eq!(release("sbatch -n 48 --begin=doomsday j.sh", "1"), (600, None, None, None));
@@ -510,6 +511,26 @@ fn times_in_a_format_of_the_users_own_are_cured_by_another_export() {
 }
 
 #[test]
+fn times_in_milliseconds_are_refused() {
+    for time in ["1704067680000", "20240101000800"] {
+        let error = the_error(&with(&[("Submit", time)]));
+        assert!(
+            error.contains("milliseconds") && error.contains("export with SLURM_TIME_FORMAT=standard or %s"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_task_list_that_was_cut_in_a_number_is_read_up_to_there() {
+    let cells = [("JobID", "20_[7,15,127-128,29...]"), ("State", "PENDING"), ("ElapsedRaw", "0"), ("End", "Unknown")];
+    let trace = trace(&with(&cells));
+    let names: Vec<String> = trace.jobs.iter().map(|job| job.name.to_string()).collect();
+    assert_eq!(names, ["20_7", "20_15", "20_127", "20_128"]);
+    assert!(caveats(&trace).contains(&(CaveatKind::TaskListCut, 1)));
+}
+
+#[test]
 fn faults_of_one_kind_are_kept_a_hundred_times_and_then_counted() {
     let rows: Vec<String> = (0..250).map(|_| row(&[("Submit", "never")])).collect();
     let (_, diagnostics) = read(&format!("{HEADER}\n{}\n", rows.join("\n")));
@@ -585,4 +606,66 @@ fn a_torn_row_is_no_rest_of_the_field_before_it() {
         "JobID|Submit|SubmitLine|ElapsedRaw|State|ReqCPUS\n1|2024-01-01T00:08:00|sbatch|1|FAILED|1\necho b\n",
     );
     assert!(error.starts_with("t:3: error: the row has 1 fields where 6 are expected"), "{error}");
+}
+
+/// `sacct --units=G` prints 257000M as 250.98G, which are more than a node of 257000M has.
+#[test]
+fn memory_that_was_rounded_is_the_least_that_is_printed_so_and_is_counted() {
+    let header = "JobID|Submit|Elapsed|State|Timelimit|Constraints|ReqCPUS|ReqNodes|ReqMem|ReqTRES";
+    let row = |memory: &str, tres: &str| {
+        format!("{header}\n1|2024-01-01T00:08:00|00:00:05|COMPLETED|00:10:00||8|1|{memory}|cpu=8,mem={tres},node=1\n")
+    };
+    let read = |memory: &str, tres: &str| {
+        let trace = trace(&row(memory, tres));
+        let rounded = trace.caveats.iter().find(|caveat| caveat.kind == CaveatKind::MemoryRounded);
+        (request(&trace, 0).memory, rounded.map_or(0, |caveat| caveat.count))
+    };
+    assert_eq!(read("250.98G", "250.98G"), (Memory::PerNode(256_999), 1));
+    assert_eq!(read("", "250.98G"), (Memory::PerNode(256_999), 1));
+    assert_eq!(read("3.91Gc", "31.25G"), (Memory::PerCpu(3999), 1));
+    assert_eq!(read("62.50G", "62.50G"), (Memory::PerNode(64_000), 0));
+    assert_eq!(read("257000M", "250.98G"), (Memory::PerNode(257_000), 0));
+    let (_, diagnostics) = super::read(&row("250.98G", "250.98G"));
+    let words = "t:2: assumed: ReqMem: memory rounded to two decimals (sacct --units): the least amount that is printed so taken: 1; \
+                 export with --noconvert";
+    assert!(said(&diagnostics).contains(words), "{}", said(&diagnostics));
+}
+
+#[test]
+fn the_column_alloc_gres_counts_where_no_request_is_recorded() {
+    let header = "JobID|Submit|Elapsed|State|Timelimit|Constraints|AllocCPUS|NNodes|AllocGRES|ReqGRES|ReqTRES";
+    let read = |gres: &str, asked: &str, tres: &str| {
+        let text = format!("{header}\n1|2017-01-05T12:02:55|00:00:05|COMPLETED|00:10:00||4|2|{gres}|{asked}|{tres}\n");
+        let trace = trace(&text);
+        let found = request(&trace, 0).gres.iter();
+        let gres: Vec<_> = found.map(|it| (trace.strings.text(it.label).to_owned(), it.count, it.scope)).collect();
+        (gres, trace.caveats.iter().any(|caveat| caveat.kind == CaveatKind::GresFromAllocation))
+    };
+    let gpu = |count, scope| vec![("gpu".to_owned(), count, scope)];
+    assert_eq!(read("gpu:4", "", ""), (gpu(2, GresScope::PerNode), true));
+    assert_eq!(read("gpu:3", "", ""), (gpu(3, GresScope::PerJob), true));
+    assert_eq!(read("gpu:4", "gpu:1", ""), (gpu(1, GresScope::PerNode), false));
+    // Whoever records `billing` records GRES among the TRES: none were asked for.
+    assert_eq!(read("gpu:4", "", "billing=4,cpu=4,node=2"), (vec![], false));
+    assert_eq!(read("", "", ""), (vec![], false));
+}
+
+/// R and pandas quote what they write.
+#[test]
+fn quotes_around_fields_of_comma_separated_files_are_none_of_theirs() {
+    let plain = "JobID|User|JobName|Submit|Elapsed|State|Timelimit|ReqTRES|Constraints\n\
+                 1|u|j|2024-01-01T00:08:00|00:01:00|COMPLETED|00:10:00|cpu=2,mem=4G,node=1|\n\
+                 2|u|a \"b|2024-01-01T00:08:01|00:01:00|COMPLETED|00:10:00|cpu=1,mem=1G,node=1|\n";
+    let all = "\"\",\"JobID\",\"User\",\"JobName\",\"Submit\",\"Elapsed\",\"State\",\"Timelimit\",\"ReqTRES\",\"Constraints\"\n\
+               \"1\",1,\"u\",\"j\",\"2024-01-01T00:08:00\",\"00:01:00\",\"COMPLETED\",\"00:10:00\",\"cpu=2,mem=4G,node=1\",\"\"\n\
+               \"2\",2,\"u\",\"a \"\"b\",\"2024-01-01T00:08:01\",\"00:01:00\",\"COMPLETED\",\"00:10:00\",\"cpu=1,mem=1G,node=1\",\"\"\n";
+    let some = "JobID,User,JobName,Submit,Elapsed,State,Timelimit,ReqTRES,Constraints\n\
+                1,u,j,2024-01-01T00:08:00,00:01:00,COMPLETED,00:10:00,\"cpu=2,mem=4G,node=1\",\n\
+                2,u,\"a, \"\"b\",2024-01-01T00:08:01,00:01:00,COMPLETED,00:10:00,\"cpu=1,mem=1G,node=1\",\n";
+    let expected = trace(plain);
+    for text in [all, some, &all.replace(',', ";").replace(";mem", ",mem").replace(";node", ",node")] {
+        let found = trace(text);
+        assert_eq!((&found.jobs, &found.requests), (&expected.jobs, &expected.requests), "{text}");
+        assert!(is_trace(text.lines().next().unwrap().as_bytes()));
+    }
 }

@@ -110,3 +110,20 @@ fn a_torn_gzip_names_the_byte() {
     assert!(trace.is_none());
     assert!(said(&diagnostics).contains("the gzip stream is torn at byte"), "{}", said(&diagnostics));
 }
+
+/// R writes NaN for what is missing, and 1e+05 for 100000.
+#[test]
+fn what_is_not_used_need_be_no_number_and_exponents_are_numbers() {
+    let trace = trace(&format!("; UnixStartTime: 0\n{}", line(&[(0, "1e+05"), (1, "2.5E4"), (5, "NaN"), (6, "NA")])));
+    assert_eq!((trace.jobs[0].name.id, trace.jobs[0].submit), (100_000, 25_000));
+    assert!(trace.caveats.is_empty());
+    for (index, text, field) in [
+        (3, "NaN", "run time"),
+        (8, "1e400", "requested time"),
+        (9, "e5", "requested memory"),
+        (0, "1.5", "job number"),
+    ] {
+        let error = the_error(&format!("; x\n{}", line(&[(index, text)])));
+        assert!(error.starts_with(&format!("t:2: error: {field}: '{text}' is no ")), "{error}");
+    }
+}

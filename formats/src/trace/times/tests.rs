@@ -43,6 +43,16 @@ fn unknown_times_are_no_faults_and_broken_ones_are() {
 }
 
 #[test]
+fn numbers_too_large_for_seconds_are_no_times() {
+    assert_eq!(at("UTC", "8589934592"), Some(Moment::At(1 << 33)));
+    for text in ["1709287200000", "20240301100000", "1709287200000000", "8589934593"] {
+        assert_eq!(at("UTC", text), None, "{text}");
+        assert!(too_large(text.as_bytes()).contains("milliseconds"));
+    }
+    assert_eq!(too_large(b"yesterday"), "");
+}
+
+#[test]
 fn elapsed_times_have_many_shapes() {
     for (text, seconds) in [
         ("00:00:17", 17),
