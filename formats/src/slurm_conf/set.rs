@@ -288,7 +288,7 @@ impl SlurmConf {
     }
 }
 
-/// Memory per CPU and per node exclude one another: setting one forgets the other.
+/// What would keep a setting from being in force is forgotten: memory per CPU and per node exclude one another.
 fn replace_rivals(settings: &mut Settings, parameter: &Parameter) {
     let rivals = [("DefMemPerCPU", "DefMemPerNode"), ("MaxMemPerCPU", "MaxMemPerNode")];
     for (per_cpu, per_node) in rivals {
@@ -297,6 +297,15 @@ fn replace_rivals(settings: &mut Settings, parameter: &Parameter) {
         } else if parameter.name == per_node {
             settings.remove(per_cpu);
         }
+    }
+    // A partition's old `Priority` would win over what it stands for: the other of the two keeps it.
+    let other = match parameter.name {
+        "PriorityTier" => "PriorityJobFactor",
+        "PriorityJobFactor" => "PriorityTier",
+        _ => return,
+    };
+    if let (Some(old), Some(other)) = (settings.remove("Priority"), find_parameter(parameter.scope, other)) {
+        settings.insert(Setting { parameter: other, ..old });
     }
 }
 

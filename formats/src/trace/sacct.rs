@@ -121,6 +121,8 @@ pub(crate) fn read<R: BufRead>(
     }
     jobs.merge(log);
     jobs.end_arrays((opens, latest), log);
+    // Tasks without a row may have a name that another job had.
+    jobs.merge(log);
     for job in jobs.jobs.iter().filter(|_| !tells_constraints) {
         log.caveat(CaveatKind::ConstraintsUnknown, job.line);
     }

@@ -6,8 +6,10 @@ use jiff::tz::TimeZone;
 use super::job_id::{number, number32};
 
 const DAY: i64 = 86_400;
-/// The latest time that a number may say [Unix s]: in the year 2242. Milliseconds, and dates without dashes, are larger numbers.
+/// The latest time that a number may say [Unix s]: in the year 2242. Milliseconds, and dates without dashes that say the hour too, are larger.
 const LATEST_NUMBER: i64 = 1 << 33;
+/// Numbers that are dates without dashes, and no times: they would all be of August 1970.
+const DATES: std::ops::Range<i64> = 19_700_101..21_000_101;
 
 /// Turns local times into Unix seconds. Days without a change of clock cost one look-up; others ask the time zone.
 pub(crate) struct Clock {
@@ -48,7 +50,7 @@ impl Clock {
         }
         let Some((civil, rest)) = text.split_at_checked(19) else {
             let time = number(text).and_then(|time| i64::try_from(time).ok());
-            return time.filter(|&time| time <= LATEST_NUMBER).map(Moment::At);
+            return time.filter(|time| *time <= LATEST_NUMBER && !DATES.contains(time)).map(Moment::At);
         };
         let date: [u8; 10] = civil.get(..10)?.try_into().ok()?;
         if !matches!(civil.get(10)?, b'T' | b' ' | b't') {

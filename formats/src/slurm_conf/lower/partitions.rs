@@ -17,7 +17,7 @@ use crate::slurm_conf::near::did_you_mean;
 use crate::slurm_conf::read::MAX_PAIRS;
 use crate::slurm_conf::records::PartitionRecord;
 use crate::slurm_conf::settings::Place;
-use crate::slurm_conf::value::{Span, is_unlimited};
+use crate::slurm_conf::value::{Span, is_unlimited, leading};
 
 /// Accounts that partitions name, with those below them, at most.
 const MAX_NAMED: usize = 5_000_000;
@@ -246,14 +246,19 @@ impl Lowering<'_> {
 
     fn over_subscribe(&mut self, record: &PartitionRecord, text: &str) -> OverSubscribe {
         let (word, degree) = text.split_once(':').map_or((text, None), |(word, degree)| (word, Some(degree)));
-        let degree = match degree.map(str::parse::<u32>) {
+        // What there is of a number counts; without one that makes sense nodes are not shared (read_config.c of 22.05.8).
+        let least = if word.eq_ignore_ascii_case("YES") { 2 } else { 1 };
+        let degree = match degree.map(leading) {
             None => 4,
-            Some(Ok(degree)) if (1..=32_768).contains(&degree) => degree,
-            Some(_) => {
-                let message = format!("'{text}': not a number of jobs from 1 to 32768; slurmctld takes NO");
+            Some(Some(degree)) if (least..=32_768).contains(&degree) => degree as u32,
+            Some(degree) => {
+                let too_many = degree.is_some_and(|degree| degree > 32_768);
                 let is_what_if = record.settings.get("OverSubscribe").is_some_and(|it| it.place.line.is_none());
-                let severity = if is_what_if { Severity::Error } else { Severity::Warning };
-                let remark = record.place.remark(severity, "partition.NAME.OverSubscribe", message);
+                let (severity, what) = match too_many || is_what_if {
+                    true => (Severity::Error, "a number of jobs is between 1 and 32768"),
+                    false => (Severity::Warning, "no number of jobs that can share; slurmctld takes NO"),
+                };
+                let remark = record.place.remark(severity, "partition.NAME.OverSubscribe", format!("'{text}': {what}"));
                 self.diagnostics.push(remark.cure("write for example FORCE:4"));
                 return OverSubscribe::No;
             }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use foresite_engine::cluster::Switch;
 use foresite_engine::ids::NodeId;
 use foresite_engine::node_set::NodeSet;
+use foresite_engine::policy::SlurmVersion;
 
 use super::Lowering;
 use crate::diagnostic::Severity;
@@ -21,8 +22,8 @@ impl Lowering<'_> {
     /// Switches, leaves first; empty unless `TopologyPlugin=topology/tree`.
     pub(super) fn switches(&mut self, n_nodes: usize) -> Vec<Switch> {
         let plugin = self.globals().text("TopologyPlugin").to_ascii_lowercase();
-        if self.conf.has_topology_yaml {
-            // 25.05 and later take it before topology.conf.
+        if self.conf.has_topology_yaml && (self.conf.version.is_none() || self.version >= SlurmVersion::V25_05) {
+            // 25.05 and later take it before topology.conf, whatever the plugin.
             let message =
                 "topology.yaml is not read: all nodes are taken as equally near but for what topology.conf says";
             let remark = self.whole_file().remark(Severity::NotModelled, "TopologyPlugin", message);

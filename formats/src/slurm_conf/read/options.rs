@@ -25,10 +25,11 @@ impl Reader<'_> {
 }
 
 /// Reads `name`, `name=value` items of a list. Unknown names are warnings: slurmctld ignores them. It does not take the list apart but looks for
-/// each `name=` anywhere in it, and for the bare name of what is on or off (sched/backfill's `_load_config` of 22.05.8), so that anything may stand
-/// between two of them, and a flag is on whatever it is set to.
+/// each `name=` anywhere in it, and for the bare name of what is on or off (sched/backfill's `_load_config` of 22.05.8): so a blank or a `;` ends an
+/// item as a comma does, a blank may stand before a value, and a flag is on whatever it is set to. Names within other words are not looked for.
 pub(in crate::slurm_conf) fn read_options(scope: Scope, list: &str, place: &Place) -> (Settings, Vec<Diagnostic>) {
     let (mut options, mut diagnostics) = (Settings::default(), Vec::new());
+    let list = &without_blanks_before_values(list);
     let ends_item = |character: char| character == ',' || character == ';' || character.is_ascii_whitespace();
     for item in list.split(ends_item).map(|item| item.trim_start_matches('=')).filter(|item| !item.is_empty()) {
         let (name, value) = item.split_once('=').map_or((item, None), |(name, value)| (name, Some(value)));
@@ -70,4 +71,14 @@ pub(in crate::slurm_conf) fn read_options(scope: Scope, list: &str, place: &Plac
         options.insert(setting);
     }
     (options, diagnostics)
+}
+
+/// The list with each value right behind its `=`: numbers are read past blanks.
+fn without_blanks_before_values(list: &str) -> String {
+    list.split_ascii_whitespace().fold(String::new(), |mut joined, word| {
+        if !joined.is_empty() && !joined.ends_with('=') {
+            joined.push(' ');
+        }
+        joined + word
+    })
 }

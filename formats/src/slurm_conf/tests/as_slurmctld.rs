@@ -77,6 +77,7 @@ fn options_are_found_anywhere_in_their_list() {
         ("\"bf_interval=60 bf_max_job_user=20\"", 60, 20, ""),
         ("bf_interval=60;bf_max_job_user=20", 60, 20, ""),
         ("\"bf_interval = 60\"", 30, 0, "slurmctld looks for 'bf_interval=' and ignores it without a value"),
+        ("\"bf_interval= 60 bf_max_job_user=20\"", 60, 20, ""),
         ("bf_interval", 30, 0, "slurmctld looks for 'bf_interval=' and ignores it without a value"),
         ("bf_hetjob_prio=foo", 30, 0, "slurmctld ignores it, and so does this"),
     ] {
@@ -104,7 +105,10 @@ fn what_slurmctld_resets_is_reset_and_told() {
         ("NodeName=x CPUs=4 RealMemory=2000 MemSpecLimit=2048", "2048 MB leave nothing of RealMemory 2000 MB"),
         ("NodeName=x CPUs=4 MemSpecLimit=2048", "2048 MB leave nothing of RealMemory 1 MB; slurmctld takes 0"),
         ("NodeName=x CPUs=4 CpuSpecList=7", "'7' is no list of the node's 4 CPUs; slurmctld ignores it"),
-        ("PartitionName=q Nodes=ALL OverSubscribe=FORCE:0", "'FORCE:0': not a number of jobs from 1 to 32768"),
+        (
+            "PartitionName=q Nodes=ALL OverSubscribe=FORCE:0",
+            "'FORCE:0': no number of jobs that can share; slurmctld takes NO",
+        ),
         ("PriorityFlags=FAIRTREE,DEPTH_OBLIVIOUS", "slurmctld ignores it, and so does this"),
         ("NodeName=x CPUs=4 State=EXTERNAL", "jobs on nodes outside of Slurm's control are not simulated"),
     ] {
@@ -137,4 +141,23 @@ fn a_topology_that_is_not_read_is_named() {
 fn dynamic_nodes_are_asked_for_by_the_lines_they_have() {
     let (_, said) = read_and_lower(&[("slurm.conf", "MaxNodeCount=256\nPartitionName=p Nodes=ALL\n")], None);
     assert!(said.contains("add NodeName lines of the nodes that have registered"), "{said}");
+}
+
+#[test]
+fn a_what_if_of_a_tier_wins_over_the_old_priority() {
+    let mut conf = read("NodeName=n[1-4] CPUs=4\nPartitionName=p Nodes=ALL Priority=10\n");
+    conf.set("partition.p.PriorityTier", "20").unwrap();
+    let partition = &conf.lower(None).0.unwrap().cluster.partitions[0];
+    assert_eq!((partition.priority_tier, partition.priority_job_factor), (20, 10));
+}
+
+#[test]
+fn what_there_is_of_a_number_counts() {
+    let (site, said) = lowered(&small(
+        "PartitionName=q Nodes=ALL OverSubscribe=FORCE:4x\nPartitionName=r Nodes=ALL OverSubscribe=YES:1\n\
+         NodeName=x CPUs=4 CpuSpecList=9 CoreSpecCount=2",
+    ));
+    let sharing: Vec<OverSubscribe> = site.cluster.partitions.iter().map(|it| it.over_subscribe).collect();
+    assert_eq!(sharing[1..], [OverSubscribe::Force(4), OverSubscribe::No]);
+    assert_eq!(site.cluster.nodes.last().unwrap().cpus, 2, "{said}");
 }

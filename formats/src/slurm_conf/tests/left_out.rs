@@ -103,7 +103,7 @@ fn wrong_values_of_what_is_modelled_are_refused_by_name() {
         assert!(fault.contains(said) && fault.contains("; "), "{key}={value}: {fault}");
     }
     conf.set("partition.s.OverSubscribe", "FORCE:0").unwrap();
-    assert!(conf.lower(None).1.iter().any(|it| it.is_error() && it.message.contains("from 1 to 32768")));
+    assert!(conf.lower(None).1.iter().any(|it| it.is_error() && it.message.contains("between 1 and 32768")));
     let said = remarks("SchedulerParameters=kill_invalid_depend");
     assert!(said.contains("warning: SchedulerParameters: slurmctld ignores kill_invalid_depend"), "{said}");
 }
