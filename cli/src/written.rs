@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use foresite_formats::comparison::{Comparison, figure};
+use foresite_formats::schedule_file::{self, Schedule};
 
 /// The comparison as JSON, CSV, Markdown, HTML, JUnit and SVG figures in the folder `out`.
 pub(crate) fn comparison(out: &Path, comparison: &Comparison) -> anyhow::Result<()> {
@@ -23,8 +24,18 @@ pub(crate) fn comparison(out: &Path, comparison: &Comparison) -> anyhow::Result<
 
 /// A file, with the folders it lies in.
 pub(crate) fn file(path: &Path, bytes: impl AsRef<[u8]>) -> anyhow::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    }
+    make_folder_of(path)?;
     fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// A schedule as CSV, with the folders it lies in.
+pub(crate) fn schedule(path: &Path, schedule: &Schedule) -> anyhow::Result<()> {
+    make_folder_of(path)?;
+    let written = fs::File::create(path).and_then(|mut file| schedule_file::write_to(schedule, &mut file));
+    written.with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn make_folder_of(path: &Path) -> anyhow::Result<()> {
+    let Some(folder) = path.parent() else { return Ok(()) };
+    fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))
 }

@@ -222,10 +222,13 @@ impl Outcome {
 
     /// The nodes a job ran on, in node order.
     pub fn nodes(&self, job: JobId) -> impl Iterator<Item = NodeId> + '_ {
+        self.node_ranges_of(job).iter().flat_map(|&(first, last)| (first..=last).map(NodeId))
+    }
+
+    /// The nodes a job ran on, as ranges [first, last] in node order.
+    pub fn node_ranges_of(&self, job: JobId) -> &[(u32, u32)] {
         let record = self.record(job);
         let begin = record.ranges_begin as usize;
-        self.node_ranges[begin..begin + record.n_ranges as usize]
-            .iter()
-            .flat_map(|&(first, last)| (first..=last).map(NodeId))
+        &self.node_ranges[begin..begin + record.n_ranges as usize]
     }
 }

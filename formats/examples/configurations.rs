@@ -160,8 +160,8 @@ fn understood(read: &Read) {
     let cluster = &site.cluster;
     let names = NodeNames::of(cluster);
     let list = |nodes: &mut dyn Iterator<Item = NodeId>| {
-        let mut text = String::new();
-        names.hostlist(nodes, &mut text);
+        let (alone, mut text): (Vec<_>, _) = (nodes.map(|NodeId(node)| (node, node)).collect(), String::new());
+        names.hostlist(&alone, &mut text);
         text
     };
     let mut kinds: BTreeMap<String, Vec<NodeId>> = BTreeMap::new();

@@ -12,7 +12,7 @@ mod tests;
 
 pub use labels::{Label, Labels};
 pub use reading::read;
-pub use writing::write;
+pub use writing::{write, write_to};
 
 /// The columns, in order.
 pub const COLUMNS: [&str; 14] = [

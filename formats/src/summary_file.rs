@@ -174,6 +174,10 @@ impl Horizon {
     /// Allocated over available CPU-seconds; `None` where nothing is available. O(rows).
     pub fn utilization(&self, schedule: &Schedule) -> Option<f64> {
         let (from, to) = self.window.or_else(|| self.first_and_last(schedule))?;
+        self.utilization_in(schedule, from, to)
+    }
+
+    fn utilization_in(&self, schedule: &Schedule, from: i64, to: i64) -> Option<f64> {
         let used: u128 = schedule.rows.iter().map(|row| row.cpu_seconds(from, to)).sum();
         let available = (to - from).max(0) as u128 * u128::from(self.cpus);
         (available > 0).then(|| used as f64 / available as f64)
@@ -185,23 +189,34 @@ impl Horizon {
     }
 
     fn first_and_last(&self, schedule: &Schedule) -> Option<(i64, i64)> {
-        let counted = || schedule.rows.iter().filter(|row| self.counts(row.submit));
-        let first = counted().map(|row| row.submit).min()?;
-        let last = counted().filter(|row| row.start.is_some()).filter_map(|row| row.end).max()?;
-        Some((first, last))
+        let (mut first, mut last) = (None, None);
+        for row in schedule.rows.iter().filter(|row| self.counts(row.submit)) {
+            first = Some(first.map_or(row.submit, |first: i64| first.min(row.submit)));
+            last = last.max(row.start.and(row.end));
+        }
+        first.zip(last)
     }
 }
 
 impl Summary {
     /// Summarises a schedule; the engine's speed is filled in by [`Self::timed`]. O(rows × log rows).
     pub fn of(schedule: &Schedule, horizon: Horizon, counters: &SchedulerCounters, simulated_seconds: i64) -> Self {
-        let counted = || schedule.rows.iter().filter(|row| horizon.counts(row.submit));
-        let waits = sorted(counted().filter_map(|row| row.wait()).map(|wait| wait as f64).collect());
-        let slowdowns: Vec<f64> = counted().filter_map(|row| row.bounded_slowdown()).collect();
-        let responses: Vec<f64> = counted().filter_map(|row| row.response()).map(|time| time as f64).collect();
+        let (mut jobs, mut jobs_started) = (0, 0);
+        let (mut waits, mut slowdowns, mut responses) = (Vec::new(), Vec::new(), Vec::new());
+        for row in schedule.rows.iter().filter(|row| horizon.counts(row.submit)) {
+            jobs += 1;
+            jobs_started += u64::from(row.start.is_some());
+            waits.extend(row.wait().map(|wait| wait as f64));
+            slowdowns.extend(row.bounded_slowdown());
+            responses.extend(row.response().map(|time| time as f64));
+        }
+        let waits = sorted(waits);
+        let first_and_last = horizon.first_and_last(schedule);
+        let period = horizon.window.or(first_and_last);
+        let utilization = period.and_then(|(from, to)| horizon.utilization_in(schedule, from, to));
         Self {
-            jobs: counted().count() as u64,
-            jobs_started: counted().filter(|row| row.start.is_some()).count() as u64,
+            jobs,
+            jobs_started,
             jobs_pending: BTreeMap::new(),
             wait_seconds: WaitFigures {
                 mean: rounded(mean(&waits).unwrap_or_default(), 3),
@@ -211,8 +226,8 @@ impl Summary {
             },
             bounded_slowdown: MeanFigure { mean: rounded(mean(&slowdowns).unwrap_or_default(), 6) },
             response_seconds: MeanFigure { mean: rounded(mean(&responses).unwrap_or_default(), 3) },
-            utilization: rounded(horizon.utilization(schedule).unwrap_or_default(), 6),
-            makespan_seconds: horizon.makespan(schedule).unwrap_or_default(),
+            utilization: rounded(utilization.unwrap_or_default(), 6),
+            makespan_seconds: first_and_last.map_or(0, |(first, last)| last - first),
             engine: EngineFigures {
                 simulated_seconds,
                 version: foresite_engine_version().to_owned(),

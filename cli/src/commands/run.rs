@@ -129,7 +129,7 @@ fn write_replication(
     replicated: &Replicated,
 ) -> anyhow::Result<()> {
     let folder = out.join("schedules").join(format!("{scenario}-{}", slug(name)));
-    written::file(&folder.join(format!("{replication}.csv")), replicated.schedule_csv())
+    written::schedule(&folder.join(format!("{replication}.csv")), &replicated.schedule)
 }
 
 /// A scenario's name as part of a file name.

@@ -20,7 +20,7 @@ use jiff::tz::TimeZone;
 
 use crate::exit::Exit;
 use crate::progress::Progress;
-use crate::{diagnostics, files, memory};
+use crate::{diagnostics, files, memory, written};
 
 /// Simulate one replication of a site's history and write its schedule.
 #[derive(Debug, Args)]
@@ -168,11 +168,11 @@ impl Simulate {
             anyhow::bail!("going through every cycle gave another outcome: a fault of the simulator, please report it");
         }
         if let Some(path) = &self.schedule {
-            write(path, &replicated.schedule_csv())?;
+            written::schedule(path, &replicated.schedule)?;
         }
         let summary = replicated.summary.timed(wall, study.n_jobs(), memory::peak_rss_bytes());
         if let Some(path) = &self.summary {
-            write(path, summary.to_json().as_bytes())?;
+            written::file(path, summary.to_json())?;
         }
         let figures = &summary.scheduler.backfill;
         if moments.is_some() && !self.json {
@@ -234,10 +234,6 @@ impl From<Algorithm> for SchedulerName {
             Algorithm::Conservative => Self::Conservative,
         }
     }
-}
-
-fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
 }
 
 fn words(summary: &Summary) -> String {

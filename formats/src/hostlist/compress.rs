@@ -1,7 +1,5 @@
 //! `n1`, `n2`, `n3` to `n[1-3]`, as sacct and `scontrol show hostlist` print it: only the last number of a name is folded.
 
-use std::fmt::Write as _;
-
 use super::natural_cmp;
 
 /// A name taken apart: everything before its trailing number, and that number.
@@ -94,6 +92,13 @@ impl<'a> ListWriter<'a> {
         self.group = Some(Group { prefix, width, low: number, high: number, open_at: out.len(), bracketed: false });
     }
 
+    /// Adds the `more` names that follow the last one, each with the next number.
+    pub(super) fn extend(&mut self, more: u32) {
+        if let Some(group) = &mut self.group {
+            group.high += u64::from(more);
+        }
+    }
+
     /// Writes what was held back.
     pub(super) fn finish(&mut self, out: &mut String) {
         let Some(mut group) = self.group.take() else { return };
@@ -116,16 +121,22 @@ impl<'a> ListWriter<'a> {
 }
 
 /// Whether a number may stand in a group whose numbers are padded to `group_width` digits.
-fn same_width(group_width: usize, number: u64, width: usize) -> bool {
+pub(super) fn same_width(group_width: usize, number: u64, width: usize) -> bool {
     let is_padded = width > 1 && number.checked_ilog10().map_or(1, |log| log as usize + 1) < width;
     if is_padded { width == group_width } else { width >= group_width }
 }
 
 fn write_range(group: &Group, out: &mut String) {
-    let width = group.width;
-    // Writing to a String cannot fail.
-    let _ = write!(out, "{:0width$}", group.low);
+    write_number(group.low, group.width, out);
     if group.high != group.low {
-        let _ = write!(out, "-{:0width$}", group.high);
+        out.push('-');
+        write_number(group.high, group.width, out);
     }
+}
+
+fn write_number(number: u64, width: usize, out: &mut String) {
+    let mut digits = itoa::Buffer::new();
+    let digits = digits.format(number);
+    (digits.len()..width).for_each(|_| out.push('0'));
+    out.push_str(digits);
 }

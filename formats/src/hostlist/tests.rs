@@ -1,6 +1,5 @@
 #![allow(clippy::unwrap_used)]
 
-use foresite_engine::ids::NodeId;
 use proptest::prelude::*;
 
 use super::*;
@@ -14,7 +13,7 @@ fn check_compress(names: &str, list: &str) {
     let mut printed = String::from("kept,");
     let mut ordered: Vec<&str> = names.split(' ').collect();
     ordered.sort_by(|a, b| natural_cmp(a, b));
-    NodeNames::new(ordered.iter().copied()).hostlist((0..ordered.len()).map(NodeId::new), &mut printed);
+    NodeNames::new(ordered.iter().copied()).hostlist(&[(0, ordered.len() as u32 - 1)], &mut printed);
     assert_eq!(printed, format!("kept,{list}"));
 }
 
@@ -90,6 +89,35 @@ proptest! {
         back.sort();
         sorted.sort();
         prop_assert_eq!(back, sorted);
+    }
+
+    #[test]
+    fn ranges_of_nodes_print_as_their_names_one_by_one(
+        nodes in prop::collection::btree_set((0_usize..4, 1_u64..100), 1..60),
+        in_node_order: bool,
+        ranges in prop::collection::vec((0_u32..4, 0_u32..9), 0..9),
+    ) {
+        let mut names: Vec<String> = nodes.iter().map(|&(group, number)| match group {
+            0 => format!("a{number}"),
+            1 => format!("b{number:03}"),
+            2 => format!("b{number:02}"),
+            _ => format!("c{}x{number}", number % 3),
+        }).collect();
+        if in_node_order {
+            names.sort_by(|a, b| natural_cmp(a, b));
+        } else {
+            names.reverse();
+        }
+        let mut ascending = Vec::new();
+        let mut next = 0;
+        for (gap, length) in ranges {
+            ascending.push((next + gap, next + gap + length));
+            next += gap + length + 1;
+        }
+        let held = ascending.iter().flat_map(|&(first, last)| first..=last).filter_map(|node| names.get(node as usize));
+        let mut printed = String::new();
+        NodeNames::new(names.iter().map(String::as_str)).hostlist(&ascending, &mut printed);
+        prop_assert_eq!(printed, compress(held.map(String::as_str)));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Schedule files: text in, the same text out.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use super::{read, write};
+use super::{read, write, write_to};
 
 const TEXT: &str = "\
 job_id,user,account,partition,qos,submit,eligible,start,end,state,nodes,cpus,node_list,started_by
@@ -20,6 +20,15 @@ fn a_schedule_file_read_and_written_is_the_same() {
     assert_eq!(String::from_utf8(write(&schedule)).unwrap(), TEXT);
     assert_eq!(schedule.labels.len(), 7);
     assert_eq!(schedule.node_list(&schedule.rows[0]), "n[1-2,5]");
+}
+
+#[test]
+fn a_schedule_streamed_is_the_same() {
+    let mut schedule = read("s.csv", TEXT.as_bytes()).0.unwrap();
+    schedule.rows = schedule.rows.iter().copied().cycle().take(5_000).collect();
+    let mut streamed = Vec::new();
+    write_to(&schedule, &mut streamed).unwrap();
+    assert_eq!(streamed, write(&schedule));
 }
 
 #[test]

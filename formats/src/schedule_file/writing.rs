@@ -1,18 +1,37 @@
 //! A schedule as CSV, without an allocation per row.
 
+use std::io;
+
 use foresite_engine::job::JobPart;
 
 use super::{COLUMNS, Schedule, ScheduleRow};
 
+/// Written out at once [bytes].
+const CHUNK: usize = 64 << 10;
+
 /// The schedule as CSV with a header and `\n` line ends. O(rows).
 pub fn write(schedule: &Schedule) -> Vec<u8> {
-    let mut line = Line { out: Vec::with_capacity(128 + schedule.rows.len() * 96), number: itoa::Buffer::new() };
-    line.out.extend_from_slice(COLUMNS.join(",").as_bytes());
-    line.out.push(b'\n');
+    let mut line = Line::new(Vec::with_capacity(128 + schedule.rows.len() * 96));
     for row in &schedule.rows {
         line.row(schedule, row);
     }
     line.out
+}
+
+/// As [`write`], to a stream and piece by piece.
+///
+/// # Errors
+/// Those of the stream.
+pub fn write_to(schedule: &Schedule, stream: &mut impl io::Write) -> io::Result<()> {
+    let mut line = Line::new(Vec::with_capacity(2 * CHUNK));
+    for row in &schedule.rows {
+        line.row(schedule, row);
+        if line.out.len() >= CHUNK {
+            stream.write_all(&line.out)?;
+            line.out.clear();
+        }
+    }
+    stream.write_all(&line.out)
 }
 
 struct Line {
@@ -21,6 +40,13 @@ struct Line {
 }
 
 impl Line {
+    /// Begins with the header.
+    fn new(mut out: Vec<u8>) -> Self {
+        out.extend_from_slice(COLUMNS.join(",").as_bytes());
+        out.push(b'\n');
+        Self { out, number: itoa::Buffer::new() }
+    }
+
     fn row(&mut self, schedule: &Schedule, row: &ScheduleRow) {
         self.number(row.job.id);
         match row.job.part {
@@ -45,7 +71,7 @@ impl Line {
             }
         }
         self.out.push(b',');
-        self.text(row.state.as_str());
+        self.out.extend_from_slice(row.state.as_str().as_bytes());
         for count in [row.nodes, row.cpus] {
             self.out.push(b',');
             self.number(count);
@@ -53,7 +79,7 @@ impl Line {
         self.out.push(b',');
         self.text(schedule.node_list(row));
         self.out.push(b',');
-        self.text(row.started_by.map_or("", |by| by.as_str()));
+        self.out.extend_from_slice(row.started_by.map_or("", |by| by.as_str()).as_bytes());
         self.out.push(b'\n');
     }
 
@@ -63,7 +89,8 @@ impl Line {
 
     /// A field, quoted where RFC 4180 needs it.
     fn text(&mut self, text: &str) {
-        if !text.bytes().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
+        let text_bytes = text.as_bytes();
+        if memchr::memchr3(b',', b'"', b'\n', text_bytes).or(memchr::memchr(b'\r', text_bytes)).is_none() {
             self.out.extend_from_slice(text.as_bytes());
             return;
         }

@@ -217,8 +217,8 @@ impl Sources {
             document.trace.timezone.as_deref().and_then(|name| TimeZone::get(name).ok()).unwrap_or(TimeZone::UTC);
         let happenings = Happenings::read(site, files, zone, diagnostics);
         let trace = read_traced(document, files, diagnostics)?;
-        let submits = trace.jobs.iter().map(|job| job.submit);
-        let period = submits.clone().min().zip(submits.max());
+        let submits = trace.jobs.iter().map(|job| (job.submit, job.submit));
+        let period = submits.reduce(|(first, last), (submit, _)| (first.min(submit), last.max(submit)));
         Some(Self { conf, accounts, usage, happenings, trace, period, machine })
     }
 

@@ -181,7 +181,7 @@ fn schedule<'a>(site: &Scenario, found: impl Fn(JobId) -> Option<(&'a Outcome, &
         };
         let node_list_begin = schedule.node_lists.len();
         if let Some((outcome, names, own)) = held.filter(|_| record.start.is_some()) {
-            names.hostlist(outcome.nodes(own), &mut schedule.node_lists);
+            names.hostlist(outcome.node_ranges_of(own), &mut schedule.node_lists);
         }
         let node_list_len = schedule.node_lists.len() - node_list_begin;
         let request = workload.requests.get(job.request.index());

@@ -36,8 +36,9 @@ pub fn lower(trace: &Trace, site: &mut Site) -> (Option<Workload>, Vec<Diagnosti
     let mut people = People::of(site);
     let known = Known::of(trace);
     let mut order: Vec<u32> = (0..u32::try_from(trace.jobs.len()).unwrap_or(u32::MAX)).collect();
-    let key = |index: u32| trace.jobs.get(index as usize).map(|job| (job.submit, job.name));
-    order.sort_by_key(|&index| key(index));
+    if !trace.jobs.is_sorted_by_key(|job| (job.submit, job.name)) {
+        order.sort_by_key(|&index| trace.jobs.get(index as usize).map(|job| (job.submit, job.name)));
+    }
     let mut workload = Workload { requests, trace_order: vec![JobId(0); trace.jobs.len()], ..Workload::default() };
     workload.jobs.reserve_exact(trace.jobs.len());
     let standing = Standing::new(trace, site);
@@ -57,7 +58,7 @@ pub fn lower(trace: &Trace, site: &mut Site) -> (Option<Workload>, Vec<Diagnosti
         }
         workload.jobs.push(lowered);
     }
-    workload.users = people.into_users();
+    workload.users = people.finish(&mut remarks);
     let mut diagnostics = remarks.finish();
     if trace.format == TraceFormat::Swf {
         let message = "SWF's queue and partition numbers are ignored: every job goes to the default partition";
@@ -115,12 +116,12 @@ fn lower_job(
 ) -> Job {
     let texts = &trace.strings;
     let mut about = remarks.of(1, job.line);
-    let partition = request_partition(trace, job, site);
+    let partition = || request_partition(trace, job, site);
     let association = match people.association_in(job.account, job.user, partition, texts) {
         Some(association) => association,
-        None => people.association(job.account, job.user, texts, site, &mut about),
+        None => people.association(job.account, job.user, texts, site, job.line),
     };
-    let qos = people.qos(job.qos, association, texts, site, &mut about);
+    let qos = people.qos(job.qos, association, texts, site, job.line);
     let names_one = trace.requests.get(job.request as usize).is_some_and(|asked| !asked.reservation.is_empty());
     let mut release = if names_one && !is_reserved { job.eligible } else { job.release };
     let extra = job.extra.as_ref().map(|extra| {

@@ -29,6 +29,7 @@ mod submit_line;
 mod submit_options;
 mod swf;
 mod swf_header;
+mod swf_row;
 mod times;
 mod tres;
 

@@ -7,22 +7,20 @@ use foresite_engine::job::{JobName, JobPart, Memory, TimeLimit};
 
 use super::caveat::CaveatKind;
 use super::dependency::dependencies;
-use super::job_id::number;
 use super::lines::Lines;
 use super::log::{Log, ROW_CURE};
 use super::maps::{Map, Set};
 use super::model::{Trace, TraceExtra, TraceFormat, TraceJob, TraceRequest};
 use super::request::shown;
 use super::states::TraceState;
-use super::strings::Strings;
+use super::strings::{Strings, Symbol};
 use super::swf_header::SwfHeader;
+use super::swf_row::{FIELDS, Name, Row, job_number, real};
 use crate::compression;
 use crate::diagnostic::{Diagnostic, Severity};
 
-/// Fields that every line must have (the last two are sometimes left out with their separators).
-const FIELDS: usize = 18;
-/// Numbers beyond this are no times or counts.
-const LARGEST: f64 = 1e12;
+/// Users and groups with smaller numbers are looked up in a table.
+const PEOPLE_BY_NUMBER: usize = 1 << 16;
 
 /// Whether a file's first line is SWF: a comment, or numbers between blanks or semicolons.
 pub(crate) fn is_swf(line: &[u8]) -> bool {
@@ -52,6 +50,8 @@ struct Reader<'l> {
     requests: Vec<TraceRequest>,
     /// By processors and memory, which are all that a line asks for.
     by_request: Map<(u32, Memory), u32>,
+    /// Users and groups by their number.
+    people: Vec<Symbol>,
     line: u64,
 }
 
@@ -65,6 +65,7 @@ pub(crate) fn read<R: BufRead>(first: Vec<u8>, lines: &mut Lines<R>, log: &mut L
         seen: Set::default(),
         requests: Vec::new(),
         by_request: Map::default(),
+        people: Vec::new(),
         line: lines.number(),
     };
     let mut text = first;
@@ -95,6 +96,10 @@ impl Reader<'_> {
             }
             return;
         }
+        if let Some(row) = Row::of_numbers(line) {
+            self.job(&row);
+            return;
+        }
         let mut fields = [&b""[..]; FIELDS];
         let semicolons = memchr::memchr(b';', line).is_some();
         let mut count = 0;
@@ -122,7 +127,9 @@ impl Reader<'_> {
         if count > FIELDS && !(semicolons && count == FIELDS + 1) {
             self.log.caveat(CaveatKind::SwfExtended, self.line);
         }
-        self.job(&fields, semicolons);
+        if let Some(row) = self.row(&fields, semicolons) {
+            self.job(&row);
+        }
     }
 
     /// The number of a field, -1 where it is empty or says nothing.
@@ -135,7 +142,8 @@ impl Reader<'_> {
         value
     }
 
-    fn job(&mut self, fields: &[&[u8]; FIELDS], semicolons: bool) {
+    /// The row of any line; its faults are told.
+    fn row<'f>(&mut self, fields: &[&'f [u8]; FIELDS], semicolons: bool) -> Option<Row<'f>> {
         // What no schedule depends on (average CPU time, used memory) need not be a number.
         const USED: [(usize, &str); 8] = [
             (1, "submit time"),
@@ -156,15 +164,33 @@ impl Reader<'_> {
             }
         }
         let [submit, wait, run, allocated, requested, time, memory, status] = values;
-        let Some(id) = fields.first().and_then(|text| job_number(text)) else {
+        let field = |index: usize| fields.get(index).copied().unwrap_or_default();
+        let Some(id) = job_number(field(0)) else {
             self.log.error(self.line, "job number", "no job number", ROW_CURE, || {
-                format!("'{}' is no job number", shown(fields.first().copied().unwrap_or_default()))
+                format!("'{}' is no job number", shown(field(0)))
             });
-            return;
+            return None;
         };
-        if !good {
-            return;
-        }
+        let (user, group, preceding) = (Name::Text(field(11)), Name::Text(field(12)), Name::Text(field(16)));
+        good.then_some(Row {
+            id,
+            submit,
+            wait,
+            run,
+            allocated,
+            requested,
+            time,
+            memory,
+            status,
+            user,
+            group,
+            preceding,
+            semicolons,
+        })
+    }
+
+    fn job(&mut self, row: &Row) {
+        let &Row { id, submit, wait, run, allocated, requested, time, memory, status, semicolons, .. } = row;
         if submit < 0.0 {
             self.log.error(self.line, "submit time", "no submit time", "remove the line", || {
                 format!("job {id} has no submit time")
@@ -208,12 +234,12 @@ impl Reader<'_> {
             run_time_is_bound: until_limit,
             state: state_of(status, waiting),
             time_limit: Some(self.limit(time, run_time)),
-            user: self.person(fields.get(11).copied()),
-            account: self.person(fields.get(12).copied()),
-            qos: super::strings::Symbol::EMPTY,
+            user: self.person(row.user),
+            account: self.person(row.group),
+            qos: Symbol::EMPTY,
             request: self.intern(cpus, memory),
             nice: 0,
-            extra: self.preceding(fields.get(16).copied().unwrap_or_default()),
+            extra: self.preceding(row.preceding),
         };
         self.jobs.push(job);
     }
@@ -246,15 +272,37 @@ impl Reader<'_> {
         TimeLimit::Minutes(u32::try_from(seconds.div_ceil(60).max(1)).unwrap_or(u32::MAX - 2))
     }
 
-    fn person(&mut self, text: Option<&[u8]>) -> super::strings::Symbol {
-        match text {
-            None | Some(b"-1" | b"") => super::strings::Symbol::EMPTY,
-            Some(text) => self.strings.intern(text),
+    fn person(&mut self, name: Name) -> Symbol {
+        let number = match name {
+            Name::Number(-1) | Name::Text(b"-1" | b"") => return Symbol::EMPTY,
+            Name::Text(text) => return self.strings.intern(text),
+            Name::Number(number) => number,
+        };
+        let known = usize::try_from(number).ok().filter(|&index| index < PEOPLE_BY_NUMBER);
+        if let Some(&symbol) = known.and_then(|index| self.people.get(index)).filter(|symbol| !symbol.is_empty()) {
+            return symbol;
         }
+        let symbol = self.strings.intern(itoa::Buffer::new().format(number).as_bytes());
+        if let Some(index) = known {
+            self.people.resize(self.people.len().max(index + 1), Symbol::EMPTY);
+            if let Some(place) = self.people.get_mut(index) {
+                *place = symbol;
+            }
+        }
+        symbol
     }
 
     /// A preceding job's number has no meaning without the user's think time; `afterok:1`, as some tools write, is simulated.
-    fn preceding(&mut self, text: &[u8]) -> Option<Box<TraceExtra>> {
+    fn preceding(&mut self, name: Name) -> Option<Box<TraceExtra>> {
+        let text = match name {
+            Name::Number(number) => {
+                if number > 0 {
+                    self.log.caveat(CaveatKind::SwfPreceding, self.line);
+                }
+                return None;
+            }
+            Name::Text(text) => text,
+        };
         if text.contains(&b':')
             && let Some(dependencies) = dependencies(text)
         {
@@ -336,26 +384,6 @@ fn state_of(status: f64, waiting: bool) -> TraceState {
     } else {
         TraceState::Failed
     }
-}
-
-/// A job's number, also with an exponent (`1e+05`, which R writes for 100000).
-fn job_number(text: &[u8]) -> Option<u64> {
-    number(text).or_else(|| real(text).filter(|value| *value >= 0.0 && value.fract() == 0.0).map(|value| value as u64))
-}
-
-/// A decimal number, perhaps negative, with a fraction or an exponent, of no absurd size.
-fn real(text: &[u8]) -> Option<f64> {
-    if text == b"-1" {
-        return Some(-1.0);
-    }
-    if let Some(number) = number(text) {
-        return Some(number as f64).filter(|&value| value < LARGEST);
-    }
-    let plain = !text.is_empty()
-        && text.len() <= 24
-        && text.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'+' | b'e' | b'E'));
-    let value: f64 = std::str::from_utf8(text).ok().filter(|_| plain)?.parse().ok()?;
-    (value.abs() < LARGEST).then_some(value)
 }
 
 /// Cuts the fraction; `real` bounds the size.

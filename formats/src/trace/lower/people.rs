@@ -7,7 +7,7 @@ use foresite_engine::ids::{AssociationId, QosId, UserId};
 
 use super::super::maps::Map;
 use super::super::strings::{Strings, Symbol};
-use super::remarks::{About, Remarked};
+use super::remarks::{About, Remarks};
 use crate::site::Site;
 
 /// The name of a user that the trace does not name.
@@ -27,17 +27,26 @@ pub(super) struct People {
     made_qos_from: usize,
     /// Associations from here on were made for the trace.
     made_rows_from: usize,
-    associations: Map<(Symbol, Symbol), Found>,
+    associations: Map<(Symbol, Symbol), Found<AssociationId>>,
+    named_qos: Map<Symbol, Found<QosId>>,
     users: Vec<String>,
     user_ids: Map<Symbol, UserId>,
+    missing: Vec<Missing>,
 }
 
-/// An association, and what was missing: each of its jobs is counted.
-#[derive(Clone)]
-struct Found {
-    id: AssociationId,
-    missing_account: bool,
-    missing_user: bool,
+/// What a name stands for, and which of [`People::missing`] counts its jobs.
+#[derive(Clone, Copy)]
+struct Found<Id> {
+    id: Id,
+    missing: Option<usize>,
+}
+
+/// A name that the site does not have, and the jobs that use it.
+struct Missing {
+    about: About,
+    name: String,
+    jobs: u64,
+    line: u64,
 }
 
 impl People {
@@ -50,8 +59,10 @@ impl People {
             made_qos_from: site.qos.len(),
             made_rows_from: site.associations.rows.len(),
             associations: Map::default(),
+            named_qos: Map::default(),
             users: Vec::new(),
             user_ids: Map::default(),
+            missing: Vec::new(),
         };
         for (index, row) in site.associations.rows.iter().enumerate() {
             let id = AssociationId::new(index);
@@ -70,9 +81,26 @@ impl People {
         people
     }
 
-    /// All users met, in the order of their ids.
-    pub(super) fn into_users(self) -> Vec<String> {
+    /// All users met, in the order of their ids; says what was missing.
+    pub(super) fn finish(self, remarks: &mut Remarks) -> Vec<String> {
+        for missing in &self.missing {
+            remarks.of(missing.jobs, missing.line).say(missing.about, &missing.name);
+        }
         self.users
+    }
+
+    /// A job on `line` uses a name; counts it where the name is missing.
+    fn count<Id>(&mut self, found: Found<Id>, line: u64) -> Id {
+        if let Some(missing) = found.missing.and_then(|index| self.missing.get_mut(index)) {
+            missing.jobs += 1;
+            missing.line = missing.line.min(line);
+        }
+        found.id
+    }
+
+    fn miss(&mut self, about: About, name: String) -> Option<usize> {
+        self.missing.push(Missing { about, name, jobs: 0, line: u64::MAX });
+        Some(self.missing.len() - 1)
     }
 
     /// The id of a user.
@@ -85,56 +113,50 @@ impl People {
     }
 
     /// Where the user has an association of its own in a partition: that one.
-    pub(super) fn association_in(
+    pub(super) fn association_in<'p>(
         &self,
         account: Symbol,
         user: Symbol,
-        partition: Option<&str>,
+        partition: impl FnOnce() -> Option<&'p str>,
         texts: &Strings,
     ) -> Option<AssociationId> {
         if self.in_partition.is_empty() {
             return None;
         }
-        let key = (account_of(account, texts), name_of(user, texts).to_owned(), partition?.to_owned());
+        let key = (account_of(account, texts), name_of(user, texts).to_owned(), partition()?.to_owned());
         self.in_partition.get(&key).copied()
     }
 
-    /// The association of a user in an account; made where it is missing.
+    /// The association of a user in an account, for a job on `line`; made where it is missing.
     pub(super) fn association(
         &mut self,
         account: Symbol,
         user: Symbol,
         texts: &Strings,
         site: &mut Site,
-        about: &mut Remarked<'_>,
+        line: u64,
     ) -> AssociationId {
         let found = match self.associations.get(&(account, user)) {
-            Some(found) => found.clone(),
+            Some(found) => *found,
             None => {
                 let found = self.find_or_make(account, user, texts, site);
-                self.associations.insert((account, user), found.clone());
+                self.associations.insert((account, user), found);
                 found
             }
         };
-        if found.missing_account {
-            about.say(About::Account, texts.text(account));
-        } else if found.missing_user {
-            let account = if account.is_empty() { ROOT } else { texts.text(account) };
-            about.say(About::User, &format!("{} in {account}", name_of(user, texts)));
-        }
-        found.id
+        self.count(found, line)
     }
 
-    fn find_or_make(&mut self, account: Symbol, user: Symbol, texts: &Strings, site: &mut Site) -> Found {
+    fn find_or_make(&mut self, named: Symbol, user: Symbol, texts: &Strings, site: &mut Site) -> Found<AssociationId> {
         let user = name_of(user, texts).to_owned();
-        if account.is_empty()
+        if named.is_empty()
             && let Some(&id) = self.first_of_user.get(&user)
         {
-            return Found { id, missing_account: false, missing_user: false };
+            return Found { id, missing: None };
         }
-        let account = account_of(account, texts);
+        let account = account_of(named, texts);
         if let Some(&id) = self.rows.get(&(account.clone(), Some(user.clone()))) {
-            return Found { id, missing_account: false, missing_user: false };
+            return Found { id, missing: None };
         }
         let known = if account == ROOT {
             Some(AssociationTree::ROOT)
@@ -142,8 +164,13 @@ impl People {
             self.rows.get(&(account.clone(), None)).copied()
         };
         let parent = known.unwrap_or_else(|| self.add(&account, None, AssociationTree::ROOT, site));
-        let id = self.add(&account, Some(user), parent, site);
-        Found { id, missing_account: parent.index() >= self.made_rows_from, missing_user: true }
+        let missing = if parent.index() >= self.made_rows_from {
+            self.miss(About::Account, texts.text(named).to_owned())
+        } else {
+            let account = if named.is_empty() { ROOT } else { texts.text(named) };
+            self.miss(About::User, format!("{user} in {account}"))
+        };
+        Found { id: self.add(&account, Some(user), parent, site), missing }
     }
 
     fn add(&mut self, account: &str, user: Option<String>, parent: AssociationId, site: &mut Site) -> AssociationId {
@@ -153,31 +180,37 @@ impl People {
         id
     }
 
-    /// The QOS of a job: the named one, else the association's default, else `normal`.
+    /// The QOS of a job on `line`: the named one, else the association's default, else `normal`.
     pub(super) fn qos(
         &mut self,
         qos: Symbol,
         association: AssociationId,
         texts: &Strings,
         site: &mut Site,
-        about: &mut Remarked<'_>,
+        line: u64,
     ) -> QosId {
         if qos.is_empty() {
             let default = site.associations.rows.get(association.index()).and_then(|row| row.default_qos);
             return default.or_else(|| self.qos_by_name.get("normal").copied()).unwrap_or(QosId(0));
         }
-        let name = &texts.text(qos).to_ascii_lowercase();
-        let made = self.qos_by_name.get(name).copied();
-        let id = made.unwrap_or_else(|| {
-            let id = QosId::new(site.qos.len());
-            site.qos.push(Qos { name: name.to_owned(), ..Qos::default() });
-            self.qos_by_name.insert(name.to_owned(), id);
-            id
+        let found = match self.named_qos.get(&qos) {
+            Some(found) => *found,
+            None => {
+                let found = self.find_or_make_qos(texts.text(qos).to_ascii_lowercase(), site);
+                self.named_qos.insert(qos, found);
+                found
+            }
+        };
+        self.count(found, line)
+    }
+
+    fn find_or_make_qos(&mut self, name: String, site: &mut Site) -> Found<QosId> {
+        let id = *self.qos_by_name.entry(name.clone()).or_insert_with(|| {
+            site.qos.push(Qos { name: name.clone(), ..Qos::default() });
+            QosId::new(site.qos.len() - 1)
         });
-        if id.index() >= self.made_qos_from {
-            about.say(About::Qos, name);
-        }
-        id
+        let missing = if id.index() >= self.made_qos_from { self.miss(About::Qos, name) } else { None };
+        Found { id, missing }
     }
 }
 
