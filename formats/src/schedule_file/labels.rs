@@ -30,6 +30,11 @@ impl Labels {
         self.names.get(label.0 as usize).map_or("", String::as_str)
     }
 
+    /// All names, in the order of their labels.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
     /// How many names there are.
     pub fn len(&self) -> usize {
         self.names.len()

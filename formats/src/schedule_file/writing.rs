@@ -11,7 +11,7 @@ const CHUNK: usize = 64 << 10;
 
 /// The schedule as CSV with a header and `\n` line ends. O(rows).
 pub fn write(schedule: &Schedule) -> Vec<u8> {
-    let mut line = Line::new(Vec::with_capacity(128 + schedule.rows.len() * 96));
+    let mut line = Line::new(schedule, Vec::with_capacity(128 + schedule.rows.len() * 96));
     for row in &schedule.rows {
         line.row(schedule, row);
     }
@@ -23,7 +23,7 @@ pub fn write(schedule: &Schedule) -> Vec<u8> {
 /// # Errors
 /// Those of the stream.
 pub fn write_to(schedule: &Schedule, stream: &mut impl io::Write) -> io::Result<()> {
-    let mut line = Line::new(Vec::with_capacity(2 * CHUNK));
+    let mut line = Line::new(schedule, Vec::with_capacity(2 * CHUNK));
     for row in &schedule.rows {
         line.row(schedule, row);
         if line.out.len() >= CHUNK {
@@ -37,14 +37,21 @@ pub fn write_to(schedule: &Schedule, stream: &mut impl io::Write) -> io::Result<
 struct Line {
     out: Vec<u8>,
     number: itoa::Buffer,
+    /// The fields that labels are written as.
+    labels: Vec<Vec<u8>>,
 }
 
 impl Line {
     /// Begins with the header.
-    fn new(mut out: Vec<u8>) -> Self {
+    fn new(schedule: &Schedule, mut out: Vec<u8>) -> Self {
         out.extend_from_slice(COLUMNS.join(",").as_bytes());
         out.push(b'\n');
-        Self { out, number: itoa::Buffer::new() }
+        let labels = schedule.labels.names().map(|name| {
+            let mut field = Vec::new();
+            text(name, &mut field);
+            field
+        });
+        Self { out, number: itoa::Buffer::new(), labels: labels.collect() }
     }
 
     fn row(&mut self, schedule: &Schedule, row: &ScheduleRow) {
@@ -62,7 +69,7 @@ impl Line {
         }
         for label in [row.user, row.account, row.partition, row.qos] {
             self.out.push(b',');
-            self.text(schedule.labels.name(label));
+            self.out.extend_from_slice(self.labels.get(label.0 as usize).map_or(&[], Vec::as_slice));
         }
         for time in [Some(row.submit), row.eligible, row.start, row.end] {
             self.out.push(b',');
@@ -77,7 +84,7 @@ impl Line {
             self.number(count);
         }
         self.out.push(b',');
-        self.text(schedule.node_list(row));
+        text(schedule.node_list(row), &mut self.out);
         self.out.push(b',');
         self.out.extend_from_slice(row.started_by.map_or("", |by| by.as_str()).as_bytes());
         self.out.push(b'\n');
@@ -86,21 +93,21 @@ impl Line {
     fn number(&mut self, number: impl itoa::Integer) {
         self.out.extend_from_slice(self.number.format(number).as_bytes());
     }
+}
 
-    /// A field, quoted where RFC 4180 needs it.
-    fn text(&mut self, text: &str) {
-        let text_bytes = text.as_bytes();
-        if memchr::memchr3(b',', b'"', b'\n', text_bytes).or(memchr::memchr(b'\r', text_bytes)).is_none() {
-            self.out.extend_from_slice(text.as_bytes());
-            return;
-        }
-        self.out.push(b'"');
-        for byte in text.bytes() {
-            if byte == b'"' {
-                self.out.push(b'"');
-            }
-            self.out.push(byte);
-        }
-        self.out.push(b'"');
+/// Appends a field, quoted where RFC 4180 needs it.
+fn text(text: &str, out: &mut Vec<u8>) {
+    let bytes = text.as_bytes();
+    if memchr::memchr3(b',', b'"', b'\n', bytes).or_else(|| memchr::memchr(b'\r', bytes)).is_none() {
+        out.extend_from_slice(bytes);
+        return;
     }
+    out.push(b'"');
+    for &byte in bytes {
+        if byte == b'"' {
+            out.push(b'"');
+        }
+        out.push(byte);
+    }
+    out.push(b'"');
 }
