@@ -79,17 +79,19 @@ pub(crate) fn yes_no(text: &str) -> Option<bool> {
     }
 }
 
-/// Reads a whole number of slurm.conf: decimal or hexadecimal, times 1024 with a `k` behind it, whatever its unit is (parse_value.c of
-/// 22.05.8).
+/// Reads a whole number of slurm.conf: decimal, hexadecimal (`0x1f`) or octal (`037`), times 1024 with a `k` behind it, whatever its unit
+/// is (parse_value.c of 22.05.8).
 pub(crate) fn whole(text: &str) -> Option<i64> {
     let text = text.trim();
     let thousands = text.strip_suffix(['k', 'K']);
     let digits = thousands.unwrap_or(text);
-    let number = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-        Some(hex) if hex.starts_with('+') => None,
-        Some(hex) => i64::from_str_radix(hex, 16).ok(),
-        None => digits.parse().ok(),
+    let (based, radix) = match digits.as_bytes() {
+        [b'0', b'x' | b'X', ..] => (digits.get(2..)?, 16),
+        [b'0', _, ..] => (digits.get(1..)?, 8),
+        _ => (digits, 10),
     };
+    let is_signed = radix != 10 && based.starts_with(['+', '-']);
+    let number = if is_signed { None } else { i64::from_str_radix(based, radix).ok() };
     number?.checked_mul(if thousands.is_some() { 1024 } else { 1 })
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Lowering;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::slurm_conf::settings::{Setting, Settings};
-use crate::slurm_conf::value::leading;
+use crate::slurm_conf::value::{configured_megabytes, is_unlimited, leading, whole};
 use crate::slurm_conf::{Kind, Parameter, Scope, Status};
 
 impl Lowering<'_> {
@@ -19,6 +19,7 @@ impl Lowering<'_> {
         let mut check = |settings: &Settings| {
             for setting in settings.iter() {
                 all.extend(fault(setting, settings, &mut seen));
+                all.extend(refused_there(setting, &mut seen));
                 if preempts || !is_about_preemption(setting.parameter) {
                     all.extend(left_out(setting, settings, conf.takes_time(setting.parameter), &mut seen));
                 }
@@ -79,6 +80,27 @@ fn fault(setting: &Setting, settings: &Settings, seen: &mut Seen) -> Option<Diag
             if parameter.default.is_empty() { String::new() } else { format!("; default {}", parameter.default) };
         let cure = format!("{}{unit}: {}{default}", parameter.name, parameter.meaning);
         setting.place.error(parameter.key(), fault).cure(cure)
+    })
+}
+
+/// A value that slurmctld would not start with, and that is understood all the same (parse_value.c and parse_time.c of 22.05.8).
+fn refused_there(setting: &Setting, seen: &mut Seen) -> Option<Diagnostic> {
+    let parameter = setting.parameter.canonical();
+    let (taken, cure) = match parameter.kind {
+        Kind::Megabytes if !is_unlimited(&setting.value) && whole(&setting.value).is_none() => {
+            let size = configured_megabytes(&setting.value)?;
+            (format!("{size} MB"), format!("write {}={size}", parameter.name))
+        }
+        Kind::Time if setting.value.eq_ignore_ascii_case("NONE") => {
+            ("not given".to_owned(), format!("leave {} out", parameter.name))
+        }
+        _ => return None,
+    };
+    let place = (setting.place.file.clone(), setting.place.line);
+    let is_new = setting.place.line.is_some() && seen.insert((parameter.scope, parameter.name, Some(place)));
+    is_new.then(|| {
+        let message = format!("slurmctld does not start with '{}'; taken as {taken}", setting.value);
+        setting.place.remark(Severity::Warning, parameter.key(), message).cure(cure)
     })
 }
 

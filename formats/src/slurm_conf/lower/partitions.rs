@@ -82,8 +82,8 @@ impl Lowering<'_> {
         if self.version < SlurmVersion::V23_02 {
             return;
         }
-        let enforces = !self.globals().words("AccountingStorageEnforce").is_empty()
-            && !self.globals().has_word("AccountingStorageEnforce", "none");
+        let is_without = |word: &str| ["none", "0", "nojobs", "nosteps"].iter().any(|it| it.eq_ignore_ascii_case(word));
+        let enforces = !self.globals().words("AccountingStorageEnforce").into_iter().all(is_without);
         let mut n_named = 0;
         for list in partitions.iter_mut().flat_map(|it| [&mut it.allow_accounts, &mut it.deny_accounts]) {
             if !enforces {

@@ -11,8 +11,13 @@ use crate::slurm_conf::near::did_you_mean;
 use crate::slurm_conf::plain;
 use crate::slurm_conf::value::Span;
 
-/// Words of `AccountingStorageEnforce`.
-const ENFORCE: [&str; 9] = ["none", "all", "associations", "limits", "nojobs", "nosteps", "qos", "safe", "wckeys"];
+/// Words of `AccountingStorageEnforce`; old releases wrote 1 for associations and 2 for limits.
+const ENFORCE: [&str; 10] = ["all", "associations", "limits", "nojobs", "nosteps", "qos", "safe", "wckeys", "1", "2"];
+
+/// Whether a word of `AccountingStorageEnforce` is none of slurmctld's, which says that nothing is enforced.
+fn is_nothing(word: &str) -> bool {
+    word == "0" || word.eq_ignore_ascii_case("none")
+}
 
 impl Lowering<'_> {
     /// The policy; `no_switches` where no topology is in force.
@@ -105,8 +110,14 @@ impl Lowering<'_> {
         let values = self.globals();
         let words = values.words("AccountingStorageEnforce");
         for word in &words {
-            let is_number = word.parse::<u32>().is_ok();
-            if !is_number && !ENFORCE.iter().any(|known| known.eq_ignore_ascii_case(word)) {
+            if is_nothing(word) {
+                let place = self.place_of("AccountingStorageEnforce");
+                if place.line.is_some() {
+                    let message = format!("slurmctld does not start with '{word}'; taken as nothing enforced");
+                    let remark = place.remark(Severity::Warning, "AccountingStorageEnforce", message);
+                    self.diagnostics.push(remark.cure("leave it out"));
+                }
+            } else if !ENFORCE.iter().any(|known| known.eq_ignore_ascii_case(word)) {
                 let message = format!("'{}' is unknown", word.chars().take(60).collect::<String>());
                 let error = self.place_of("AccountingStorageEnforce").error("AccountingStorageEnforce", message);
                 let cure = did_you_mean(
@@ -118,7 +129,6 @@ impl Lowering<'_> {
             }
         }
         let has = |name: &str| words.iter().any(|word| word.eq_ignore_ascii_case(name));
-        // Old releases wrote 1 for associations and 2 for limits.
         let old = |level: &str| words.contains(&level);
         let all = has("all");
         let safe = all || has("safe");

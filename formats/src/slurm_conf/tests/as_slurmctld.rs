@@ -161,3 +161,22 @@ fn what_there_is_of_a_number_counts() {
     assert_eq!(sharing[1..], [OverSubscribe::Force(4), OverSubscribe::No]);
     assert_eq!(site.cluster.nodes.last().unwrap().cpus, 2, "{said}");
 }
+
+#[test]
+fn what_slurmctld_would_not_start_with_is_said_where_it_is_understood() {
+    let (site, said) = lowered(&small(
+        "AccountingStorageEnforce=none\nNodeName=x CPUs=4 RealMemory=64G Weight=010\nPartitionName=q Nodes=x DefaultTime=NONE",
+    ));
+    let node = site.cluster.nodes.iter().find(|node| node.name == "x").unwrap();
+    assert_eq!((node.memory_mb, node.weight), (65_536, 8));
+    assert!(!site.policy.enforce.associations);
+    for expected in [
+        "AccountingStorageEnforce: slurmctld does not start with 'none'; taken as nothing enforced; leave it out",
+        "node.HOSTLIST.RealMemory: slurmctld does not start with '64G'; taken as 65536 MB; write RealMemory=65536",
+        "partition.NAME.DefaultTime: slurmctld does not start with 'NONE'; taken as not given; leave DefaultTime out",
+    ] {
+        assert!(said.contains(expected), "{expected}\nin\n{said}");
+    }
+    let (_, said) = read_and_lower(&[("slurm.conf", &small("AccountingStorageEnforce=3"))], None);
+    assert!(said.contains("error: AccountingStorageEnforce: '3' is unknown"), "{said}");
+}
