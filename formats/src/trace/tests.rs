@@ -6,6 +6,7 @@ use super::*;
 
 mod compact_form;
 mod properties;
+mod sacct_forms;
 mod sacct_rows;
 mod same_id;
 mod swf_logs;

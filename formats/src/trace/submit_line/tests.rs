@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-use foresite_engine::job::DependencyKind;
+use foresite_engine::job::{DependencyKind, GresScope, Memory, Sharing};
 
 use super::*;
 
