@@ -2,9 +2,15 @@
 //! Source: slurm-semantics 7.3; reserved ones behaviour of 22.05.8 (docs/FIDELITY.md, facts 35).
 
 use crate::ids::{JobId, LicenseId};
+use crate::sched::queue::Record;
 use crate::simulation::{Controller, seconds};
 
 impl Controller<'_> {
+    /// As [`Self::licenses_free`], of a record's job, which is fetched only if it asks for any.
+    pub(crate) fn licenses_free_for(&self, record: Record) -> bool {
+        self.scenario.workload.requests[record.request.index()].licenses.is_empty() || self.licenses_free(record.job)
+    }
+
     /// Whether all licences of the job are free now, those aside that others have reserved for a part of the time that it may
     /// run. O(licences × reservations).
     pub(crate) fn licenses_free(&self, id: JobId) -> bool {

@@ -8,18 +8,31 @@ use crate::ids::{JobId, PartitionId, RequestId};
 use crate::job::{Memory, Request, Sharing};
 use crate::policy::EnforcePartLimits;
 use crate::scenario::Scenario;
+use crate::sched::queue::Record;
 use crate::simulation::Controller;
 
 impl Controller<'_> {
-    /// Whether backfill tests the job in the partition: state, limits, `UsageThreshold` of the job's QOS, and whether that QOS may use it.
-    /// O(lists of the partition).
-    pub(crate) fn partition_allows(&self, id: JobId, partition: PartitionId) -> bool {
-        self.partition_is_open(id, partition) && !self.partition_denies_qos(id, partition)
-    }
-
     /// Whether a queue is built with the job's record: state, limits, and `UsageThreshold` of the job's QOS. O(lists of the partition).
     pub(crate) fn partition_is_open(&self, id: JobId, partition: PartitionId) -> bool {
         self.partition_is_up(partition) && self.partition_limits_allow(id, partition) && !self.below_usage_threshold(id)
+    }
+
+    /// Whether backfill tests the record: state, limits, `UsageThreshold` of the job's QOS, and whether that QOS may use the partition.
+    /// O(lists of the partition).
+    pub(crate) fn record_is_allowed(&self, record: Record) -> bool {
+        self.record_is_open(record) && !self.partition_denies_qos(record.job, record.partition)
+    }
+
+    /// As [`Self::partition_is_open`], for a record of the queue: what was asked when its job came is not asked again, so that mostly the
+    /// job itself need not be fetched.
+    pub(crate) fn record_is_open(&self, record: Record) -> bool {
+        let (id, partition) = (record.job, record.partition);
+        let is_open = !record.kind.out
+            && self.partition_is_up(partition)
+            && (self.over_memory.is_empty() || self.partition_limits_allow(id, partition))
+            && !(self.thresholds_hold && self.below_usage_threshold(id));
+        debug_assert_eq!(is_open, self.partition_is_open(id, partition), "job {id:?}");
+        is_open
     }
 
     /// Whether the partition would start the job for nobody of its QOS or its account, though queues are built with it: without

@@ -312,11 +312,10 @@ fn consider(
     if is_component(controller, id) {
         return Tried::Blocks;
     }
-    if !controller.partition_is_open(id, record.partition) {
+    if !controller.record_is_open(record) {
         return Tried::Passes;
     }
     let partition = &controller.scenario.cluster.partitions[record.partition.index()];
-    let request = controller.scenario.workload.jobs[id.index()].request;
     let is_limited = !controller.limits_allow_test(id, record.partition);
     if is_limited && (controller.noted_limit(id) || is_off(Rule::LimitsPassBy)) {
         // A limit is its reason already: it is passed over before anything else is looked at.
@@ -339,7 +338,7 @@ fn consider(
     } else if scratch.available.intersection_len(&partition.nodes) < shape.min_nodes as usize {
         stamp(controller, scratch);
         Tried::Blocks
-    } else if !controller.licenses_free(id) {
+    } else if !controller.licenses_free_for(record) {
         stamp(controller, scratch);
         if controller.scenario.policy.backfill.licenses { Tried::Ends } else { Tried::Passes }
     } else if is_limited {
@@ -397,7 +396,7 @@ fn consider(
         scratch.left.intersect(&shape.tested);
         let now = seconds(controller.now);
         let end = now + controller.live.get(id).map_or(0, |live| live.limit_seconds);
-        let licenses = &controller.scenario.workload.requests[request.index()].licenses;
+        let licenses = &controller.scenario.workload.requests[record.request.index()].licenses;
         let (partition, required, whole) = (record.partition, &shape.required[..], shape.whole_nodes);
         let candidate = Candidate { own: reservation, partition, required, whole, licenses, begin: now, end };
         let opening = if controller.reservations.any() {

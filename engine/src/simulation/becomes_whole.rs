@@ -42,6 +42,13 @@ fn is_exclusive(scenario: &Scenario, partition: PartitionId) -> bool {
     scenario.cluster.partitions[partition.index()].over_subscribe == OverSubscribe::Exclusive
 }
 
+impl BecomesWhole {
+    /// Whether no test has made any job one of whole nodes.
+    pub(super) fn is_unused(&self) -> bool {
+        self.tested.is_empty()
+    }
+}
+
 impl Controller<'_> {
     /// The job's nodes in a partition were looked at, by the main scheduler or at its submission. O(log jobs).
     pub(crate) fn tested_in(&mut self, id: JobId, partition: PartitionId) {

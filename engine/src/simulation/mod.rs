@@ -139,6 +139,8 @@ pub(crate) struct Controller<'a> {
     pub(crate) too_small: BTreeSet<(RequestId, PartitionId)>,
     /// Requests that ask for more memory than a partition's `MaxMemPerNode`.
     pub(crate) over_memory: BTreeMap<(RequestId, PartitionId), OverMemory>,
+    /// Whether a QOS holds jobs below its `UsageThreshold`.
+    pub(crate) thresholds_hold: bool,
     /// Free licences, by [`crate::ids::LicenseId`].
     pub(crate) free_licenses: Vec<u32>,
     pub(crate) usage: Usage,
@@ -274,6 +276,7 @@ impl<'a> Controller<'a> {
             gpu_memory: GpuMemory::default(),
             too_small: too_small(scenario),
             over_memory: over_memory(scenario),
+            thresholds_hold: scenario.qos.iter().any(|qos| qos.enforce_usage_threshold),
             free_licenses: cluster.licenses.iter().map(|&(_, total)| total).collect(),
             usage,
             sizes_vary: shapes::sizes_vary(scenario, limits.active),

@@ -5,6 +5,7 @@ use crate::ids::{JobId, RequestId};
 use crate::job::{FeatureExpr, Request, Sharing};
 use crate::policy::ConsumableUnit;
 use crate::scenario::Scenario;
+use crate::sched::queue::Record;
 use crate::select::shape::Shape;
 use crate::simulation::Controller;
 
@@ -71,6 +72,14 @@ impl Controller<'_> {
     /// The shape of a request in one of its partitions, if it has been made and is not taken out. O(1).
     pub(crate) fn known_shape_of_request(&self, request: RequestId, place: usize) -> Option<&Shape> {
         self.shapes[request.index()].as_ref()?.get(place)
+    }
+
+    /// The shape of a record, if it has been made and is not taken out. O(1), mostly without its job.
+    pub(crate) fn known_shape_of_record(&self, record: Record) -> Option<&Shape> {
+        if self.becomes_whole.is_unused() {
+            return self.known_shape_of_request(record.request, record.place as usize);
+        }
+        self.known_shape(record.job, record.place as usize)
     }
 
     /// The same of a job, which may have become one of whole nodes. O(log jobs).

@@ -58,7 +58,7 @@ impl Blocked {
             && !shape.unlayable
             && shape.eligible.is_subset(&controller.up)
             && scenario.workload.requests[record.request.index()].licenses.is_empty()
-            && controller.partition_allows(record.job, record.partition)
+            && controller.record_is_allowed(record)
             && others.map(|(_, other)| &other.nodes).all(|other| !other.intersects(nodes));
         *by = blocks.then_some(record.request);
     }

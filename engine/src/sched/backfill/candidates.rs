@@ -301,7 +301,7 @@ fn find(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle)
             waits = stays && !(fits && blocker.is_none_or(|blocker| candidates.fits(blocker)));
             if stays
                 && !fits
-                && let Some(shape) = controller.known_shape(record.job, record.place as usize)
+                && let Some(shape) = controller.known_shape_of_record(record)
             {
                 candidates.blocked.note(controller, record, shape);
             }
@@ -313,7 +313,7 @@ fn find(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle)
             // So will they be when the cycle comes to it.
             continue;
         }
-        if capped && waits && controller.partition_allows(record.job, record.partition) {
+        if capped && waits && controller.record_is_allowed(record) {
             // The cycle counts this record before it comes to later ones.
             candidates.counts.admit(controller, record);
         } else if backfill.counts.are_used_up(controller, record) {
@@ -339,7 +339,7 @@ fn could_start(controller: &mut Controller<'_>, backfill: &mut Backfill, record:
     if known.refused_in == candidates.era && known.refused_place == record.place && limit >= known.refused_limit {
         return false;
     }
-    let licensed = backfill.candidates.goes_on || controller.licenses_free(id);
+    let licensed = backfill.candidates.goes_on || controller.licenses_free_for(record);
     if !controller.live.is_pending(id) || !licensed {
         return false;
     }

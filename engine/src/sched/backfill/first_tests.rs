@@ -53,8 +53,8 @@ pub(super) fn note(controller: &mut Controller<'_>, backfill: &Backfill) -> bool
             }
         }
         let allowed = (main.assoc_limit_stop || controller.limits_allow_test(id, partition))
-            && controller.partition_allows(id, partition);
-        let licensed = policy.licenses || controller.licenses_free(id);
+            && controller.record_is_allowed(record);
+        let licensed = policy.licenses || controller.licenses_free_for(record);
         // Of an array only the first task is sure to count against the caps.
         let may_come = allowed && (!is_first || fewest.admit(controller, record));
         let comes_to_it = allowed && counts.admit(controller, record) && licensed;
@@ -67,7 +67,7 @@ pub(super) fn note(controller: &mut Controller<'_>, backfill: &Backfill) -> bool
             }
             continue;
         }
-        if controller.known_shape(id, record.place as usize).is_some_and(|shape| shape.unlayable) {
+        if controller.known_shape_of_record(record).is_some_and(|shape| shape.unlayable) {
             // It is passed over, and held before long.
             continue;
         }
@@ -89,11 +89,11 @@ pub(super) fn note(controller: &mut Controller<'_>, backfill: &Backfill) -> bool
                 controller.untested = untested;
                 return true;
             }
-            let grown = controller.known_shape(record.job, record.place as usize).and_then(grown);
+            let grown = controller.known_shape_of_record(record).and_then(grown);
             controller.size_becomes(id, grown);
         }
         untested.remove(&id);
-        let shape = controller.known_shape(record.job, record.place as usize);
+        let shape = controller.known_shape_of_record(record);
         planned = planned.saturating_add(shape.map_or(u64::MAX, |shape| u64::from(shape.max_nodes)));
     }
     controller.untested = untested;
@@ -102,7 +102,7 @@ pub(super) fn note(controller: &mut Controller<'_>, backfill: &Backfill) -> bool
 
 /// Whether the record's first try has nodes enough, of which plans before may hold so many. O(words).
 fn is_tried(controller: &Controller<'_>, record: Record, planned: u64) -> bool {
-    let Some(shape) = controller.known_shape(record.job, record.place as usize) else { return false };
+    let Some(shape) = controller.known_shape_of_record(record) else { return false };
     let policy = &controller.scenario.policy.backfill;
     let wanted = usize::try_from(planned.saturating_add(u64::from(shape.min_nodes))).unwrap_or(usize::MAX);
     !controller.reservations.any()

@@ -34,7 +34,7 @@ impl Reach {
     /// It is sure to be tested if nothing keeps it from its first try and the plans made before leave enough of its
     /// nodes untouched at all times. O(words).
     pub(super) fn pass(&mut self, controller: &Controller<'_>, record: Record, waits: bool) {
-        let shape = controller.known_shape(record.job, record.place as usize);
+        let shape = controller.known_shape_of_record(record);
         let (Some(shape), true) = (shape, waits) else {
             // It may be planned all the same.
             self.nodes = self.nodes.saturating_add(shape.map_or(u64::MAX, |shape| u64::from(shape.max_nodes)));
@@ -60,6 +60,6 @@ fn is_tried(controller: &Controller<'_>, record: Record, shape: &Shape) -> bool 
         && shape.required.is_empty()
         && !controller.any_exclusive_users
         && workload.requests[record.request.index()].licenses.is_empty()
-        && matches!(workload.jobs[record.job.index()].name.part, JobPart::Whole)
-        && controller.partition_allows(record.job, record.partition)
+        && (record.kind.alone || matches!(workload.jobs[record.job.index()].name.part, JobPart::Whole))
+        && controller.record_is_allowed(record)
 }

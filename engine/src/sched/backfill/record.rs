@@ -44,13 +44,15 @@ pub(super) fn consider(
     if !in_row && controller.made_room_in_cycle(id) {
         return Next::Record;
     }
-    let array = scenario.workload.jobs[id.index()].name.id;
+    // Most records are of no array: their jobs are not fetched for it.
+    let array = || scenario.workload.jobs[id.index()].name.id;
     // A task that has started before has a record of its own: its array's plans do not count against it.
     let alone = !record.kind.task || controller.has_own_record(id);
-    let of_array = Some((array, record.partition)).filter(|_| record.kind.task && is_asked(controller, record));
+    let is_of_array = record.kind.task && is_asked(controller, record);
+    let of_array = is_of_array.then(|| (array(), record.partition));
     if of_array.is_some() && of_array == backfill.counts.rejected {
         if !alone {
-            backfill.counts.close_array(array, record.partition);
+            backfill.counts.close_array(array(), record.partition);
         }
         return Next::Record;
     }
@@ -63,6 +65,7 @@ pub(super) fn consider(
         }
         return next;
     }
+    let array = array();
     if !backfill.counts.comes_to_task(array, record.partition, controller.array_plan_cap(id)) {
         return Next::Record;
     }
@@ -108,8 +111,12 @@ fn is_asked(controller: &Controller<'_>, record: Record) -> bool {
 
 /// Whether the record is the next one of an array of which the cycle tests one task after the other.
 pub(super) fn is_in_row(controller: &Controller<'_>, backfill: &Backfill, record: Record) -> bool {
-    let array = controller.scenario.workload.jobs[record.job.index()].name.id;
-    backfill.row == Some((array, record.partition)) && !(record.kind.task && controller.has_own_record(record.job))
+    let id = record.job;
+    backfill.row.is_some_and(|(array, partition)| {
+        partition == record.partition
+            && array == controller.scenario.workload.jobs[id.index()].name.id
+            && !(record.kind.task && controller.has_own_record(id))
+    })
 }
 
 /// One record that the cycle comes to, as far as its array goes. Of the tasks of an array only the first is asked whether limits let it
@@ -145,9 +152,9 @@ fn look_at(
     if let (Some(array), None) = (task_of, before) {
         backfill.counts.begin_array(array, record.partition, test_only);
     }
-    if !controller.partition_is_open(id, record.partition)
+    if !controller.record_is_open(record)
         || !backfill.counts.admit(controller, record)
-        || !(scenario.policy.backfill.licenses || controller.licenses_free(id))
+        || !(scenario.policy.backfill.licenses || controller.licenses_free_for(record))
     {
         return Next::Record;
     }
@@ -189,10 +196,10 @@ fn look_at(
 /// Whether the record may only start now, never be planned.
 pub(super) fn is_test_only(controller: &Controller<'_>, backfill: &Backfill, record: Record) -> bool {
     let policy = &controller.scenario.policy.backfill;
-    let eligible = controller.records[record.job.index()].eligible.unwrap_or(i64::MAX);
+    let eligible = || controller.records[record.job.index()].eligible.unwrap_or(i64::MAX);
     let quota = policy.job_part_count_reserve;
     record.priority() < controller.reserve_threshold(record)
-        || (policy.min_age_reserve > 0 && seconds(controller.now) - eligible < i64::from(policy.min_age_reserve))
+        || (policy.min_age_reserve > 0 && seconds(controller.now) - eligible() < i64::from(policy.min_age_reserve))
         || (quota > 0 && backfill.counts.planned(record.partition) >= quota)
         || backfill.counts.is_planned_elsewhere(policy, record.job)
 }
