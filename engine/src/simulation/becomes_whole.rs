@@ -55,7 +55,10 @@ impl Controller<'_> {
         self.takes_gpu_memory_of(id, partition);
         let scenario = self.scenario;
         let request = &scenario.workload.requests[self.job(id).request.index()];
-        if is_exclusive(scenario, partition) && asks_for_parts(scenario, request) {
+        // Who asks for nothing but such partitions is one of whole nodes from its submission on, unless limits kept it from a test then.
+        let matters =
+            || self.limits.active || request.sharing != Sharing::Default || may_become_whole(scenario, request);
+        if is_exclusive(scenario, partition) && asks_for_parts(scenario, request) && matters() {
             self.becomes_whole.tested.insert(self.tested_as(id));
         }
     }
