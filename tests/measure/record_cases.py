@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""A small random site and an hour of work for the rig that records real Slurm (../shared/oracle, rig.py). Standard library only.
+
+  record_cases.py SEED FOLDER        writes slurm.conf, accounts.txt, gres.conf and jobs.csv to FOLDER
+  rig.py run FOLDER --rate 25 --offset 0 --out OUT --debugflags ,TraceJobs,Route
+  replay.py FOLDER OUT FORESITE      is the schedule the same, job by job?
+
+The seed decides everything. What is drawn is plain: what many sites set, alone and together.
+"""
+import csv, pathlib, random, sys
+
+COLUMNS = ("id submit_s user account partition qos nodes ntasks cpus_per_task mem_mb time_limit_s runtime_s features gres exclusive "
+           "nice dependency array reservation begin exit_code extra").split()
+USERS = {"user1": "phys", "user2": "phys", "user3": "opt", "user4": "chem", "user5": "bio"}
+
+
+class Site:
+    def __init__(self, draw):
+        self.draw = draw
+        self.linear = draw.random() < 0.12
+        self.consumable = "" if self.linear else draw.choice(["CR_Core", "CR_Core_Memory", "CR_Core_Memory", "CR_CPU", "CR_Socket", "CR_Socket_Memory"])
+        self.memory = "Memory" in self.consumable
+        self.gpus = not self.linear and draw.random() < 0.35
+        self.threads = draw.choice([1, 1, 1, 2])
+        self.sockets, self.cores = draw.choice([(1, 8), (2, 4), (2, 8), (2, 6)])
+        self.n_nodes = draw.randint(6, 12)
+        self.n_big = draw.choice([0, 0, 2, 3])
+        self.partitions = draw.choice([["batch"], ["batch", "fast"], ["batch", "fast", "small"]])
+        self.qos = ["normal"] + [q for q in ("high", "low", "wide") if draw.random() < 0.5]
+        self.licences = draw.random() < 0.2
+        self.limits = draw.random() < 0.6
+
+    def node_cpus(self):
+        return self.sockets * self.cores * self.threads
+
+    def conf(self):
+        draw = self.draw
+        params = [f"bf_interval={draw.choice([10, 30, 30, 60])}"]
+        for name, values in [("bf_max_job_test", [10, 30, 100]), ("bf_max_job_user", [3, 8]), ("bf_max_job_part", [10, 20]), ("bf_resolution", [60, 300]),
+                             ("bf_window", [60, 240, 1440]), ("default_queue_depth", [5, 20]), ("partition_job_depth", [5, 15]),
+                             ("sched_interval", [20, 60]), ("max_rpc_cnt", [0]), ("bf_max_job_start", [3]), ("sched_min_interval", [2000000]),
+                             ("bf_min_prio_reserve", [3000]), ("bf_max_job_assoc", [4])]:
+            if draw.random() < 0.18:
+                params.append(f"{name}={draw.choice(values)}")
+        params += [flag for flag in ("bf_continue", "bf_busy_nodes", "assoc_limit_stop", "pack_serial_at_end", "defer", "preempt_youngest_first") if draw.random() < 0.12]
+        select = "select/linear" if self.linear else "select/cons_tres"
+        lines = ["ClusterName=drawn", "SchedulerType=" + draw.choice(["sched/backfill"] * 9 + ["sched/builtin"]),
+                 "SchedulerParameters=" + ",".join(params), f"SelectType={select}"]
+        words = [self.consumable] + (["CR_LLN"] if draw.random() < 0.08 and not self.linear else []) + (["CR_ONE_TASK_PER_CORE"] if self.threads > 1 and not self.linear and draw.random() < 0.15 else [])
+        if not self.linear:
+            lines.append("SelectTypeParameters=" + ",".join(words))
+        lines += ["AccountingStorageEnforce=" + ("associations,limits,qos" if self.limits else draw.choice(["associations", "associations,qos"])),
+                  f"KillWait={draw.choice([30, 30, 60])}", "PriorityType=" + draw.choice(["priority/multifactor"] * 9 + ["priority/basic"]),
+                  f"PriorityDecayHalfLife={draw.choice(['0', '0-01:00:00', '0-06:00:00', '7-0'])}", f"PriorityCalcPeriod={draw.choice([1, 5, 5])}", "PriorityMaxAge=0-04:00:00",
+                  f"PriorityFavorSmall={draw.choice(['NO', 'NO', 'YES'])}"]
+        for weight, most in [("Age", 10000), ("Fairshare", 20000), ("JobSize", 5000), ("Partition", 8000), ("QOS", 15000)]:
+            lines.append(f"PriorityWeight{weight}={draw.choice([0, most // 2, most])}")
+        if draw.random() < 0.2:
+            lines.append("PriorityWeightTRES=CPU=2000" + (",Mem=1000" if self.memory else ""))
+        flags = [flag for flag in ("NO_FAIR_TREE", "SMALL_RELATIVE_TO_TIME", "ACCRUE_ALWAYS", "CALCULATE_RUNNING", "INCR_ONLY", "DEPTH_OBLIVIOUS") if draw.random() < 0.12]
+        if flags:
+            lines.append("PriorityFlags=" + ",".join(flags))
+        if "high" in self.qos and draw.random() < 0.3:
+            lines += ["PreemptType=preempt/qos", "PreemptMode=" + draw.choice(["REQUEUE", "CANCEL"])]
+            self.preempt = "high"
+        else:
+            self.preempt = None
+        if self.gpus:
+            lines += ["GresTypes=gpu", "AccountingStorageTRES=gres/gpu"]
+        if self.licences:
+            lines.append("Licenses=matlab:4")
+        memory = self.node_cpus() * draw.choice([2000, 4000])
+        self.node_memory = memory
+        shape = f"Sockets={self.sockets} CoresPerSocket={self.cores} ThreadsPerCore={self.threads}"
+        lines.append(f"NodeName=n[1-{self.n_nodes}] {shape} RealMemory={memory} Feature=std Weight={draw.choice([1, 1, 10])} State=UNKNOWN")
+        if self.n_big:
+            gres = " Gres=gpu:2" if self.gpus else ""
+            lines.append(f"NodeName=g[1-{self.n_big}] {shape} RealMemory={2 * memory} Feature=big{gres} Weight={draw.choice([1, 20])} State=UNKNOWN")
+        self.gpus = self.gpus and self.n_big > 0
+        for index, name in enumerate(self.partitions):
+            nodes = ["ALL", f"n[1-{max(2, self.n_nodes // 2)}]", f"n[{self.n_nodes // 2}-{self.n_nodes}]"][index]
+            words = [f"PartitionName={name} Nodes={nodes} State=UP MaxTime={['4:00:00', '1:00:00', '2:00:00'][index]}" + (" Default=YES" if index == 0 else "")]
+            for key, values in [("PriorityTier", [1, 2, 5]), ("PriorityJobFactor", [1, 10]), ("OverSubscribe", ["EXCLUSIVE", "NO", "FORCE:2"]), ("DefaultTime", ["0:20:00"]), ("MaxNodes", [2, 4]),
+                                ("DefMemPerCPU", [1000]), ("LLN", ["YES"]), ("MaxMemPerCPU", [3000])]:
+                if draw.random() < (0.35 if key.startswith("Priority") else 0.1) and (self.memory or "Mem" not in key):
+                    words.append(f"{key}={draw.choice(values)}")
+            lines.append(" ".join(words))
+        return "\n".join(line for line in lines if not line.endswith("=")) + "\n"
+
+    def accounts(self):
+        draw = self.draw
+        def limit(*kinds):
+            return " " + draw.choice(kinds) if self.limits and draw.random() < 0.4 else ""
+        cpus = self.n_nodes * self.node_cpus()
+        lines = []
+        for name in self.qos[1:]:
+            priority = {"high": 100, "low": 1, "wide": 20}[name]
+            text = f"add qos {name} priority={priority}" + limit(f"GrpTRES=cpu={cpus // 3}", "MaxJobsPerUser=3", f"MaxTRESPerUser=cpu={cpus // 4}", "GrpJobs=6", "MaxTRESPerJob=node=2", "MaxJobsPerAccount=4")
+            lines.append(text + (" UsageFactor=2" if draw.random() < 0.2 else "") + (" preempt=normal" if name == self.preempt else ""))
+        lines.append("modify qos normal set priority=10")
+        lines += [f"add account science fairshare={draw.choice([10, 40])}", "add account life fairshare=30"]
+        for name, parent in [("phys", "science"), ("opt", "science"), ("chem", "science"), ("bio", "life")]:
+            lines.append(f"add account {name} parent={parent} fairshare={draw.randint(1, 50)}" + limit(f"GrpTRES=cpu={cpus // 2}", "GrpJobs=10", "MaxJobs=5", f"GrpTRESRunMins=cpu={cpus * 20}"))
+        for user, account in USERS.items():
+            lines.append(f"add user {user} account={account} fairshare={draw.choice([1, 10, 'parent'])}" + limit("MaxJobs=4", f"GrpTRES=cpu={cpus // 3}", f"MaxTRESPerJob=cpu={cpus // 4}"))
+        if len(self.qos) > 1:
+            lines += [f"modify account {name} set qos={','.join(self.qos)}" for name in ("science", "life", "phys", "opt", "chem", "bio")]
+            lines += [f"modify user {user} set qos={','.join(self.qos)}" for user in USERS]
+        return "\n".join(lines) + "\n"
+
+    def jobs(self, n_jobs=170):
+        draw, jobs, at = self.draw, [], 0
+        capacity = self.n_nodes * self.node_cpus()
+        while len(jobs) < n_jobs:
+            at += int(draw.expovariate(1 / 25)) if draw.random() < 0.6 else 0
+            job = dict.fromkeys(COLUMNS, "")
+            user = draw.choice(list(USERS))
+            limit = draw.choice([300, 600, 900, 1800, 3600])
+            run = limit + 120 if draw.random() < 0.1 else max(20, int(limit * draw.random()))
+            job.update(id=len(jobs) + 1, submit_s=at, user=user, account=USERS[user], ntasks=1, cpus_per_task=1, time_limit_s=limit, runtime_s=run, exclusive=0, nice=0)
+            if draw.random() < 0.5:
+                job["ntasks"] = draw.choice([1, 2, 4, 8, 16, capacity // 4])
+            if draw.random() < 0.25:
+                job["nodes"] = draw.choice([1, 2, 2, 3, 4, "1-3"])
+                least = int(str(job["nodes"]).split("-")[0])
+                job["ntasks"] = max(least, job["ntasks"])
+            if draw.random() < 0.15:
+                job["cpus_per_task"] = draw.choice([2, 3, 4])
+            if len(self.partitions) > 1 and draw.random() < 0.5:
+                job["partition"] = draw.choice(self.partitions + ["batch,fast"])
+            if len(self.qos) > 1 and draw.random() < 0.5:
+                job["qos"] = draw.choice(self.qos)
+            if self.memory and draw.random() < 0.5:
+                job["mem_mb"] = draw.choice([500, 4000, self.node_memory // 2])
+            extra = []
+            if self.n_big and draw.random() < 0.1:
+                job["features"] = draw.choice(["big", "std", "std|big"])
+            if self.gpus and draw.random() < 0.15:
+                job["gres"] = draw.choice(["gpu:1", "gpu:2"])
+            if draw.random() < 0.06:
+                job["exclusive"] = 1
+            if draw.random() < 0.05:
+                job["nice"] = draw.choice([50, 2000])
+            if draw.random() < 0.07:
+                job["array"] = draw.choice(["1-5", "1-8%2", "1-4%1"])
+            elif jobs and draw.random() < 0.07:
+                job["dependency"] = draw.choice(["afterany", "afterok", "afternotok"]) + f":{draw.randint(max(1, len(jobs) - 15), len(jobs))}"
+            if draw.random() < 0.03:
+                job["begin"] = draw.choice([120, 600])
+            if draw.random() < 0.05:
+                job["exit_code"] = 1
+            if draw.random() < 0.06 and not job["nodes"]:
+                extra.append("--ntasks-per-node=2")
+            if self.licences and draw.random() < 0.15:
+                extra.append(f"-L matlab:{draw.choice([1, 2])}")
+            if draw.random() < 0.03:
+                extra.append(draw.choice([f"-w n{draw.randint(1, self.n_nodes)}", f"-x n{draw.randint(1, self.n_nodes)}"]))
+            job["extra"] = " ".join(extra)
+            jobs.append(job)
+        return jobs
+
+
+def main():
+    seed, folder = int(sys.argv[1]), pathlib.Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    site = Site(random.Random(seed))
+    (folder / "slurm.conf").write_text(site.conf())
+    (folder / "accounts.txt").write_text(site.accounts())
+    if site.gpus:
+        (folder / "gres.conf").write_text(f"NodeName=g[1-{site.n_big}] Name=gpu File=/dev/tty[1-2]\n")
+    with open(folder / "jobs.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(site.jobs())
+
+
+main()

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""A recording of real Slurm beside Foresite at its very moments, job by job. Standard library only.
+
+  replay.py CASE OUT FORESITE [--show 8]
+
+CASE is the folder of the configuration (slurm.conf), OUT that of the recording (sacct.txt, sacctmgr.cfg, slurmctld.log.gz with DebugFlags
+Backfill, TraceJobs and Route), FORESITE the program. Prints how many jobs start within two seconds of the recorded start and on the same
+nodes, and the first that do not, in the order of time: what comes later follows from those. Ends with 1 if any differs.
+"""
+import argparse, csv, datetime, gzip, pathlib, re, subprocess, sys, tempfile
+
+TOLERANCE = 2  # seconds
+
+
+def names(hostlist):
+    """The nodes of a hostlist."""
+    found = set()
+    for prefix, inner in re.findall(r"([^,\[\]]+)(?:\[([^\]]*)\])?", hostlist or ""):
+        for part in inner.split(",") if inner else [""]:
+            low, _, high = part.partition("-")
+            found |= {prefix + str(number).zfill(len(low)) for number in range(int(low), int(high or low) + 1)} if part else {prefix}
+    return found
+
+
+def recorded(path):
+    """Start [Unix s, None if none], nodes and state of each job of sacct's output, the last row of a job counting."""
+    jobs = {}
+    with open(path, newline="") as file:
+        for row in csv.DictReader(file, delimiter="|", quoting=csv.QUOTE_NONE):
+            if "." in row["JobID"]:
+                continue
+            start = None if row["Start"] in ("", "None", "Unknown") else datetime.datetime.fromisoformat(row["Start"] + "+00:00").timestamp()
+            nodes = names(row["NodeList"]) if row["NodeList"] not in ("", "None assigned") else set()
+            jobs[row["JobID"]] = (start if nodes else None, nodes, row["State"].split()[0])
+    return jobs
+
+
+def simulated(path):
+    with open(path, newline="") as file:
+        return {row["job_id"]: (float(row["start"]) if row["start"] else None, names(row["node_list"]), row["state"]) for row in csv.DictReader(file)}
+
+
+def shown(side):
+    start, nodes, state = side
+    moment = datetime.datetime.fromtimestamp(start, datetime.timezone.utc).strftime("%T") if start else "never"
+    return f"{moment} on {','.join(sorted(nodes)) or '-'} {state}"
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("case", type=pathlib.Path)
+    options.add_argument("out", type=pathlib.Path)
+    options.add_argument("foresite")
+    options.add_argument("--show", type=int, default=8)
+    options = options.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        log, schedule = pathlib.Path(scratch) / "slurmctld.log", pathlib.Path(scratch) / "schedule.csv"
+        log.write_bytes(gzip.open(options.out / "slurmctld.log.gz").read())
+        done = subprocess.run([options.foresite, "simulate", "--slurm-conf", options.case / "slurm.conf", "--accounts", options.out / "sacctmgr.cfg", "--trace", options.out / "sacct.txt",
+                               "--timezone", "UTC", "--controller-log", log, "--schedule", schedule], capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"foresite simulate ended with {done.returncode}\n{done.stderr}")
+        real, ours = recorded(options.out / "sacct.txt"), simulated(schedule)
+    pairs = [(name, real[name], ours[name]) for name in ours if name in real]
+    off = lambda a, b: (a[0] is None) != (b[0] is None) or (a[0] is not None and abs(a[0] - b[0]) > TOLERANCE)
+    starts = sum(not off(a, b) for _, a, b in pairs)
+    nodes = sum(a[1] == b[1] for _, a, b in pairs)
+    print(f"{options.out.name}: {starts} of {len(pairs)} starts, {nodes} of {len(pairs)} on the same nodes")
+    differing = [(min(side[0] for side in (a, b) if side[0]) if a[0] or b[0] else 0, name, a, b) for name, a, b in pairs if off(a, b) or a[1] != b[1]]
+    for _, name, a, b in sorted(differing)[: options.show]:
+        print(f"  job {name}: recorded {shown(a)}; simulated {shown(b)}")
+    sys.exit(bool(differing))
+
+
+main()
