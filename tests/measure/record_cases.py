@@ -51,7 +51,7 @@ class Site:
             lines.append("SelectTypeParameters=" + ",".join(words))
         lines += ["AccountingStorageEnforce=" + ("associations,limits,qos" if self.limits else draw.choice(["associations", "associations,qos"])),
                   f"KillWait={draw.choice([30, 30, 60])}", "PriorityType=" + draw.choice(["priority/multifactor"] * 9 + ["priority/basic"]),
-                  f"PriorityDecayHalfLife={draw.choice(['0', '0-01:00:00', '0-06:00:00', '7-0'])}", f"PriorityCalcPeriod={draw.choice([1, 5, 5])}", "PriorityMaxAge=0-04:00:00",
+                  f"PriorityDecayHalfLife={draw.choice(['0-01:00:00', '0-06:00:00', '7-0'])}", f"PriorityCalcPeriod={draw.choice([1, 5, 5])}", "PriorityMaxAge=0-04:00:00",
                   f"PriorityFavorSmall={draw.choice(['NO', 'NO', 'YES'])}"]
         for weight, most in [("Age", 10000), ("Fairshare", 20000), ("JobSize", 5000), ("Partition", 8000), ("QOS", 15000)]:
             lines.append(f"PriorityWeight{weight}={draw.choice([0, most // 2, most])}")
@@ -111,11 +111,13 @@ class Site:
     def jobs(self, n_jobs=170):
         draw, jobs, at = self.draw, [], 0
         capacity = self.n_nodes * self.node_cpus()
-        while len(jobs) < n_jobs:
+        # As much work as fills the machine for fifty minutes: with its tail some seventy, three minutes at rate 25.
+        left = 3000 * capacity
+        while len(jobs) < n_jobs and left > 0:
             at += int(draw.expovariate(1 / 25)) if draw.random() < 0.6 else 0
             job = dict.fromkeys(COLUMNS, "")
             user = draw.choice(list(USERS))
-            limit = draw.choice([300, 600, 900, 1800, 3600])
+            limit = draw.choice([300, 600, 900, 1800, 2700])
             run = limit + 120 if draw.random() < 0.1 else max(20, int(limit * draw.random()))
             job.update(id=len(jobs) + 1, submit_s=at, user=user, account=USERS[user], ntasks=1, cpus_per_task=1, time_limit_s=limit, runtime_s=run, exclusive=0, nice=0)
             if draw.random() < 0.5:
@@ -156,6 +158,10 @@ class Site:
             if draw.random() < 0.03:
                 extra.append(draw.choice([f"-w n{draw.randint(1, self.n_nodes)}", f"-x n{draw.randint(1, self.n_nodes)}"]))
             job["extra"] = " ".join(extra)
+            tasks = {"1-5": 5, "1-8%2": 8, "1-4%1": 4}.get(job["array"], 1)
+            nodes = int(str(job["nodes"] or 1).split("-")[0])
+            whole = nodes * self.node_cpus() if job["exclusive"] or self.linear else 0
+            left -= min(run, limit + 60) * tasks * max(job["ntasks"] * job["cpus_per_task"], whole)
             jobs.append(job)
         return jobs
 

@@ -53,6 +53,13 @@ impl Lowering<'_> {
             no_normal_tres: all_raw || has_flag("NO_NORMAL_TRES"),
             small_relative_to_time: has_flag("SMALL_RELATIVE_TO_TIME"),
         };
+        if policy.decay_half_life == 0 && self.conf.globals.get("PriorityUsageResetPeriod").is_none() {
+            // read_config.c of 22.05.8, `validate_and_set_defaults`.
+            let message = "slurmctld does not start with 0 where PriorityUsageResetPeriod is not given; simulated: usage never decays";
+            let remark =
+                self.place_of("PriorityDecayHalfLife").remark(Severity::Warning, "PriorityDecayHalfLife", message);
+            self.diagnostics.push(remark.cure("give PriorityUsageResetPeriod, be it NONE"));
+        }
         self.without_database(&mut policy);
         policy
     }

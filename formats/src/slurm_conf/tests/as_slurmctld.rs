@@ -177,6 +177,9 @@ fn what_slurmctld_would_not_start_with_is_said_where_it_is_understood() {
     ] {
         assert!(said.contains(expected), "{expected}\nin\n{said}");
     }
+    let half_life = "slurmctld does not start with 0 where PriorityUsageResetPeriod is not given";
+    assert!(lowered(&small("PriorityDecayHalfLife=0")).1.contains(half_life));
+    assert!(!lowered(&small("PriorityDecayHalfLife=0\nPriorityUsageResetPeriod=NONE")).1.contains(half_life));
     let (_, said) = read_and_lower(&[("slurm.conf", &small("AccountingStorageEnforce=3"))], None);
     assert!(said.contains("error: AccountingStorageEnforce: '3' is unknown"), "{said}");
 }
