@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A small random site and an hour of work for the rig that records real Slurm (../shared/oracle, rig.py). Standard library only.
 
-  record_cases.py SEED FOLDER        writes slurm.conf, accounts.txt, gres.conf and jobs.csv to FOLDER
+  record_cases.py SEED FOLDER        writes slurm.conf, accounts.txt, gres.conf, jobs.csv and events.csv to FOLDER
   rig.py run FOLDER --rate 25 --offset 0 --out OUT --debugflags ,TraceJobs,Route
   replay.py FOLDER OUT FORESITE      is the schedule the same, job by job?
 
@@ -57,7 +57,7 @@ class Site:
             lines.append(f"PriorityWeight{weight}={draw.choice([0, most // 2, most])}")
         if draw.random() < 0.2:
             lines.append("PriorityWeightTRES=CPU=2000" + (",Mem=1000" if self.memory else ""))
-        flags = [flag for flag in ("NO_FAIR_TREE", "SMALL_RELATIVE_TO_TIME", "ACCRUE_ALWAYS", "CALCULATE_RUNNING", "INCR_ONLY", "DEPTH_OBLIVIOUS") if draw.random() < 0.12]
+        flags = [flag for flag in ("NO_FAIR_TREE", "SMALL_RELATIVE_TO_TIME", "ACCRUE_ALWAYS", "CALCULATE_RUNNING", "INCR_ONLY") if draw.random() < 0.12]
         if flags:
             lines.append("PriorityFlags=" + ",".join(flags))
         if "high" in self.qos and draw.random() < 0.3:
@@ -177,7 +177,10 @@ def main():
     with open(folder / "jobs.csv", "w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(site.jobs())
+        jobs = site.jobs()
+        writer.writerows(jobs)
+    # The rig waits until nothing is left, and some can never start.
+    (folder / "events.csv").write_text(f"t_s,command\n{jobs[-1]['submit_s'] + 2400},scancel --state=PENDING\n")
 
 
 main()

@@ -3,11 +3,11 @@
 
   replay.py CASE OUT FORESITE [--show 8]
 
-CASE is the folder of the configuration (slurm.conf), OUT that of the recording (sacct.txt, sacctmgr.cfg, slurmctld.log.gz with DebugFlags
+CASE is the folder of the configuration (slurm.conf, accounts.txt), OUT that of the recording (sacct.txt, sacctmgr.cfg, slurmctld.log.gz with DebugFlags
 Backfill, TraceJobs and Route), FORESITE the program. Prints how many jobs start within two seconds of the recorded start and on the same
 nodes, and the first that do not, in the order of time: what comes later follows from those. Ends with 1 if any differs.
 """
-import argparse, csv, datetime, gzip, pathlib, re, subprocess, sys, tempfile
+import argparse, csv, datetime, gzip, pathlib, re, shutil, subprocess, sys, tempfile
 
 TOLERANCE = 2  # seconds
 
@@ -54,9 +54,19 @@ def main():
     options.add_argument("--show", type=int, default=8)
     options = options.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        log, schedule = pathlib.Path(scratch) / "slurmctld.log", pathlib.Path(scratch) / "schedule.csv"
+        scratch = pathlib.Path(scratch)
+        for conf in options.case.glob("*.conf"):
+            shutil.copy(conf, scratch)
+        # As rig.py adds it.
+        with open(scratch / "slurm.conf", "a") as file:
+            file.write("MessageTimeout=100\n")
+        # A dump holds no QOS.
+        commands = (options.case / "accounts.txt").read_text().splitlines()
+        dump = (options.out / "sacctmgr.cfg").read_text() + "".join(f"{line}\n" for line in commands if line.split()[1:2] == ["qos"])
+        (scratch / "accounts.cfg").write_text(dump)
+        log, schedule = scratch / "slurmctld.log", scratch / "schedule.csv"
         log.write_bytes(gzip.open(options.out / "slurmctld.log.gz").read())
-        done = subprocess.run([options.foresite, "simulate", "--slurm-conf", options.case / "slurm.conf", "--accounts", options.out / "sacctmgr.cfg", "--trace", options.out / "sacct.txt",
+        done = subprocess.run([options.foresite, "simulate", "--slurm-conf", scratch / "slurm.conf", "--accounts", scratch / "accounts.cfg", "--trace", options.out / "sacct.txt",
                                "--timezone", "UTC", "--controller-log", log, "--schedule", schedule], capture_output=True, text=True)
         if done.returncode:
             sys.exit(f"foresite simulate ended with {done.returncode}\n{done.stderr}")
