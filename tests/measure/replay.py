@@ -22,6 +22,20 @@ def names(hostlist):
     return found
 
 
+def in_order_of_creation(dump, commands):
+    """The dump with the accounts below each parent as they were made: it sorts them by name, and DEPTH_OBLIVIOUS goes by their age."""
+    made = [line.split()[2] for line in commands if line.startswith("add account ")]
+    lines, at = dump.splitlines(), 0
+    while at < len(lines):
+        end = at
+        while end < len(lines) and lines[end].startswith("Account - "):
+            end += 1
+        name = lambda line: line.split("'")[1]
+        lines[at:end] = sorted(lines[at:end], key=lambda line: made.index(name(line)) if name(line) in made else len(made))
+        at = max(end, at + 1)
+    return "".join(f"{line}\n" for line in lines)
+
+
 def recorded(path):
     """Start [Unix s, None if none], nodes and state of each job of sacct's output, the last row of a job counting."""
     jobs = {}
@@ -62,7 +76,7 @@ def main():
             file.write("MessageTimeout=100\n")
         # A dump holds no QOS.
         commands = (options.case / "accounts.txt").read_text().splitlines()
-        dump = (options.out / "sacctmgr.cfg").read_text() + "".join(f"{line}\n" for line in commands if line.split()[1:2] == ["qos"])
+        dump = in_order_of_creation((options.out / "sacctmgr.cfg").read_text(), commands) + "".join(f"{line}\n" for line in commands if line.split()[1:2] == ["qos"])
         (scratch / "accounts.cfg").write_text(dump)
         log, schedule = scratch / "slurmctld.log", scratch / "schedule.csv"
         log.write_bytes(gzip.open(options.out / "slurmctld.log.gz").read())

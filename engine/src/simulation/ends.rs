@@ -4,7 +4,7 @@
 use super::events::Event;
 use super::jobs::Phase;
 use super::{Controller, seconds};
-use crate::ids::JobId;
+use crate::ids::{JobId, PartitionId};
 use crate::outcome::JobState;
 
 /// What ends a run.
@@ -43,6 +43,12 @@ impl Controller<'_> {
         }
     }
 
+    /// How long a job of the partition may run beyond its limit (`OverTimeLimit`) [s]; `None` for ever.
+    pub(crate) fn over_time_seconds(&self, partition: PartitionId) -> Option<i64> {
+        let of_partition = self.scenario.cluster.partitions[partition.index()].over_time_limit;
+        of_partition.or(self.scenario.policy.over_time_limit).map(|minutes| i64::from(minutes) * 60)
+    }
+
     /// A running job ends now: its resources are free at once, its nodes when they have answered.
     pub(crate) fn end_run(&mut self, id: JobId, how: RunEnded) {
         let now = seconds(self.now);
@@ -66,7 +72,7 @@ impl Controller<'_> {
         }
         let (returns, is_done) = (live.returns, live.requeued_at.is_some());
         let (start, billing, moment) = (live.start, live.billing, live.moment());
-        let limit_end = start + live.limit_seconds;
+        let (limit_end, partition) = (start + live.limit_seconds, live.partition);
         let allocation = std::mem::take(&mut live.allocation);
         self.running.remove(moment);
         self.node_jobs.remove(id, &allocation);
@@ -89,11 +95,15 @@ impl Controller<'_> {
         self.limits_end(id, slice, charged_seconds, limit_end - (now - slice));
         self.records[id.index()].end = Some(now);
         if !returns || is_done {
-            let state = match (how, now > limit_end, succeeded) {
-                (RunEnded::Others { state, .. }, ..) => state,
-                (RunEnded::TimeLimit, ..) | (_, true, _) => JobState::Timeout,
-                (_, false, true) => JobState::Completed,
-                (_, false, false) => JobState::Failed,
+            // Who ends by himself is asked for his exit code first, then whether `OverTimeLimit` is past, too (job_mgr.c of 22.05.8,
+            // `job_complete`; rec bd-k11).
+            let is_late = || self.over_time_seconds(partition).is_some_and(|over| now > limit_end + over);
+            let state = match how {
+                RunEnded::Others { state, .. } => state,
+                RunEnded::TimeLimit => JobState::Timeout,
+                RunEnded::Itself if !succeeded => JobState::Failed,
+                RunEnded::Itself if is_late() => JobState::Timeout,
+                RunEnded::Itself => JobState::Completed,
             };
             if is_done {
                 self.records[id.index()].state = state;

@@ -74,12 +74,8 @@ impl Controller<'_> {
         let Some(live) = self.live.get(id) else { return };
         self.node_jobs.insert(&self.selector.geometry, moment, id, &live.allocation);
         let (starts, limit_seconds) = (live.starts, live.limit_seconds);
-        let over = match self.scenario.cluster.partitions[partition.index()].over_time_limit {
-            Some(minutes) => Some(minutes),
-            None => self.scenario.policy.over_time_limit,
-        };
         let behind = (seconds(self.now) - start) * SECOND;
-        let over = over.map(|minutes| limit_end + i64::from(minutes) * 60);
+        let over = self.over_time_seconds(partition).map(|over| limit_end + over);
         let kill = over.filter(|_| !is_off(Rule::TimeLimitKills)).map(|over| self.timers.scan_after(over));
         let kill = kill.into_iter().chain(self.reservation_kill(id)).min();
         let is_open = |recorded: &RecordedRun| recorded.length == RecordedRun::OPEN;

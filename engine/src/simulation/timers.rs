@@ -188,6 +188,8 @@ impl Timers {
     /// From now on the schedulers act at these moments.
     pub(crate) fn impose(&mut self, moments: Moments) {
         self.moments = moments;
+        // The log's clock is the one whose seconds the grid of `bf_resolution` counts.
+        self.clock_ahead = 0;
         self.plan_main();
         if let Some(cycle) = self.moments.backfill.first() {
             self.backfill_at = cycle.begin;

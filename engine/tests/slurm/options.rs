@@ -90,6 +90,37 @@ fn bf_one_resv_per_job_plans_a_job_in_one_partition() {
     );
 }
 
+/// The limit of p's QOS refuses job 10 its plan there, but it has a time of start: in q it may only start at once, so job 11 does.
+/// Source: `_attempt_backfill` of 22.05.8 (a limit behind the overlap test leaves `start_time`); rec bd-g5.
+#[test]
+fn a_plan_that_a_limit_refuses_counts_for_bf_one_resv_per_job() {
+    compare(
+        |option| {
+            format!(
+                "node n[1-2] cores=4
+                 qos lim grp_cpu=5
+                 partition p nodes=n1 tier=2 qos=lim
+                 partition q nodes=n2
+                 set enforce=limits bf_interval=10
+                 {option}
+                 job 8 p=p n=3 run=600 t=10
+                 job 9 p=q n=3 run=900 t=15
+                 job 10 p=p,q n=4 run=100 t=10 at=10
+                 job 11 p=q n=1 run=1200 t=20 at=20"
+            )
+        },
+        "bf_one_resv_per_job",
+        "8   0   0..4              +600   *  n1  *
+         9   0   0..4              +900   *  n2  *
+         10  10  8.end+0..14       +100   *  n1  *
+         11  20  8.end+0..34       +1200  *  n2  *",
+        "8   0   0..4              +600   *  n1  *
+         9   0   0..4              +900   *  n2  *
+         10  10  8.end+0..14       +100   *  n1  *
+         11  20  20..34            +1200  *  n2  *",
+    );
+}
+
 /// Nodes n2 … n6 end at 10, 11, … 14 minutes; job 7 needs five nodes. The will-run test releases the last two together
 /// and says 14 minutes; with running jobs in the table it is asked again at 13, and job 8 is a minute too long for n1.
 #[test]

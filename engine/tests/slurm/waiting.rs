@@ -15,15 +15,18 @@ pub(crate) fn the_time_limit_is_enforced_by_a_scan_every_thirty_seconds() {
     );
 }
 
+/// Who ends by himself within them has not timed out (job_mgr.c of 22.05.8, `job_complete`; rec bd-k11).
 #[test]
 fn over_time_limit_adds_minutes() {
     expect(
         "node n1 cores=4
          set over_time_limit=2
          job 1 run=1000 t=5
-         job 2 run=400 t=5",
-        "1  0  0..4  +420..451  TIMEOUT  n1  *
-         2  0  0..4  +400       TIMEOUT  n1  *",
+         job 2 run=400 t=5
+         job 3 run=10 t=5 dep=afterok:2",
+        "1  0  0..4       +420..451  TIMEOUT    n1  *
+         2  0  0..4       +400       COMPLETED  n1  *
+         3  2.end+0..1  2.end+0..5  +10  COMPLETED  n1  *",
     );
 }
 

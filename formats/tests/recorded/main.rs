@@ -149,6 +149,9 @@ fn at_its_moments(name: &str, answer: i64) -> AtMoments {
     moments.answer = Some(answer);
     let replicated = replicate(&study, 0, Draws { seed: 1, boot_offset: Some(300) }, Some(&moments));
     let simulated = starts_of(&replicated);
+    // Nothing of the controller's clock is drawn: the log tells it.
+    let drawn = replicate(&study, 0, Draws { seed: 1, boot_offset: None }, Some(&moments));
+    assert_eq!(starts_of(&drawn), simulated, "{name} with a boot offset that is drawn");
     let alike = |a: &Start, b: &Start| (a.0 - b.0).abs() <= 1 && a.1 == b.1;
     let differs = recorded.iter().filter(|(job, it)| !simulated.get(*job).is_some_and(|other| alike(it, other)));
     let differs = differs.map(|(job, it)| format!("{job}: {it:?}, not {:?}", simulated.get(job)));

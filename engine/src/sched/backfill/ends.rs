@@ -49,9 +49,12 @@ pub(super) fn expected(controller: &Controller<'_>, end: i64) -> i64 {
     }
     let job = controller.running.after(end - 1).next().filter(|running| running.end == end);
     let live = job.and_then(|running| controller.live.get(running.job));
-    let over = live.and_then(|live| controller.scenario.cluster.partitions[live.partition.index()].over_time_limit);
-    match over.or(policy.over_time_limit) {
-        Some(minutes) => (end + i64::from(policy.kill_wait) + i64::from(minutes) * 60).max(now + 1),
+    let over = match live {
+        Some(live) => controller.over_time_seconds(live.partition),
+        None => policy.over_time_limit.map(|minutes| i64::from(minutes) * 60),
+    };
+    match over {
+        Some(over) => (end + i64::from(policy.kill_wait) + over).max(now + 1),
         None => now + live.map_or(60, |live| live.limit_seconds),
     }
 }

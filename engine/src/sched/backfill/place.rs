@@ -366,7 +366,9 @@ fn find_place(
             try_from = start;
             continue;
         }
+        // A plan that is not kept leaves its time of start in the job (`_attempt_backfill` of 22.05.8, what `continue`s behind the overlap test).
         if is_component && hetjobs::would_deadlock(controller, record, start) {
+            backfill.counts.note_start_time(policy, id);
             return Next::Record;
         }
         if !within_limits
@@ -377,14 +379,12 @@ fn find_place(
                     .with_cpus(controller.planned_counts(id, record.partition, shape, is_future), of_last.flatten()),
             )
         {
+            backfill.counts.note_start_time(policy, id);
             return Next::Record;
         }
-        if controller.is_never_planned(id) {
-            return Next::Record;
-        }
-        if policy.job_part_count_reserve > 0
-            && backfill.counts.planned(record.partition) >= policy.job_part_count_reserve
-        {
+        let quota = policy.job_part_count_reserve;
+        if controller.is_never_planned(id) || (quota > 0 && backfill.counts.planned(record.partition) >= quota) {
+            backfill.counts.note_start_time(policy, id);
             return Next::Record;
         }
         if test_only && backfill.counts.is_planned_elsewhere(policy, id) {
