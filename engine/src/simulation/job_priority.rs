@@ -10,6 +10,7 @@ use crate::job::{JobName, JobPart, Memory, Request};
 use crate::limits::accrue::NO_AGE;
 use crate::priority::multifactor::JobFactors;
 use crate::scenario::Scenario;
+use crate::sched::queue::Record;
 
 /// As much may niceness raise a job above all others under priority/basic: slurmctld's first priority is that much below the highest.
 const BASIC_RESERVE: i64 = 0xffff;
@@ -83,6 +84,34 @@ impl Controller<'_> {
             *highest = (*highest).max(self.tier_and_priority_of(id, partition, standing).1);
         }
         self.risen.insert(id, risen);
+    }
+
+    /// A job starts from a record: of several partitions it keeps its priorities in all of them. O(partitions).
+    pub(super) fn keep_priorities(&mut self, record: Record) {
+        let id = record.job;
+        if self.partitions(id).len() == 1 {
+            return;
+        }
+        let standing = self.standing(id);
+        let priorities = self.partitions(id).iter().enumerate().map(|(position, &partition)| {
+            if position == usize::from(record.place) {
+                return record.priority();
+            }
+            self.tier_and_priority_of(id, partition, standing).1.max(self.risen_to(id, position))
+        });
+        let priorities = priorities.collect();
+        self.kept_priorities.insert(id, priorities);
+    }
+
+    /// The priority that a job comes back with in one of its partitions, until the next step: what it had there when it started, while
+    /// nothing but a step changes `priority_array` (job_mgr.c of 22.05.8; rec bd-g7).
+    pub(super) fn kept_priority(&self, id: JobId, position: usize) -> Option<u32> {
+        let last_step = self.timers.last_priority_step;
+        let live = self.live.get(id).filter(|live| live.starts > 0 && last_step < live.submit)?;
+        match self.kept_priorities.get(&id) {
+            Some(kept) => kept.get(position).copied(),
+            None => (position == 0).then_some(live.priority),
+        }
     }
 
     /// The highest priority that it has had in one of its partitions, with `INCR_ONLY`; else 0.

@@ -354,10 +354,6 @@ impl Controller<'_> {
         if let Some(hetjobs) = self.hetjobs.as_mut().filter(|_| is_component) {
             hetjobs.enters(id);
         }
-        // Who comes back keeps the priority it started with until the next step.
-        let last_step = self.timers.last_priority_step;
-        let kept =
-            self.live.get(id).filter(|live| live.starts > 0 && last_step < live.submit).map(|live| live.priority);
         let is_task = matches!(self.job(id).name.part, JobPart::Task(_)) && !self.has_own_record(id);
         for position in 0..self.partitions(id).len() {
             let partition = self.partitions(id)[position];
@@ -367,7 +363,7 @@ impl Controller<'_> {
                 standing.charged_cpus = cpus;
             }
             let (tier, priority) = self.tier_and_priority_of(id, partition, standing);
-            let priority = kept.filter(|_| position == 0).unwrap_or(priority);
+            let priority = self.kept_priority(id, position).unwrap_or(priority);
             let priority = priority.max(self.risen_to(id, position));
             if position == 0
                 && let Some(live) = self.live.get_mut(id)

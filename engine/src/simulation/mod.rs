@@ -180,6 +180,8 @@ pub(crate) struct Controller<'a> {
     pub(crate) untested: BTreeSet<JobId>,
     /// With `INCR_ONLY`, the highest priority that each job has had in each of its partitions since its submission.
     pub(crate) risen: BTreeMap<JobId, Vec<u32>>,
+    /// The priorities that jobs of several partitions had there when they started: those that they come back with.
+    kept_priorities: BTreeMap<JobId, Box<[u32]>>,
     /// A job waits for a reason that no queue built since has noted.
     new_reason: bool,
     /// Counts changes of what is known of limits that hold jobs back.
@@ -301,6 +303,7 @@ impl<'a> Controller<'a> {
             array_sizes_at_step: BTreeMap::new(),
             untested: BTreeSet::new(),
             risen: BTreeMap::new(),
+            kept_priorities: BTreeMap::new(),
             new_reason: false,
             reasons_version: 0,
             array_reasons: BTreeMap::new(),

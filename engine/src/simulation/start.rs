@@ -18,6 +18,7 @@ impl Controller<'_> {
         if let Some(live) = self.live.get_mut(id) {
             live.priority = record.priority();
         }
+        self.keep_priorities(record);
         if let Some(array) = self.array_of_varying_size(id) {
             // What stays of the record counts as what has left it.
             self.array_counts_as(array, allocation.cpus());

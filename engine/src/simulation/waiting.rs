@@ -524,6 +524,7 @@ impl Controller<'_> {
         self.waiting.held.remove(&id);
         self.waiting.met.remove(&id);
         self.risen.remove(&id);
+        self.kept_priorities.remove(&id);
         if let Some(key) = singleton_key(&self.scenario.workload.jobs[id.index()])
             && let Some(group) = self.waiting.singletons.get_mut(&key)
         {
