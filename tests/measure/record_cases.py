@@ -39,10 +39,12 @@ class Site:
         for name, values in [("bf_max_job_test", [10, 30, 100]), ("bf_max_job_user", [3, 8]), ("bf_max_job_part", [10, 20]), ("bf_resolution", [60, 300]),
                              ("bf_window", [60, 240, 1440]), ("default_queue_depth", [5, 20]), ("partition_job_depth", [5, 15]),
                              ("sched_interval", [20, 60]), ("max_rpc_cnt", [0]), ("bf_max_job_start", [3]), ("sched_min_interval", [2000000]),
-                             ("bf_min_prio_reserve", [3000]), ("bf_max_job_assoc", [4])]:
+                             ("bf_min_prio_reserve", [3000]), ("bf_max_job_assoc", [4]), ("bf_max_job_user_part", [3]), ("bf_min_age_reserve", [120]),
+                             ("bf_job_part_count_reserve", [3]), ("bf_max_job_array_resv", [2, 5]), ("sched_max_job_start", [3])]:
             if draw.random() < 0.18:
                 params.append(f"{name}={draw.choice(values)}")
-        params += [flag for flag in ("bf_continue", "bf_busy_nodes", "assoc_limit_stop", "pack_serial_at_end", "defer", "preempt_youngest_first") if draw.random() < 0.12]
+        params += [flag for flag in ("bf_continue", "bf_busy_nodes", "assoc_limit_stop", "pack_serial_at_end", "defer", "preempt_youngest_first", "bf_one_resv_per_job",
+                                   "bf_running_job_reserve", "bf_licenses") if draw.random() < 0.12]
         select = "select/linear" if self.linear else "select/cons_tres"
         lines = ["ClusterName=drawn", "SchedulerType=" + draw.choice(["sched/backfill"] * 9 + ["sched/builtin"]),
                  "SchedulerParameters=" + ",".join(params), f"SelectType={select}"]
@@ -65,6 +67,10 @@ class Site:
             self.preempt = "high"
         else:
             self.preempt = None
+            if len(self.partitions) > 1 and draw.random() < 0.15:
+                lines += ["PreemptType=preempt/partition_prio", "PreemptMode=" + draw.choice(["REQUEUE", "CANCEL"])]
+        if draw.random() < 0.2:
+            lines.append("OverTimeLimit=2")
         if self.gpus:
             lines += ["GresTypes=gpu", "AccountingStorageTRES=gres/gpu"]
         if self.licences:
