@@ -163,7 +163,6 @@ impl Reader<'_> {
                 None => good = false,
             }
         }
-        let [submit, wait, run, allocated, requested, time, memory, status] = values;
         let field = |index: usize| fields.get(index).copied().unwrap_or_default();
         let Some(id) = job_number(field(0)) else {
             self.log.error(self.line, "job number", "no job number", ROW_CURE, || {
@@ -172,25 +171,11 @@ impl Reader<'_> {
             return None;
         };
         let (user, group, preceding) = (Name::Text(field(11)), Name::Text(field(12)), Name::Text(field(16)));
-        good.then_some(Row {
-            id,
-            submit,
-            wait,
-            run,
-            allocated,
-            requested,
-            time,
-            memory,
-            status,
-            user,
-            group,
-            preceding,
-            semicolons,
-        })
+        good.then_some(Row { id, values, user, group, preceding, semicolons })
     }
 
     fn job(&mut self, row: &Row) {
-        let &Row { id, submit, wait, run, allocated, requested, time, memory, status, semicolons, .. } = row;
+        let &Row { id, values: [submit, wait, run, allocated, requested, time, memory, status], semicolons, .. } = row;
         if submit < 0.0 {
             self.log.error(self.line, "submit time", "no submit time", "remove the line", || {
                 format!("job {id} has no submit time")

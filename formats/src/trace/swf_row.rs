@@ -10,14 +10,8 @@ const LARGEST: f64 = 1e12;
 /// What is read of a line.
 pub(super) struct Row<'l> {
     pub(super) id: u64,
-    pub(super) submit: f64,
-    pub(super) wait: f64,
-    pub(super) run: f64,
-    pub(super) allocated: f64,
-    pub(super) requested: f64,
-    pub(super) time: f64,
-    pub(super) memory: f64,
-    pub(super) status: f64,
+    /// Submit, wait and run time, allocated and requested processors, requested time and memory, status.
+    pub(super) values: [f64; 8],
     pub(super) user: Name<'l>,
     pub(super) group: Name<'l>,
     pub(super) preceding: Name<'l>,
@@ -62,17 +56,10 @@ impl Row<'_> {
             _,
         ] = values;
         let id = u64::try_from(id).ok().filter(|_| rest.is_empty())?;
-        let real = |value: i64| value as f64;
+        let values = [submit, wait, run, allocated, requested, time, memory, status].map(|value| value as f64);
         Some(Self {
             id,
-            submit: real(submit),
-            wait: real(wait),
-            run: real(run),
-            allocated: real(allocated),
-            requested: real(requested),
-            time: real(time),
-            memory: real(memory),
-            status: real(status),
+            values,
             user: Name::Number(user),
             group: Name::Number(group),
             preceding: Name::Number(preceding),
@@ -146,9 +133,7 @@ mod tests {
             let Some(row) = Row::of_numbers(line.as_bytes()) else { return Ok(()) };
             prop_assert_eq!(fields.len(), FIELDS);
             prop_assert_eq!(Some(row.id), job_number(fields[0].as_bytes()));
-            let values =
-                [row.submit, row.wait, row.run, row.allocated, row.requested, row.time, row.memory, row.status];
-            for (value, index) in values.into_iter().zip([1, 2, 3, 4, 7, 8, 9, 10]) {
+            for (value, index) in row.values.into_iter().zip([1, 2, 3, 4, 7, 8, 9, 10]) {
                 prop_assert_eq!(Some(value), real(fields[index].as_bytes()));
             }
             for (name, index) in [(row.user, 11), (row.group, 12), (row.preceding, 16)] {
