@@ -3,7 +3,7 @@
 /// `SchedulerParameters` bf_*.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BackfillPolicy {
-    /// `bf_interval` [s], default 30, 1–10800; `None` (-1) turns backfill off.
+    /// `bf_interval` [s], default 30, 1–10800; `None` (-1) turns backfill off. The agent of `sched/builtin` sleeps as long.
     pub interval: Option<u32>,
     /// `bf_max_time` [s]; default `bf_interval`.
     pub max_time: Option<u32>,
@@ -11,7 +11,7 @@ pub struct BackfillPolicy {
     pub window: u32,
     /// `bf_resolution` [s], default 60.
     pub resolution: u32,
-    /// `bf_max_job_test` [jobs], default 500.
+    /// `bf_max_job_test` [jobs], default 500; 50 for the agent of `sched/builtin`.
     pub max_job_test: u32,
     /// `bf_max_job_part`, default 0 (off).
     pub max_job_part: u32,

@@ -356,7 +356,10 @@ impl<'a> Controller<'a> {
             } else if self.timers.main_at() <= self.now {
                 self.main_timer();
             } else if self.timers.backfill_at <= self.now {
-                crate::sched::backfill::cycle(&mut self);
+                match self.scenario.policy.scheduler {
+                    Scheduler::SlurmBuiltin => crate::sched::builtin::estimate(&mut self),
+                    _ => crate::sched::backfill::cycle(&mut self),
+                }
             }
         }
         if observer.progress(self.finished, total).is_break() {

@@ -66,7 +66,7 @@ pub(crate) struct Timers {
     pub(crate) priority_at: i64,
     /// Previous priority step [s].
     pub(crate) last_priority_step: i64,
-    /// Next backfill cycle, or continuation of one.
+    /// Next backfill cycle, or continuation of one; with `sched/builtin` the next pass of its agent.
     pub(crate) backfill_at: i64,
     backfill_polls_from: Option<i64>,
     backfill_end: i64,
@@ -111,7 +111,8 @@ impl Timers {
         let priority_start = boot + startup;
         let tick_zero = boot + startup;
         let sweep_zero = seconds(boot) + phase.below(SWEEP_SECONDS as u64) as i64;
-        let backfill_off = policy.scheduler == Scheduler::SlurmBuiltin || policy.backfill.interval.is_none();
+        let is_builtin = policy.scheduler == Scheduler::SlurmBuiltin;
+        let backfill_off = is_builtin || policy.backfill.interval.is_none();
         let backfill_interval = i64::from(policy.backfill.interval.unwrap_or(30)) * SECOND;
         let calc_period = i64::from(policy.priority.calc_period.max(1)) * SECOND;
         let mut timers = Self {
@@ -138,7 +139,7 @@ impl Timers {
                 i64::MAX
             },
             last_priority_step: seconds(priority_start),
-            backfill_at: if backfill_off { i64::MAX } else { backfill_start + backfill_interval },
+            backfill_at: if is_builtin || !backfill_off { backfill_start + backfill_interval } else { i64::MAX },
             backfill_polls_from: None,
             backfill_end: 0,
             last_change: seconds(boot),
@@ -397,6 +398,11 @@ impl Timers {
     /// A job completes (`CompleteWait`): backfill looks again in a second.
     pub(crate) fn backfill_waits(&mut self, now: i64) {
         self.backfill_at = now + SECOND;
+    }
+
+    /// The agent of `sched/builtin` goes through the queue; it sleeps for an interval afterwards.
+    pub(crate) fn estimated(&mut self) {
+        self.backfill_at += self.backfill_interval;
     }
 
     /// A backfill cycle ended.

@@ -361,6 +361,8 @@ fn jobs_of_whole_nodes_grow_with_their_first_test() {
     let first = "1  0  0..34  +400  *  n1  *\n";
     expect(&scenario("off"), &format!("{first} 2 10 3.end+0..4 +100 * n1 *\n 3 20 1.end+0..4 +100 * n1 *"));
     expect(&scenario("30"), &format!("{first} 2 10 1.end+0..34 +100 * n1 *\n 3 20 2.end+0..34 +100 * n1 *"));
+    // Recorded (bd-c7): the agent of sched/builtin tests them just so.
+    expect(&scenario("30 builtin"), &format!("{first} 2 10 1.end+0..4 +100 * n1 *\n 3 20 2.end+0..4 +100 * n1 *"));
 }
 
 /// Recorded (aw-topo): so does a job that its test at submission in an EXCLUSIVE partition has made one of whole nodes in all of its own.

@@ -358,6 +358,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("bc-topo", 107),
         ("features-r1", 293),
         // Series bd (facts 84).
+        ("bd-c7", 47),
         ("bd-g5", 120),
         ("bd-g7", 131),
     ];

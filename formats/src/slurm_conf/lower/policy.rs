@@ -31,7 +31,7 @@ impl Lowering<'_> {
             version: self.version,
             scheduler,
             main: self.main_policy(),
-            backfill: self.backfill_policy(),
+            backfill: self.backfill_policy(scheduler),
             priority: self.priority_policy(),
             select: self.select_policy(no_switches),
             preempt: self.preempt_policy(),

@@ -1,10 +1,13 @@
 //! `SchedulerParameters`.
 
-use foresite_engine::policy::{BackfillPolicy, HetjobPriority, MainPolicy};
+use foresite_engine::policy::{BackfillPolicy, HetjobPriority, MainPolicy, Scheduler};
 
 use super::{Lowering, Values};
 use crate::diagnostic::Severity;
 use crate::slurm_conf::Scope;
+
+/// How many jobs the agent of `sched/builtin` tests where nothing is said (builtin.c of 22.05.8).
+const BUILTIN_MAX_JOB_TEST: u32 = 50;
 
 impl<'a> Lowering<'a> {
     pub(super) fn scheduler_parameters(&self) -> Values<'a> {
@@ -35,7 +38,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    pub(super) fn backfill_policy(&mut self) -> BackfillPolicy {
+    pub(super) fn backfill_policy(&mut self, scheduler: Scheduler) -> BackfillPolicy {
         let values = self.scheduler_parameters();
         let mut interval = values.integer("bf_interval");
         if interval == Some(0) {
@@ -63,7 +66,10 @@ impl<'a> Lowering<'a> {
             max_time: values.setting("bf_max_time").and_then(|_| values.integer("bf_max_time")),
             window: values.number("bf_window"),
             resolution: values.number("bf_resolution"),
-            max_job_test: values.number("bf_max_job_test"),
+            max_job_test: match values.setting("bf_max_job_test") {
+                None if scheduler == Scheduler::SlurmBuiltin => BUILTIN_MAX_JOB_TEST,
+                _ => values.number("bf_max_job_test"),
+            },
             max_job_part: values.number("bf_max_job_part"),
             max_job_user: values.number("bf_max_job_user"),
             max_job_assoc: values.number("bf_max_job_assoc"),

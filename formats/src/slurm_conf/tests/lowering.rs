@@ -81,7 +81,8 @@ fn scheduler_parameters_reach_both_schedulers() {
         (policy.main.sched_interval, policy.main.default_queue_depth, policy.main.sched_min_interval_us),
         (None, 7, 2_000_000)
     );
-    assert_eq!(site(&small("SchedulerType=sched/builtin")).policy.scheduler, Scheduler::SlurmBuiltin);
+    let builtin = site(&small("SchedulerType=sched/builtin")).policy;
+    assert_eq!((builtin.scheduler, builtin.backfill.max_job_test), (Scheduler::SlurmBuiltin, 50));
     assert_eq!(site(&small("SchedulerParameters=bf_interval=-1")).policy.backfill.interval, None);
 }
 

@@ -1,0 +1,43 @@
+//! The agent of `sched/builtin`: every interval it works out when the first jobs of the queue could start. It starts none; what its tests
+//! leave behind is how many CPUs they would be charged, which priorities and limits count from then on, and who it found eligible.
+//! Source: builtin.c of 22.05.8, `builtin_agent`, `_compute_start_times`; docs/FIDELITY.md, facts 84 and 85.
+
+use std::collections::BTreeSet;
+
+use super::queue::Cursor;
+use crate::simulation::Controller;
+
+/// One pass over the queue. It asks neither limits nor features nor the nodes of the partition: a job counts as what an idle machine would
+/// charge it. O(records until `max_job_test` jobs are tested) where sizes count, else O(waiting jobs that are not eligible).
+pub(crate) fn estimate(controller: &mut Controller<'_>) {
+    controller.timers.estimated();
+    controller.discover_eligible();
+    controller.learn_ages();
+    if !controller.sizes_vary {
+        return;
+    }
+    let mut cursor = Cursor::default();
+    let mut arrays = BTreeSet::new();
+    // It counts after it has looked, so it tests one more.
+    let mut left = u64::from(controller.scenario.policy.backfill.max_job_test) + 1;
+    while left > 0
+        && let Some(record) = controller.queue.next(&mut cursor)
+    {
+        let id = record.job;
+        // A job of several partitions is left by the build of the queue in the last one, which is the only one tested.
+        let is_last = record.place as usize + 1 == controller.partitions(id).len();
+        if !is_last || !controller.live.is_pending(id) || !controller.record_is_open(record) {
+            continue;
+        }
+        let is_of_array = record.kind.task && !controller.has_own_record(id);
+        if is_of_array && !arrays.insert(controller.scenario.workload.jobs[id.index()].name.id) {
+            continue;
+        }
+        left -= 1;
+        let shapes = controller.take_shapes_of(id);
+        let shape = shapes.get(record.place as usize).filter(|shape| shape.size_varies || shape.size_grows);
+        let charged = shape.and_then(|shape| shape.charged_alone);
+        controller.put_shapes_of(id, shapes);
+        controller.size_becomes(id, charged);
+    }
+}
