@@ -21,7 +21,7 @@ pub(crate) fn estimate(controller: &mut Controller<'_>) {
     // It counts after it has looked, so it tests one more.
     let mut left = u64::from(controller.scenario.policy.backfill.max_job_test) + 1;
     while left > 0
-        && let Some(record) = controller.queue.next(&mut cursor)
+        && let Some(record) = controller.queue.next(&mut cursor).copied()
     {
         let id = record.job;
         // A job of several partitions is left by the build of the queue in the last one, which is the only one tested.

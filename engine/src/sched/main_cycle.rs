@@ -369,7 +369,7 @@ fn consider(
         busy(controller, scratch, record, reservation, shape)
     } else if !shape.feasible
         && !prefers
-        && !shape.tested.is_empty()
+        && shape.is_looked_at()
         && controller.limits.active
         && !controller.limits_allow_counts(
             id,
@@ -383,7 +383,7 @@ fn consider(
     } else if !shape.feasible && !prefers {
         // It can never run here; one of several partitions is passed over (rec h-share).
         // Nodes that have what it asks for are looked at before that is found (rec m-pre/a2).
-        looked_at = !shape.tested.is_empty();
+        looked_at = shape.is_looked_at();
         // While a reservation takes nodes from it, it waits for the reservation (node_scheduler.c of 22.05.8, `_pick_best_nodes`; rec s-core).
         if !controller.any_reservation_takes(id, record.partition, reservation) {
             controller.hold_never_runnable(id, too_small);

@@ -317,29 +317,35 @@ impl Queue {
 
     /// The record after the cursor's last one, those of jobs that have left included. O(1).
     #[inline]
-    pub(crate) fn next(&self, cursor: &mut Cursor) -> Option<Record> {
+    pub(crate) fn next(&self, cursor: &mut Cursor) -> Option<&Record> {
         if cursor.epoch != self.epoch {
-            let before = |other: &Record| cursor.last.is_some_and(|last| other.key() <= last.key());
-            let (settled, fresh) = (self.settled.partition_point(before), self.fresh.partition_point(before));
-            (cursor.settled, cursor.fresh, cursor.epoch) = (settled, fresh, self.epoch);
+            self.find(cursor);
         }
         let next = match (self.settled.get(cursor.settled), self.fresh.get(cursor.fresh)) {
             (Some(settled), Some(fresh)) if fresh.key() < settled.key() => {
                 cursor.fresh += 1;
-                *fresh
+                fresh
             }
             (Some(settled), _) => {
                 cursor.settled += 1;
-                *settled
+                settled
             }
             (None, Some(fresh)) => {
                 cursor.fresh += 1;
-                *fresh
+                fresh
             }
             (None, None) => return None,
         };
-        cursor.last = Some(next);
+        cursor.last = Some(*next);
         Some(next)
+    }
+
+    /// The cursor's place after the queue was rearranged. O(log n).
+    #[cold]
+    fn find(&self, cursor: &mut Cursor) {
+        let before = |other: &Record| cursor.last.is_some_and(|last| other.key() <= last.key());
+        let (settled, fresh) = (self.settled.partition_point(before), self.fresh.partition_point(before));
+        (cursor.settled, cursor.fresh, cursor.epoch) = (settled, fresh, self.epoch);
     }
 
     /// All records, those of jobs that have left among them, in no order.

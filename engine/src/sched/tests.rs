@@ -118,7 +118,7 @@ fn a_plan_collides_only_with_its_nodes_in_its_time() {
 /// Jobs in order, from (job, tier, priority).
 fn ordered(queue: &mut Queue) -> Vec<u32> {
     let mut cursor = Cursor::default();
-    std::iter::from_fn(|| queue.next(&mut cursor)).map(|record| record.job.0).collect()
+    std::iter::from_fn(|| queue.next(&mut cursor).copied()).map(|record| record.job.0).collect()
 }
 
 fn queue(records: &[(u32, u32, u32)]) -> Queue {
@@ -168,7 +168,7 @@ fn a_walk_goes_on_where_it_was_when_the_queue_changes() {
     queue.push(record(3, 1, 95));
     queue.push(record(4, 1, 70));
     queue.purge(|record| record.job.0 != 0);
-    let rest: Vec<u32> = std::iter::from_fn(|| queue.next(&mut cursor)).map(|record| record.job.0).collect();
+    let rest: Vec<u32> = std::iter::from_fn(|| queue.next(&mut cursor).copied()).map(|record| record.job.0).collect();
     assert_eq!(rest, [4, 2]);
 }
 

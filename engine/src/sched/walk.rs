@@ -41,7 +41,7 @@ impl Walk {
             let record = match &mut self.copied {
                 Some(at) => {
                     *at += 1;
-                    *self.records.get(*at - 1)?
+                    self.records.get(*at - 1)?
                 }
                 None => {
                     self.whole = false;
@@ -49,7 +49,7 @@ impl Walk {
                 }
             };
             if controller.live.is_pending(record.job) {
-                return Some(record);
+                return Some(*record);
             }
         }
     }
@@ -62,7 +62,7 @@ impl Walk {
             scout.position += 1;
             return self.records.get(scout.position - 1).copied();
         }
-        controller.queue.next(&mut scout.cursor)
+        controller.queue.next(&mut scout.cursor).copied()
     }
 
     /// Keeps what is left of the queue, before it changes under a cycle that sleeps. O(queue), once a cycle.
@@ -73,7 +73,7 @@ impl Walk {
         self.records.clear();
         while let Some(record) = controller.queue.next(&mut self.cursor) {
             if controller.live.is_pending(record.job) {
-                self.records.push(record);
+                self.records.push(*record);
             }
         }
         self.copied = Some(0);

@@ -214,6 +214,12 @@ pub(crate) enum Strategy {
 }
 
 impl Shape {
+    /// Whether nodes are looked at for it, though none may serve it: some have what it asks for, those that it names among them
+    /// (node_scheduler.c of 22.05.8, `select_nodes`, `_nodes_in_sets`; rec be-k23). O(named nodes).
+    pub(crate) fn is_looked_at(&self) -> bool {
+        !self.tested.is_empty() && self.required.iter().all(|&node| self.tested.contains(node))
+    }
+
     /// Selection takes no more nodes than `most`, if the request allows for so few. O(1).
     pub(crate) fn cap_nodes(&mut self, most: u32) {
         self.over_limit = most < self.min_nodes;

@@ -140,7 +140,7 @@ impl Controller<'_> {
         in_order.truncate(asked);
         for (partition, shape) in in_order.into_iter().filter(|_| is_tried) {
             if self.limits_allow_look(id, partition) {
-                if !shape.tested.is_empty() && self.admits_to_nodes(id, partition) {
+                if shape.is_looked_at() && self.admits_to_nodes(id, partition) {
                     self.tested_in(id, partition);
                     self.wait_for_a_leaf(id, shape);
                 }

@@ -202,3 +202,22 @@ fn plans_know_the_rows() {
     );
     expect_equal_with_every_cycle(text, 4);
 }
+
+/// A test in an EXCLUSIVE partition makes a job one of whole nodes in all of its partitions (p-sel1), but there is none for who names a
+/// node of another (recorded: bd-k23).
+#[test]
+fn who_names_a_node_outside_an_exclusive_partition_is_not_tested_there() {
+    let scenario = |named: &str| {
+        format!(
+            "node n[1-2] cores=4
+             partition w nodes=n1 over=exclusive
+             partition s nodes=n2
+             job 1 p=w n=4 run=300 t=10
+             job 2 p=s n=1 run=300 t=10 at=10
+             job 3 p=w,s n=1 {named} run=100 t=5 at=20"
+        )
+    };
+    let first = "1 0 0..4 +300 COMPLETED n1 *\n 2 10 10..13 +300 COMPLETED n2 *\n";
+    expect(&scenario(""), &format!("{first} 3 20 1.end+0..34 +100 COMPLETED n1 *"));
+    expect(&scenario("w=n2"), &format!("{first} 3 20 20..54 +100 COMPLETED n2 *"));
+}

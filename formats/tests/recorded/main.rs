@@ -361,6 +361,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("bd-c7", 47),
         ("bd-g5", 120),
         ("bd-g7", 131),
+        ("be-k23", 71),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.
@@ -391,7 +392,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
             "k-pre" | "o-gpu" => found.cycles / 4,
             // Dozens of submissions were refused.
             "at-tier" => found.cycles / 50,
-            "at-gpu" => found.cycles / 20,
+            "at-gpu" | "be-k23" => found.cycles / 20,
             // select/cons_res: what stamps is not looked into.
             "au-core2" | "au-share" | "au-topo" | "aw-cpu" | "aw-topo" => found.cycles / 18,
             // Jobs beyond `MaxMemPerCPU` and limits of QOS wait: what stamps in every run over the full queue is not known.
