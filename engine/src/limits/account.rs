@@ -67,11 +67,14 @@ impl Controller<'_> {
                 let of = self.limits.index.of(Tres::Gres(gres));
                 held.counts[of] = asked.counts[of];
             }
-            let billing = self.weighted_billing(partition, |tres| match tres {
-                Tres::Billing | Tres::License(_) => 0.0,
-                _ => held.counts[self.limits.index.of(tres)] as f64,
-            });
-            held.counts[self.limits.index.of(Tres::Billing)] = billing as u64;
+        }
+        if matches!(shape.memory, MemoryNeed::Whole) {
+            // A test of when and where leaves nothing allocated that could be counted (cons_common/job_test.c of 22.05.8; rec be-k31).
+            let nodes = allocation.shares.len() as u64;
+            held.counts[self.limits.index.of(Tres::Memory)] = self.memory_of_first(partition).saturating_mul(nodes);
+        }
+        if shape.whole_nodes || matches!(shape.memory, MemoryNeed::Whole) {
+            held.counts[self.limits.index.of(Tres::Billing)] = self.billing_of(partition, &held);
         }
         let units = self.selector.alone().units;
         self.count_units(&mut held, shape, units, false);
@@ -108,19 +111,29 @@ impl Controller<'_> {
             MemoryNeed::PerCpu(mb) => held.counts[index.of(Tres::Memory)] = mb.saturating_mul(cpus),
             MemoryNeed::PerUnit(mb, _) => held.counts[index.of(Tres::Memory)] = mb.saturating_mul(units),
             MemoryNeed::Whole => {
-                let cluster = &self.scenario.cluster;
-                let first = cluster.partitions[partition.index()].nodes.iter().next();
-                let of_first = first.map_or(0, |node| cluster.nodes[node.index()].memory_mb);
-                held.counts[index.of(Tres::Memory)] = of_first.saturating_mul(nodes);
+                held.counts[index.of(Tres::Memory)] = self.memory_of_first(partition).saturating_mul(nodes);
             }
             MemoryNeed::NotConsumed(_) => {}
         }
-        let billing = self.weighted_billing(partition, |tres| match tres {
-            Tres::Billing | Tres::License(_) => 0.0,
-            _ => held.counts[index.of(tres)] as f64,
-        });
-        held.counts[index.of(Tres::Billing)] = billing as u64;
+        held.counts[index.of(Tres::Billing)] = self.billing_of(partition, &held);
         held
+    }
+
+    /// What a job that asks for all memory of its nodes counts for each while it has none: what the partition's first node has
+    /// (job_mgr.c of 22.05.8, `_mem_per_node_part`).
+    fn memory_of_first(&self, partition: PartitionId) -> u64 {
+        let cluster = &self.scenario.cluster;
+        let first = cluster.partitions[partition.index()].nodes.iter().next();
+        first.map_or(0, |node| cluster.nodes[node.index()].memory_mb)
+    }
+
+    /// The billing of what is counted; licences bill nothing.
+    fn billing_of(&self, partition: PartitionId, held: &Held) -> u64 {
+        let counted = |tres| match tres {
+            Tres::Billing | Tres::License(_) => 0.0,
+            _ => held.counts[self.limits.index.of(tres)] as f64,
+        };
+        self.weighted_billing(partition, counted) as u64
     }
 
     /// Counts what a test took of the GRES of the whole job, where it took any and they do not come with CPUs: nor with tasks, but of a

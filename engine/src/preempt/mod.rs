@@ -2,6 +2,7 @@
 //! which nodes, and what happens to them), [`order`] (the queue's order under preempt/qos).
 //! Source: slurm-semantics 7.1, 3.4, 2.2; slurm.conf(5). A scenario that does not preempt has none of this.
 
+pub(crate) mod by_feature;
 pub(crate) mod make_room;
 pub(crate) mod order;
 pub(crate) mod victims;

@@ -427,7 +427,14 @@ fn consider(
             controller.weigh_nodes(id, (record.partition, reservation), shape, bound.as_ref());
         }
         let asked = controller.asked_in_test(id, shape);
-        let fits = is_open && controller.selector.fits(&controller.free, asked, user, &scratch.candidates);
+        let by_feature = is_open && controller.makes_room_by_feature(shape);
+        let (fits, mut room) = match by_feature {
+            true => controller.fits_by_feature(id, record.partition, (shape, asked), &scratch.candidates),
+            false if is_open => {
+                (controller.selector.fits(&controller.free, asked, user, &scratch.candidates), Room::None)
+            }
+            false => (false, Room::None),
+        };
         if is_open && reservation.is_some() {
             let chosen = controller.selector.chosen.len() as u32;
             controller.counted_nodes(id, record.partition, if fits { chosen } else { shape.alone.nodes });
@@ -443,12 +450,11 @@ fn consider(
             };
             controller.size_becomes(id, charged);
         }
-        if is_open && !fits && (shape.size_varies || shape.size_grows) {
+        if is_open && !fits && room == Room::None && (shape.size_varies || shape.size_grows) {
             // Tasks are laid out, and their CPUs counted, before the memory of all CPUs is asked for; so are those of parts.
             controller.size_becomes(id, controller.selector.charged_in_vain);
         }
-        let mut room = Room::None;
-        if is_open && !fits && controller.preempt.is_some() {
+        if is_open && !fits && !by_feature && controller.preempt.is_some() {
             room = controller.make_room(id, record.partition, shape, &scratch.candidates);
         }
         if taken || matches!(opening, Opening::Closed(_) | Opening::NotUsable) {

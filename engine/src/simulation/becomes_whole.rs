@@ -53,6 +53,7 @@ impl Controller<'_> {
     /// The job's nodes in a partition were looked at, by the main scheduler or at its submission. O(log jobs).
     pub(crate) fn tested_in(&mut self, id: JobId, partition: PartitionId) {
         self.takes_gpu_memory_of(id, partition);
+        self.shares_after(id, partition);
         let scenario = self.scenario;
         let request = &scenario.workload.requests[self.job(id).request.index()];
         // Who asks for nothing but such partitions is one of whole nodes from its submission on, unless limits kept it from a test then.
@@ -99,11 +100,13 @@ impl Controller<'_> {
 
     /// Returns what [`Controller::take_shapes_of_plan`] took.
     pub(crate) fn put_shapes_of_plan(&mut self, id: JobId, (in_parts, mut shapes): (bool, Box<[Shape]>)) {
-        if !in_parts {
-            return self.put_shapes_of(id, shapes);
+        if in_parts {
+            self.uncap_nodes(&mut shapes);
+            self.becomes_whole.in_parts.insert(self.job(id).request, shapes);
+        } else {
+            self.put_shapes_of(id, shapes);
         }
-        self.uncap_nodes(&mut shapes);
-        self.becomes_whole.in_parts.insert(self.job(id).request, shapes);
+        self.settle_try_to_start();
     }
 
     pub(super) fn tested_as(&self, id: JobId) -> (u64, Option<u32>) {
@@ -126,6 +129,7 @@ impl Controller<'_> {
         let request = self.job(id).request;
         let mut shapes = match self.has_become_whole(id) {
             true => self.take_whole_shapes(request),
+            false if self.has_become_sharing(id) => self.take_sharing_shapes(request),
             false => self.take_shapes(request),
         };
         self.cap_nodes(id, &mut shapes);
@@ -148,10 +152,15 @@ impl Controller<'_> {
     /// Returns what [`Controller::take_shapes_of`] took.
     pub(crate) fn put_shapes_of(&mut self, id: JobId, mut shapes: Box<[Shape]>) {
         let request = self.job(id).request;
-        if !self.has_become_whole(id) {
+        let (is_whole, shares) = (self.has_become_whole(id), self.has_become_sharing(id));
+        if !is_whole && !shares {
             return self.put_shapes(request, shapes);
         }
         self.uncap_nodes(&mut shapes);
-        self.becomes_whole.shapes.insert(request, shapes);
+        if is_whole {
+            self.becomes_whole.shapes.insert(request, shapes);
+        } else {
+            self.put_sharing_shapes(request, shapes);
+        }
     }
 }

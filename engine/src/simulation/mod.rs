@@ -10,6 +10,7 @@
 //! the engine is whole seconds, as in slurmctld.
 
 mod answers;
+mod becomes_sharing;
 mod becomes_whole;
 mod completing;
 pub(crate) mod drawn;
@@ -73,6 +74,7 @@ use crate::select::ready::{NodeJobs, Ready};
 use crate::select::rows::shares_cores;
 use crate::select::shape::Shape;
 use crate::{Draws, plain};
+use becomes_sharing::BecomesSharing;
 use becomes_whole::BecomesWhole;
 use events::{Event, Events};
 use gpu_memory::GpuMemory;
@@ -134,6 +136,8 @@ pub(crate) struct Controller<'a> {
     /// Shapes of jobs that prefer features.
     pub(crate) preferred: BTreeMap<JobId, Box<[Shape]>>,
     pub(crate) becomes_whole: BecomesWhole,
+    /// Which jobs of several partitions share since a test in one that forces them to.
+    becomes_sharing: BecomesSharing,
     pub(crate) gpu_memory: GpuMemory,
     /// Requests for several partitions, and those of them that could never hold what they ask for.
     pub(crate) too_small: BTreeSet<(RequestId, PartitionId)>,
@@ -275,6 +279,7 @@ impl<'a> Controller<'a> {
             shapes: vec![None; scenario.workload.requests.len()],
             preferred: BTreeMap::new(),
             becomes_whole: BecomesWhole::default(),
+            becomes_sharing: BecomesSharing::default(),
             gpu_memory: GpuMemory::default(),
             too_small: too_small(scenario),
             over_memory: over_memory(scenario),

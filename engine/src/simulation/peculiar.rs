@@ -3,7 +3,7 @@
 use crate::ids::JobId;
 use crate::job::{GresScope, Job, Request};
 use crate::scenario::Scenario;
-use crate::simulation::{Controller, becomes_whole, gpu_memory};
+use crate::simulation::{Controller, becomes_sharing, becomes_whole, gpu_memory};
 
 /// Which jobs those are.
 #[derive(Debug)]
@@ -24,13 +24,14 @@ impl Peculiar {
 }
 
 /// Whether it waits for switches, asks for contiguous nodes or for GRES of few sockets (of which more may serve a job worse), may become one of
-/// whole nodes, or has a memory that its last test decides.
+/// whole nodes or one that shares, or has a memory that its last test decides.
 fn is_peculiar(scenario: &Scenario, request: &Request) -> bool {
     let select = &scenario.policy.select;
     (select.topology_tree && request.switches.is_some())
         || request.contiguous
         || binds_to_sockets(request)
         || becomes_whole::may_become_whole(scenario, request)
+        || becomes_sharing::may_become_sharing(scenario, request)
         || gpu_memory::lags(scenario, request)
 }
 

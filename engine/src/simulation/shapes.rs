@@ -76,17 +76,19 @@ impl Controller<'_> {
 
     /// The shape of a record, if it has been made and is not taken out. O(1), mostly without its job.
     pub(crate) fn known_shape_of_record(&self, record: Record) -> Option<&Shape> {
-        if self.becomes_whole.is_unused() {
+        if self.becomes_whole.is_unused() && self.becomes_sharing.is_unused() {
             return self.known_shape_of_request(record.request, record.place as usize);
         }
         self.known_shape(record.job, record.place as usize)
     }
 
-    /// The same of a job, which may have become one of whole nodes. O(log jobs).
+    /// The same of a job, which may have become one of whole nodes, or one that shares. O(log jobs).
     pub(crate) fn known_shape(&self, id: JobId, place: usize) -> Option<&Shape> {
         // Until the former has been asked for, the latter says as much of an EXCLUSIVE partition.
         let whole = self.has_become_whole(id).then(|| self.known_whole_shape(id, place)).flatten();
-        whole.or_else(|| self.known_shape_of_request(self.job(id).request, place))
+        let shares = whole.is_none() && self.has_become_sharing(id);
+        let sharing = shares.then(|| self.known_sharing_shape(id, place)).flatten();
+        whole.or(sharing).or_else(|| self.known_shape_of_request(self.job(id).request, place))
     }
 
     /// Takes the shape out of the cache so that the state can be changed while it is read; give it back with

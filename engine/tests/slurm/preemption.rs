@@ -501,3 +501,27 @@ fn backfill_makes_room_for_as_many_tasks_of_an_array_as_may_run() {
          4_3  *    4_1.end+0..61  +500      COMPLETED  *      *",
     );
 }
+
+/// Recorded (be-k33): who asks for `[old|new]` makes room on the nodes of the first feature, though one of the second is idle.
+#[test]
+fn room_is_made_on_nodes_of_one_feature_before_the_next_is_looked_at() {
+    let scenario = |features: &str| {
+        format!(
+            "node n1 cores=4 features=old
+             node n2 cores=4 features=new
+             partition low
+             partition high tier=2
+             set preempt=partition preempt_mode=cancel
+             job 1 p=low w=n1 n=4 run=1000 t=60
+             job 2 at=100 p=high n=4 C={features} run=50 t=10"
+        )
+    };
+    expect(
+        &scenario("[old|new]"),
+        "1  0    0..34        100..140  PREEMPTED  n1  *
+         2  100  1.end+0..35  +50       COMPLETED  *   *",
+    );
+    let beside = "1  0    0..34     +1000  COMPLETED  n1  *\n 2  100  100..134  +50    COMPLETED  n2  *";
+    expect(&scenario("[new|old]"), beside);
+    expect(&scenario("old|new"), beside);
+}

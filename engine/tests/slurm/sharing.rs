@@ -221,3 +221,24 @@ fn who_names_a_node_outside_an_exclusive_partition_is_not_tested_there() {
     expect(&scenario(""), &format!("{first} 3 20 1.end+0..34 +100 COMPLETED n1 *"));
     expect(&scenario("w=n2"), &format!("{first} 3 20 20..54 +100 COMPLETED n2 *"));
 }
+
+/// A test in a partition that forces sharing makes a job share where it may, too (recorded: be-k37): job 2 does in `y`, so job 3 may use its
+/// node.
+#[test]
+fn who_was_tested_where_sharing_is_forced_shares_elsewhere() {
+    let scenario = |partitions: &str| {
+        format!(
+            "node n[1-2] cores=4
+             partition f nodes=n2 over=force:2
+             partition y nodes=n1 over=yes:2
+             partition g nodes=n1 over=force:2
+             job 0 p=f n=4 run=500 t=10
+             job 1 p=f n=4 run=500 t=10
+             job 2 p={partitions} n=1 run=300 t=10 at=10
+             job 3 at=50 p=g n=3 run=100 t=5"
+        )
+    };
+    let first = "0 0 0..34 +500 COMPLETED n2 *\n 1 0 0..34 +500 COMPLETED n2 *\n 2 10 10..44 +300 COMPLETED n1 *\n";
+    expect(&scenario("y"), &format!("{first} 3 50 2.end+0..34 +100 COMPLETED n1 *"));
+    expect(&scenario("f,y"), &format!("{first} 3 50 50..84 +100 COMPLETED n1 *"));
+}

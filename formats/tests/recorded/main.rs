@@ -362,6 +362,8 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("bd-g5", 120),
         ("bd-g7", 131),
         ("be-k23", 71),
+        ("be-k31", 33),
+        ("be-k37", 67),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.
@@ -381,7 +383,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
             // Jobs that could never start were submitted, and are not in its sacct.
             "s-dep" | "n-smt" | "bc-topo" | "bd-g7" => found.cycles / 50,
             // Submissions were refused: dozens, a dozen.
-            "g-mix" | "i-gpu" | "i-topo" | "m-pre" | "m-topo" | "o-pre" | "p-qos" | "p-site" | "aq-site" => {
+            "g-mix" | "be-k37" | "i-gpu" | "i-topo" | "m-pre" | "m-topo" | "o-pre" | "p-qos" | "p-site" | "aq-site" => {
                 found.cycles / 25
             }
             // Or one waits beyond its partition's bounds: something stamps it now and then.

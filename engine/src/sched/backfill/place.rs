@@ -449,16 +449,26 @@ fn start_now(
         return attempt;
     }
     if may_be_tested {
+        controller.note_try_to_start(record.job, record.partition);
         controller.weigh_nodes(record.job, (record.partition, reservation), shape, Some(&backfill.usable));
     }
-    if !controller.selector.fits(&controller.free, shape, user, &backfill.usable) {
-        if may_be_tested && (shape.size_varies || shape.size_grows) {
+    let by_feature = may_be_tested && controller.makes_room_by_feature(shape);
+    let (fits, room) = match by_feature {
+        true => controller.fits_by_feature(record.job, record.partition, (shape, shape), &backfill.usable),
+        false => (controller.selector.fits(&controller.free, shape, user, &backfill.usable), Room::None),
+    };
+    if !fits {
+        if may_be_tested && room == Room::None && (shape.size_varies || shape.size_grows) {
             controller.size_becomes(record.job, controller.selector.charged_in_vain);
         }
         if !may_be_tested {
             return Attempt::Limited(None);
         }
-        return match controller.make_room(record.job, record.partition, shape, &backfill.usable) {
+        let room = match by_feature {
+            true => room,
+            false => controller.make_room(record.job, record.partition, shape, &backfill.usable),
+        };
+        return match room {
             // A limit that would hold it back anyway wins over busy nodes (node_scheduler.c of 22.05.8, `select_nodes`).
             Room::None if controller.limits.active => {
                 let alone = shape.feasible.then_some(shape.alone);
