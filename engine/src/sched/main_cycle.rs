@@ -408,10 +408,14 @@ fn consider(
         let taken = matches!(opening, Opening::Open { .. }) && controller.own_reservation_is_taken(id, reservation);
         let is_open = matches!(opening, Opening::Open { .. }) && !taken;
         if is_open && reservation_never_serves(controller, scratch, (record, shape), candidate, (too_small, prefers)) {
+            let looked_at = controller.looks_at_nodes(id, reservation, shape);
             if prefers {
                 controller.put_preferred(id, shapes);
             } else {
                 controller.put_shapes_of(id, shapes);
+            }
+            if looked_at {
+                controller.tested_in(id, record.partition);
             }
             return Tried::Passes;
         }
@@ -489,6 +493,7 @@ fn consider(
             }
         }
     };
+    looked_at &= reservation.is_none() || controller.looks_at_nodes(id, reservation, shape);
     if prefers {
         controller.put_preferred(id, shapes);
     } else {

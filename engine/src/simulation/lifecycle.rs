@@ -116,9 +116,16 @@ impl Controller<'_> {
         self.selector.most_leaves = None;
         if let Some((partition, shape)) = tested {
             if !self.awaits_reservation(id) {
-                self.counted_nodes(id, partition, shape.alone.nodes);
                 let bound = self.bound_nodes(own).cloned();
                 self.weigh_nodes(id, (partition, own), shape, bound.as_ref());
+                let mut nodes = shape.alone.nodes;
+                if own.is_some() && bound.is_none() {
+                    // Those of a FLEX reservation come first (rec be-h4).
+                    let user = self.job(id).user.0;
+                    let fits = self.selector.fits(&self.empty, shape, user, &shape.eligible);
+                    nodes = if fits { self.selector.chosen.len() as u32 } else { nodes };
+                }
+                self.counted_nodes(id, partition, nodes);
             }
             charged = self.charged_now(id, shape).or(charged);
             if self.selector.gpus_stay && self.selector.favours(shape) {
@@ -140,7 +147,7 @@ impl Controller<'_> {
         in_order.truncate(asked);
         for (partition, shape) in in_order.into_iter().filter(|_| is_tried) {
             if self.limits_allow_look(id, partition) {
-                if shape.is_looked_at() && self.admits_to_nodes(id, partition) {
+                if self.looks_at_nodes(id, own, shape) && self.admits_to_nodes(id, partition) {
                     self.tested_in(id, partition);
                     self.wait_for_a_leaf(id, shape);
                 }

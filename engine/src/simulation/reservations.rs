@@ -360,6 +360,15 @@ impl Controller<'_> {
         own.map(|index| self.reserved_nodes(index)).filter(|nodes| !nodes.is_empty())
     }
 
+    /// Whether nodes are looked at for a job in a partition: those that its reservation has there, once it has begun (node_scheduler.c of
+    /// 22.05.8, `select_nodes`, `_build_node_list`; rec be-h4). O(named nodes + words).
+    pub(crate) fn looks_at_nodes(&self, id: JobId, own: Option<usize>, shape: &Shape) -> bool {
+        let is_there = |nodes: &NodeSet| {
+            nodes.intersects(&shape.tested) && shape.required.iter().all(|&node| nodes.contains(node))
+        };
+        shape.is_looked_at() && !self.awaits_reservation(id) && self.bound_nodes(own).is_none_or(is_there)
+    }
+
     /// A test in a partition has found so many nodes for a job of a reservation, or for its array: no more than it is bound to. O(log jobs),
     /// else O(words).
     pub(crate) fn counted_nodes(&mut self, id: JobId, partition: PartitionId, nodes: u32) {

@@ -361,6 +361,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("bd-c7", 47),
         ("bd-g5", 120),
         ("bd-g7", 131),
+        ("be-h4", 85),
         ("be-k23", 71),
         ("be-k31", 33),
         ("be-k37", 67),
