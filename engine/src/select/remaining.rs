@@ -81,6 +81,19 @@ impl Remaining {
                 offer.cpus = allowed.max(least).max(with_units.min(offered)).max(0) as u32;
             }
         }
+        Self::with_free_units(shape, offer)
+    }
+
+    /// With `--cpus-per-gpu`, what comes with the GPUs that are free on the node, and no more (cons_tres/gres_sched.c of 22.05.8,
+    /// `gres_sched_add`; rec be-h8). Where it brings none it keeps its CPUs.
+    fn with_free_units(shape: &Shape, mut offer: Offer) -> Offer {
+        let unit = shape.unit_cpus();
+        if unit > 0 && !shape.cons_res {
+            let units = (offer.cpus / unit).min(u32::from(offer.gres));
+            if units > 0 {
+                (offer.cpus, offer.gres) = (units * unit, units as u16);
+            }
+        }
         offer
     }
 

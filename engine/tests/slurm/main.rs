@@ -10,6 +10,7 @@ mod backfill;
 mod calendar;
 mod completing;
 mod conformance;
+mod cpus_per_gpu;
 mod cycle_time;
 mod determinism;
 mod drawn;

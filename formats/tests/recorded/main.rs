@@ -362,6 +362,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("bd-g5", 120),
         ("bd-g7", 131),
         ("be-h4", 85),
+        ("be-h8", 97),
         ("be-k23", 71),
         ("be-k31", 33),
         ("be-k37", 67),

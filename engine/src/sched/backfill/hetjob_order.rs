@@ -48,6 +48,10 @@ fn in_order(siblings: BTreeMap<u64, Vec<Sibling>>, turns: &mut BTreeMap<(u32, u1
         siblings.sort_unstable();
         let mut free: Vec<u64> = siblings.iter().map(|&(_, turn, _)| turn).collect();
         free.sort_unstable();
+        // The records of a component in several partitions have one turn between them (rec be-h7); between jobs there are many.
+        for next in 1..free.len() {
+            free[next] = free[next].max(free[next - 1] + 1);
+        }
         for ((_, _, key), turn) in siblings.into_iter().zip(free) {
             if let Some(turns) = turns.get_mut(&key).filter(|turns| turns.1 != turn) {
                 turns.1 = turn;

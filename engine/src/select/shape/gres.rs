@@ -52,6 +52,14 @@ pub(super) fn gres_of_least_tasks(request: &Request, least_tasks: u32) -> Vec<(G
     wanted.map(|wanted| (wanted.gres, wanted.count.saturating_mul(least_tasks))).collect()
 }
 
+/// Where one node serves a job of `--gpus` and `--cpus-per-gpu`: it gives no more CPUs than come with its free GPUs, so it must have as many as
+/// make the job's CPUs, though the job takes fewer (cons_tres/gres_sched.c of 22.05.8, `gres_sched_add`; rec be-h8).
+pub(super) fn gres_of_cpus(request: &Request, min_cpus: u32) -> Vec<(GresId, u32)> {
+    let Some(unit) = request.cpus_per_gpu.filter(|&cpus| cpus > 0 && !is_off(Rule::Gres)) else { return Vec::new() };
+    let wanted = request.gres.iter().filter(|wanted| wanted.scope == GresScope::PerJob && wanted.count > 0);
+    wanted.map(|wanted| (wanted.gres, min_cpus.div_ceil(unit))).collect()
+}
+
 /// GRES that a job gets with each of its sockets: a node needs those of one (docs/FIDELITY.md, facts 51).
 pub(super) fn gres_of_socket(request: &Request) -> Vec<(GresId, u32)> {
     let of_socket = |wanted: &&GresRequest| wanted.scope == GresScope::PerSocket && wanted.count > 0;

@@ -194,6 +194,10 @@ impl Shape {
             Memory::PerGpu(mb) => mb,
             _ => partition.default_memory_per_gpu.or(select.default_memory_per_gpu).unwrap_or(0),
         };
+        let mut gres_least = gres::gres_of_least_tasks(request, least_tasks);
+        if !over_nodes && !select.linear && !select.cons_res {
+            gres_least.extend(gres::gres_of_cpus(request, min_cpus));
+        }
         let mut shape = Self {
             unit_memory,
             partition: partition_id,
@@ -228,7 +232,7 @@ impl Shape {
             room_left,
             memory: memory_need(memory, (gpus.max(1), &gres_of_job), partition, select),
             gres,
-            gres_least: gres::gres_of_least_tasks(request, least_tasks),
+            gres_least,
             cpus_a_gpu: room_a_gpu.min(u32::from(u16::MAX)),
             tasks_per_gpu,
             tasks_of_gpus,
