@@ -25,6 +25,8 @@ class Site:
         self.sockets, self.cores = draw.choice([(1, 8), (2, 4), (2, 8), (2, 6)])
         self.n_nodes = draw.randint(6, 12)
         self.n_big = draw.choice([0, 0, 2, 3])
+        # Nodes of one socket and two threads a core, beside the others.
+        self.n_odd = draw.choice([0, 0, 1, 2])
         self.partitions = draw.choice([["batch"], ["batch", "fast"], ["batch", "fast", "small"]])
         self.qos = ["normal"] + [q for q in ("high", "low", "wide") if draw.random() < 0.5]
         self.licences = draw.random() < 0.2
@@ -82,13 +84,15 @@ class Site:
         if self.n_big:
             gres = " Gres=gpu:2" if self.gpus else ""
             lines.append(f"NodeName=g[1-{self.n_big}] {shape} RealMemory={2 * memory} Feature=big{gres} Weight={draw.choice([1, 20])} State=UNKNOWN")
+        if self.n_odd:
+            lines.append(f"NodeName=c[1-{self.n_odd}] Sockets=1 CoresPerSocket=4 ThreadsPerCore=2 RealMemory=24000 Feature=std,odd Weight={draw.choice([1, 20])} State=UNKNOWN")
         self.gpus = self.gpus and self.n_big > 0
         for index, name in enumerate(self.partitions):
             nodes = ["ALL", f"n[1-{max(2, self.n_nodes // 2)}]", f"n[{self.n_nodes // 2}-{self.n_nodes}]"][index]
             words = [f"PartitionName={name} Nodes={nodes} State=UP MaxTime={['4:00:00', '1:00:00', '2:00:00'][index]}" + (" Default=YES" if index == 0 else "")]
-            for key, values in [("PriorityTier", [1, 2, 5]), ("PriorityJobFactor", [1, 10]), ("OverSubscribe", ["EXCLUSIVE", "NO", "FORCE:2"]), ("DefaultTime", ["0:20:00"]), ("MaxNodes", [2, 4]),
-                                ("DefMemPerCPU", [1000]), ("LLN", ["YES"]), ("MaxMemPerCPU", [3000])]:
-                if draw.random() < (0.35 if key.startswith("Priority") else 0.1) and (self.memory or "Mem" not in key):
+            for key, values in [("PriorityTier", [1, 2, 5]), ("PriorityJobFactor", [1, 10]), ("OverSubscribe", ["EXCLUSIVE", "NO", "FORCE:2", "YES:2"]), ("DefaultTime", ["0:20:00"]), ("MaxNodes", [2, 4]),
+                                ("DefMemPerCPU", [1000]), ("LLN", ["YES"]), ("MaxMemPerCPU", [3000]), ("MaxCPUsPerNode", [4]), ("QOS", ["ofpart"])]:
+                if draw.random() < (0.35 if key.startswith("Priority") or key == "OverSubscribe" else 0.1) and (self.memory or "Mem" not in key):
                     words.append(f"{key}={draw.choice(values)}")
             lines.append(" ".join(words))
         return "\n".join(line for line in lines if not line.endswith("=")) + "\n"
@@ -104,6 +108,7 @@ class Site:
             text = f"add qos {name} priority={priority}" + limit(f"GrpTRES=cpu={cpus // 3}", "MaxJobsPerUser=3", f"MaxTRESPerUser=cpu={cpus // 4}", "GrpJobs=6", "MaxTRESPerJob=node=2", "MaxJobsPerAccount=4")
             lines.append(text + (" UsageFactor=2" if draw.random() < 0.2 else "") + (" preempt=normal" if name == self.preempt else ""))
         lines.append("modify qos normal set priority=10")
+        lines.append("add qos ofpart" + limit("MaxTRESPerUser=node=3", "MaxJobsPerUser=4", f"GrpTRES=cpu={cpus // 3}"))
         lines += [f"add account science fairshare={draw.choice([10, 40])}", "add account life fairshare=30"]
         for name, parent in [("phys", "science"), ("opt", "science"), ("chem", "science"), ("bio", "life")]:
             lines.append(f"add account {name} parent={parent} fairshare={draw.randint(1, 50)}" + limit(f"GrpTRES=cpu={cpus // 2}", "GrpJobs=10", "MaxJobs=5", f"GrpTRESRunMins=cpu={cpus * 20}"))
@@ -135,16 +140,21 @@ class Site:
             if draw.random() < 0.15:
                 job["cpus_per_task"] = draw.choice([2, 3, 4])
             if len(self.partitions) > 1 and draw.random() < 0.5:
-                job["partition"] = draw.choice(self.partitions + ["batch,fast"])
+                job["partition"] = draw.choice(self.partitions + ["batch,fast", "fast,batch", ",".join(reversed(self.partitions))])
             if len(self.qos) > 1 and draw.random() < 0.5:
                 job["qos"] = draw.choice(self.qos)
             if self.memory and draw.random() < 0.5:
                 job["mem_mb"] = draw.choice([500, 4000, self.node_memory // 2])
             extra = []
+            if self.memory and not job["mem_mb"] and draw.random() < 0.3:
+                extra.append(f"--mem-per-cpu={draw.choice([500, 2000, 5000])}")
             if self.n_big and draw.random() < 0.1:
-                job["features"] = draw.choice(["big", "std", "std|big"])
+                job["features"] = draw.choice(["big", "std", "std|big", "[std|big]", "[big|std]"])
             if self.gpus and draw.random() < 0.15:
-                job["gres"] = draw.choice(["gpu:1", "gpu:2"])
+                if draw.random() < 0.5:
+                    job["gres"] = draw.choice(["gpu:1", "gpu:2"])
+                else:
+                    extra.append(f"--gpus={draw.choice([1, 2, 3])}" + draw.choice(["", " --cpus-per-gpu=2"]))
             if draw.random() < 0.06:
                 job["exclusive"] = 1
             if draw.random() < 0.05:
