@@ -20,6 +20,11 @@ const COLUMNS: [(&str, &[&str], bool); 6] = [
     ("Reason", &["reason"], false),
 ];
 
+/// slurmctld tells slurmdbd that a node is drained when the last job there has ended (node_mgr.c of 22.05.8, `update_node`, `make_node_idle`;
+/// docs/FIDELITY.md, facts 85).
+const DRAINS_LATE: &str =
+    "a DRAIN row begins when the node's last job has ended, not when it was drained; until then the node takes jobs";
+
 /// What a row is about.
 enum Row {
     Out(NodeEvent),
@@ -65,16 +70,22 @@ pub fn read(name: &str, bytes: &[u8], zone: TimeZone) -> (Vec<NodeEvent>, Vec<Di
     let mut clock = Clock::new(zone);
     let mut events = Vec::new();
     let mut left: BTreeMap<(&'static str, String), (Severity, u64, u64)> = BTreeMap::new();
+    let mut note = |(severity, why, what): (Severity, &'static str, String), line: u64| {
+        left.entry((why, what)).or_insert((severity, 0, line)).1 += 1;
+    };
     for (line, row) in lines.filter(|(_, row)| *row != header) {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         let cell = |column: usize| places[column].and_then(|place| cells.get(place)).copied().unwrap_or_default();
         let fields = [cell(0), cell(1), cell(2), cell(3), cell(4), cell(5)];
         let place = Place { file: name.to_owned(), line: Some(line), pointer: None };
         match event(fields, &place, &mut clock) {
-            Ok(Row::Out(event)) => events.push(event),
-            Ok(Row::Left(severity, why, what)) => {
-                left.entry((why, what)).or_insert((severity, 0, line)).1 += 1;
+            Ok(Row::Out(event)) => {
+                if event.kind == OutageKind::Drain {
+                    note((Severity::NotModelled, DRAINS_LATE, String::new()), line);
+                }
+                events.push(event);
             }
+            Ok(Row::Left(severity, why, what)) => note((severity, why, what), line),
             Ok(Row::Nothing) => {}
             Err(fault) => diagnostics.push(fault),
         }

@@ -25,6 +25,14 @@ fn events(rows: &str) -> (Vec<Event>, String) {
     (rows, said(&found))
 }
 
+/// What is said of DRAIN rows, the first of them on a line.
+fn drains_late(line: u64, rows: u64) -> String {
+    format!(
+        "ev:{line}: not modelled: State: a DRAIN row begins when the node's last job has ended, not when it was drained; until then the \
+         node takes jobs: {rows} rows\n"
+    )
+}
+
 #[test]
 fn down_drained_and_open_rows_become_outages() {
     let (events, found) = events(
@@ -34,7 +42,7 @@ fn down_drained_and_open_rows_become_outages() {
          c|n1|2024-01-01T00:00:10|2024-01-01T00:00:10|DOWN|back at once|root(0)\n\
          c|n2|2024-01-01T00:00:10|2024-01-01T00:00:10|DRAIN|nothing|root(0)\n",
     );
-    assert_eq!(found, "");
+    assert_eq!(found, drains_late(3, 2));
     assert_eq!(
         events,
         [
@@ -71,7 +79,7 @@ fn rows_of_the_cluster_and_other_states_are_counted_not_taken() {
 fn short_names_of_states_are_known() {
     let row = |state: &str| format!("c|n1|2024-01-01T00:00:00|2024-01-01T01:00:00|{state}||\n");
     let (taken, found) = events(&["INVAL", "FAILG", "FAILG*", "DRNG^", "DRAIN~"].map(row).concat());
-    assert_eq!((taken.len(), found.as_str()), (5, ""));
+    assert_eq!((taken.len(), found), (5, drains_late(2, 5)));
     assert!(taken.iter().all(|event| event.3 == OutageKind::Drain));
     let (taken, found) = events(
         &["BOOT", "BOOT^", "BOOT*", "POW_DN", "POWRING_DN", "POWERED_DN", "POW_UP", "POWERING_UP"].map(row).concat(),
