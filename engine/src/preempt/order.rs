@@ -3,6 +3,9 @@
 //! Under preempt/partition_prio the same rule follows from the order by tiers, but for jobs that name a reservation: these stand before
 //! others, and behind those of partitions of a higher tier with nodes of theirs (`sort_job_queue2` of 22.05.8; rec av-qos).
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use crate::policy::PreemptKind;
 use crate::sched::queue::Record;
 use crate::simulation::Controller;
@@ -23,9 +26,32 @@ impl Controller<'_> {
         if follows {
             return;
         }
-        // slurmctld gathers records by job; its other criteria are the position in the given order.
-        let mut ranked: Vec<(usize, Record)> = records.iter().copied().enumerate().collect();
-        ranked.sort_by_key(|&(_, record)| record.job);
+        // slurmctld gathers records by job, the oldest record of a job first, an array's tasks as one, and none that a partition's limits
+        // keep out (job_scheduler.c of 22.05.8, `build_job_queue`; rec be-r42); its other criteria are the position in the given order.
+        // Those kept out stay behind whom they stood behind.
+        let mut tasks: BTreeMap<(u64, u16), Vec<usize>> = BTreeMap::new();
+        let mut out: BTreeMap<Option<usize>, Vec<Record>> = BTreeMap::new();
+        let mut ranked: Vec<(usize, Record)> = Vec::with_capacity(records.len());
+        let mut last = None;
+        for (position, &record) in records.iter().enumerate() {
+            if record.kind.out {
+                out.entry(last).or_default().push(record);
+                continue;
+            }
+            last = Some(position);
+            match self.array_of_record(record).map(|array| tasks.entry(array)) {
+                Some(Entry::Occupied(mut others)) => others.get_mut().push(position),
+                Some(Entry::Vacant(others)) => {
+                    others.insert(Vec::new());
+                    ranked.push((position, record));
+                }
+                None => ranked.push((position, record)),
+            }
+        }
+        ranked.sort_by_cached_key(|&(_, record)| {
+            let age = self.live.get(record.job).map(|live| self.age_of(live));
+            (age, record.job, record.place)
+        });
         let mut scratch = ranked.clone();
         let before = |one: &(usize, Record), other: &(usize, Record)| {
             let of = |record: Record| (record.job, record.partition, record.priority());
@@ -39,8 +65,20 @@ impl Controller<'_> {
             }
         };
         merge_sort(&mut ranked, &mut scratch, &before);
-        records.clear();
-        records.extend(ranked.into_iter().map(|(_, record)| record));
+        let given = std::mem::replace(records, out.remove(&None).unwrap_or_default());
+        for (position, record) in ranked {
+            let others = self.array_of_record(record).and_then(|array| tasks.remove(&array));
+            for position in std::iter::once(position).chain(others.into_iter().flatten()) {
+                records.push(given[position]);
+                records.extend(out.remove(&Some(position)).into_iter().flatten());
+            }
+        }
+    }
+
+    /// The array whose common record in a partition this is part of.
+    fn array_of_record(&self, record: Record) -> Option<(u64, u16)> {
+        let is_common = record.kind.task && !self.has_own_record(record.job);
+        is_common.then(|| (self.scenario.workload.jobs[record.job.index()].name.id, record.place))
     }
 }
 

@@ -366,6 +366,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("be-k23", 71),
         ("be-k31", 33),
         ("be-k37", 67),
+        ("be-r42", 54),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.
