@@ -31,6 +31,8 @@ class Site:
         self.qos = ["normal"] + [q for q in ("high", "low", "wide") if draw.random() < 0.5]
         self.licences = draw.random() < 0.2
         self.limits = draw.random() < 0.6
+        self.switches = draw.random() < 0.2
+        self.special = draw.choice(["", "", "", "", "", "", " CoreSpecCount=1", " MemSpecLimit=2000" if self.memory else ""])
 
     def node_cpus(self):
         return self.sockets * self.cores * self.threads
@@ -50,7 +52,8 @@ class Site:
         select = "select/linear" if self.linear else "select/cons_tres"
         lines = ["ClusterName=drawn", "SchedulerType=" + draw.choice(["sched/backfill"] * 9 + ["sched/builtin"]),
                  "SchedulerParameters=" + ",".join(params), f"SelectType={select}"]
-        words = [self.consumable] + (["CR_LLN"] if draw.random() < 0.08 and not self.linear else []) + (["CR_ONE_TASK_PER_CORE"] if self.threads > 1 and not self.linear and draw.random() < 0.15 else [])
+        words = [self.consumable] + (["CR_LLN"] if draw.random() < 0.08 and not self.linear else []) + (["CR_ONE_TASK_PER_CORE"] if self.threads > 1 and not self.linear and self.consumable != "CR_CPU" and draw.random() < 0.15 else [])
+        words += [flag for flag in ("CR_Pack_Nodes", "CR_CORE_DEFAULT_DIST_BLOCK") if draw.random() < 0.08]
         if not self.linear:
             lines.append("SelectTypeParameters=" + ",".join(words))
         lines += ["AccountingStorageEnforce=" + ("associations,limits,qos" if self.limits else draw.choice(["associations", "associations,qos"])),
@@ -75,12 +78,16 @@ class Site:
             lines.append("OverTimeLimit=2")
         if self.gpus:
             lines += ["GresTypes=gpu", "AccountingStorageTRES=gres/gpu"]
+        if self.switches:
+            lines += ["TopologyPlugin=topology/tree"] + (["TopologyParam=" + draw.choice(["TopoOptional", "dragonfly"])] if draw.random() < 0.3 else [])
+        if self.limits and draw.random() < 0.2:
+            lines.append("EnforcePartLimits=" + draw.choice(["ALL", "ANY"]))
         if self.licences:
             lines.append("Licenses=matlab:4")
         memory = self.node_cpus() * draw.choice([2000, 4000])
         self.node_memory = memory
         shape = f"Sockets={self.sockets} CoresPerSocket={self.cores} ThreadsPerCore={self.threads}"
-        lines.append(f"NodeName=n[1-{self.n_nodes}] {shape} RealMemory={memory} Feature=std Weight={draw.choice([1, 1, 10])} State=UNKNOWN")
+        lines.append(f"NodeName=n[1-{self.n_nodes}] {shape} RealMemory={memory} Feature=std Weight={draw.choice([1, 1, 10])}{self.special} State=UNKNOWN")
         if self.n_big:
             gres = " Gres=gpu:2" if self.gpus else ""
             lines.append(f"NodeName=g[1-{self.n_big}] {shape} RealMemory={2 * memory} Feature=big{gres} Weight={draw.choice([1, 20])} State=UNKNOWN")
@@ -91,11 +98,19 @@ class Site:
             nodes = ["ALL", f"n[1-{max(2, self.n_nodes // 2)}]", f"n[{self.n_nodes // 2}-{self.n_nodes}]"][index]
             words = [f"PartitionName={name} Nodes={nodes} State=UP MaxTime={['4:00:00', '1:00:00', '2:00:00'][index]}" + (" Default=YES" if index == 0 else "")]
             for key, values in [("PriorityTier", [1, 2, 5]), ("PriorityJobFactor", [1, 10]), ("OverSubscribe", ["EXCLUSIVE", "NO", "FORCE:2", "YES:2"]), ("DefaultTime", ["0:20:00"]), ("MaxNodes", [2, 4]),
-                                ("DefMemPerCPU", [1000]), ("LLN", ["YES"]), ("MaxMemPerCPU", [3000]), ("MaxCPUsPerNode", [4]), ("QOS", ["ofpart"])]:
+                                ("DefMemPerCPU", [1000]), ("LLN", ["YES"]), ("MaxMemPerCPU", [3000]), ("MaxCPUsPerNode", [4]), ("QOS", ["ofpart"]),
+                                ("MinNodes", [2]), ("ExclusiveUser", ["YES"]), ("DenyAccounts", ["bio"]), ("GraceTime", [60]), ("OverTimeLimit", [1]), ("DefMemPerNode", [3000])]:
                 if draw.random() < (0.35 if key.startswith("Priority") or key == "OverSubscribe" else 0.1) and (self.memory or "Mem" not in key):
                     words.append(f"{key}={draw.choice(values)}")
             lines.append(" ".join(words))
         return "\n".join(line for line in lines if not line.endswith("=")) + "\n"
+
+    def topology(self):
+        nodes = [f"n{number}" for number in range(1, self.n_nodes + 1)] + [f"g{number}" for number in range(1, self.n_big + 1)] + [f"c{number}" for number in range(1, self.n_odd + 1)]
+        leaf = self.draw.choice([3, 4, 5])
+        leaves = [nodes[at:at + leaf] for at in range(0, len(nodes), leaf)]
+        lines = [f"SwitchName=s{index} Nodes={','.join(names)}" for index, names in enumerate(leaves)]
+        return "\n".join([*lines, f"SwitchName=top Switches=s[0-{len(leaves) - 1}]"]) + "\n"
 
     def accounts(self):
         draw = self.draw
@@ -105,13 +120,16 @@ class Site:
         lines = []
         for name in self.qos[1:]:
             priority = {"high": 100, "low": 1, "wide": 20}[name]
-            text = f"add qos {name} priority={priority}" + limit(f"GrpTRES=cpu={cpus // 3}", "MaxJobsPerUser=3", f"MaxTRESPerUser=cpu={cpus // 4}", "GrpJobs=6", "MaxTRESPerJob=node=2", "MaxJobsPerAccount=4")
+            text = f"add qos {name} priority={priority}" + limit(f"GrpTRES=cpu={cpus // 3}", "MaxJobsPerUser=3", f"MaxTRESPerUser=cpu={cpus // 4}", "GrpJobs=6", "MaxTRESPerJob=node=2", "MaxJobsPerAccount=4",
+                                                                        "MaxWall=20", "MinTRESPerJob=cpu=2", f"GrpTRESMins=cpu={cpus * 25}", f"GrpTRESRunMins=cpu={cpus * 10}", "MaxTRESMinsPerJob=cpu=150", "Flags=DenyOnLimit MaxWall=20",
+                                                                        "Flags=NoReserve", "Flags=OverPartQOS GrpJobs=6", "GraceTime=60", f"MaxTRESPerNode=cpu=4", "UsageThreshold=0.2", "MaxSubmitJobsPerUser=6", "GrpSubmitJobs=12")
             lines.append(text + (" UsageFactor=2" if draw.random() < 0.2 else "") + (" preempt=normal" if name == self.preempt else ""))
         lines.append("modify qos normal set priority=10")
         lines.append("add qos ofpart" + limit("MaxTRESPerUser=node=3", "MaxJobsPerUser=4", f"GrpTRES=cpu={cpus // 3}"))
         lines += [f"add account science fairshare={draw.choice([10, 40])}", "add account life fairshare=30"]
         for name, parent in [("phys", "science"), ("opt", "science"), ("chem", "science"), ("bio", "life")]:
-            lines.append(f"add account {name} parent={parent} fairshare={draw.randint(1, 50)}" + limit(f"GrpTRES=cpu={cpus // 2}", "GrpJobs=10", "MaxJobs=5", f"GrpTRESRunMins=cpu={cpus * 20}"))
+            lines.append(f"add account {name} parent={parent} fairshare={draw.randint(1, 50)}" + limit(f"GrpTRES=cpu={cpus // 2}", "GrpJobs=10", "MaxJobs=5", f"GrpTRESRunMins=cpu={cpus * 20}",
+                                                                                                                          f"GrpTRESMins=cpu={cpus * 15}", "GrpWall=200", "MaxWall=30", "GrpSubmitJobs=15", f"MaxTRESMinsPerJob=cpu=200", "GrpTRES=node=4", "MaxSubmitJobs=8"))
         for user, account in USERS.items():
             lines.append(f"add user {user} account={account} fairshare={draw.choice([1, 10, 'parent'])}" + limit("MaxJobs=4", f"GrpTRES=cpu={cpus // 3}", f"MaxTRESPerJob=cpu={cpus // 4}"))
         if len(self.qos) > 1:
@@ -173,6 +191,15 @@ class Site:
                 extra.append(f"-L matlab:{draw.choice([1, 2])}")
             if draw.random() < 0.03:
                 extra.append(draw.choice([f"-w n{draw.randint(1, self.n_nodes)}", f"-x n{draw.randint(1, self.n_nodes)}"]))
+            if draw.random() < 0.15 and not self.linear:
+                extra.append(draw.choice(["--contiguous", "-m cyclic", "-m block:cyclic", "-m *:block", "--hint=nomultithread", "--mincpus=2", "--ntasks-per-socket=2", "--ntasks-per-core=1", "-B 1:2", "--spread-job",
+                                          "--use-min-nodes", "--oversubscribe", "--exclusive=user", "--core-spec=1", "--prefer=big" if self.n_big else "-B 2", "--overcommit", "--sockets-per-node=1", "--threads-per-core=1"]))
+            if self.switches and draw.random() < 0.1:
+                extra.append(draw.choice(["--switches=1", "--switches=1@5"]))
+            if draw.random() < 0.08:
+                extra.append(f"--time-min={max(1, limit // 180)}")
+            if draw.random() < 0.03:
+                extra.append("--deadline=now+40minutes")
             job["extra"] = " ".join(extra)
             tasks = {"1-5": 5, "1-8%2": 8, "1-4%1": 4}.get(job["array"], 1)
             nodes = int(str(job["nodes"] or 1).split("-")[0])
@@ -190,6 +217,8 @@ def main():
     (folder / "accounts.txt").write_text(site.accounts())
     if site.gpus:
         (folder / "gres.conf").write_text(f"NodeName=g[1-{site.n_big}] Name=gpu File=/dev/tty[1-2]\n")
+    if site.switches:
+        (folder / "topology.conf").write_text(site.topology())
     with open(folder / "jobs.csv", "w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()

@@ -8,11 +8,14 @@ use crate::select::shape::Shape;
 use crate::simulation::Controller;
 
 impl Controller<'_> {
-    /// Lets shapes take no more nodes than a job's limits allow, each in its partition.
-    pub(crate) fn cap_nodes(&self, id: JobId, shapes: &mut [Shape]) {
+    /// Lets shapes take no more nodes than a job's limits allow, each in its partition. With so few it may never run, as who asks for more
+    /// CPUs than they have: that is found as for any other job (node_scheduler.c of 22.05.8, `_pick_best_nodes`; rec bf-c47).
+    pub(crate) fn cap_nodes(&mut self, id: JobId, shapes: &mut [Shape]) {
         if self.limits.active && self.limits.caps_nodes {
-            for (shape, &partition) in shapes.iter_mut().zip(self.partitions(id)) {
+            for (place, shape) in shapes.iter_mut().enumerate() {
+                let Some(&partition) = self.partitions(id).get(place) else { return };
                 shape.cap_nodes(self.most_nodes(id, partition));
+                shape.cap_alone(|shape| self.on_empty(shape));
             }
         }
     }

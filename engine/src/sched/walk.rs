@@ -34,6 +34,16 @@ impl Walk {
         }
     }
 
+    /// The same in the order of the job records: of a job's partitions the one named first comes first. O(queue log queue).
+    pub(crate) fn begin_by_age(&mut self, controller: &Controller<'_>) {
+        self.cursor = Cursor::default();
+        self.copied = None;
+        self.keep_rest(controller);
+        self.whole = true;
+        let age = |record: &Record| controller.live.get(record.job).map(|live| controller.age_of(live));
+        self.records.sort_by_cached_key(|record| (age(record), record.place));
+    }
+
     /// The next record whose job waits.
     #[inline]
     pub(crate) fn next(&mut self, controller: &Controller<'_>) -> Option<Record> {

@@ -22,6 +22,7 @@ pub(crate) mod geometry;
 pub(crate) mod group_ends;
 pub(crate) mod layout;
 mod least_loaded;
+mod lowest_switch;
 pub(crate) mod near;
 mod offers;
 mod one_node;
@@ -319,9 +320,16 @@ impl Selector {
 
     /// As [`Selector::fits_in_plan`], whether it fits if nobody else runs: features are counted as at a start. O(as `fits`).
     pub(crate) fn fits_alone(&mut self, empty: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
-        (self.by_weight, self.in_plan) = (false, false);
         let asked = self.as_test_only(shape);
-        self.fits_by(empty, &asked, user, candidates)
+        (self.by_weight, self.in_plan) = (false, false);
+        let mut fits = self.fits_by(empty, &asked, user, candidates);
+        if !fits && self.linear && shape.strategy == shape::Strategy::Tree {
+            // Below one switch of all nodes there may be too little where there is enough below one of the light ones (rec bf-c67).
+            self.by_weight = true;
+            fits = self.fits_by(empty, &asked, user, candidates);
+        }
+        self.by_weight = false;
+        fits
     }
 
     /// What a test whether the job could ever run asks for: with select/linear no memory (select_linear.c of 22.05.8,

@@ -7,6 +7,7 @@ use crate::select::by_leaves::by_leaves;
 use crate::select::by_switches::by_switches;
 use crate::select::consecutive::{Run, consecutive};
 use crate::select::least_loaded::least_loaded;
+use crate::select::lowest_switch::below_lowest_switch;
 use crate::select::near::Cut;
 use crate::select::remaining::Remaining;
 use crate::select::shape::{Shape, Strategy};
@@ -203,10 +204,12 @@ pub(super) fn attempt(
             }
             Strategy::Tree => {
                 let tree = std::mem::take(&mut scratch.tree);
-                let done = match shape.cons_res {
-                    true => by_switches(&tree, shape, offers, &mut rest, scratch, chosen),
-                    false => by_leaves(&tree, shape, offers, &mut rest, scratch, chosen),
+                let by = match (linear, shape.cons_res) {
+                    (true, _) => below_lowest_switch,
+                    (_, true) => by_switches,
+                    _ => by_leaves,
                 };
+                let done = by(&tree, shape, offers, &mut rest, scratch, chosen);
                 scratch.tree = tree;
                 done
             }

@@ -161,6 +161,10 @@ pub(crate) struct Shape {
     pub(crate) alone: Alone,
     /// CPUs that an empty machine would charge it, where that counts for its size; filled in by the controller.
     pub(crate) charged_alone: Option<u32>,
+    /// The three above, while limits leave it fewer nodes than an empty machine would give it.
+    uncapped_alone: Option<OnEmpty>,
+    /// The three by the most nodes that limits have left it, as far as that has been asked.
+    capped_alone: Vec<(u32, OnEmpty)>,
     /// Whether GPUs may bring it more CPUs than it asks for: their own, or one on each node that they take.
     pub(crate) gpus_add_cpus: bool,
     /// Whether the nodes it gets decide how many CPUs it is charged, where that counts for its size; filled in by the
@@ -198,6 +202,9 @@ pub(crate) struct Alone {
     pub(crate) units: u64,
 }
 
+/// What an empty machine would do for a job: whether it could run, what it would get, and the CPUs charged.
+pub(crate) type OnEmpty = (bool, Alone, Option<u32>);
+
 /// How nodes are chosen among those that can serve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Strategy {
@@ -232,6 +239,29 @@ impl Shape {
         if let Some(by_default) = &mut self.by_default {
             by_default.cap_nodes(most);
         }
+        if let Some(uncapped) = self.uncapped_alone.take() {
+            self.set_on_empty(uncapped);
+        }
+    }
+
+    /// Takes what an empty machine would do under [`Shape::cap_nodes`] for what it would do at all; `of` tells it where that is not
+    /// known yet. O(limits on nodes asked for).
+    pub(crate) fn cap_alone(&mut self, of: impl FnOnce(&Self) -> OnEmpty) {
+        if !self.feasible || self.over_limit || self.max_nodes >= self.alone.nodes {
+            return;
+        }
+        let known = self.capped_alone.iter().find(|(most, _)| *most == self.max_nodes).map(|(_, known)| *known);
+        let capped = known.unwrap_or_else(|| of(self));
+        if known.is_none() {
+            self.capped_alone.push((self.max_nodes, capped));
+        }
+        self.uncapped_alone = Some((self.feasible, self.alone, self.charged_alone));
+        self.set_on_empty(capped);
+    }
+
+    /// Notes what an empty machine would do. O(1).
+    pub(crate) fn set_on_empty(&mut self, (feasible, alone, charged): OnEmpty) {
+        (self.feasible, self.alone, self.charged_alone) = (feasible, alone, charged);
     }
 
     /// Threads of a core that its tasks may use. O(1).

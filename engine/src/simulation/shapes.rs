@@ -6,7 +6,7 @@ use crate::job::{FeatureExpr, Request, Sharing};
 use crate::policy::ConsumableUnit;
 use crate::scenario::Scenario;
 use crate::sched::queue::Record;
-use crate::select::shape::Shape;
+use crate::select::shape::{OnEmpty, Shape};
 use crate::simulation::Controller;
 
 impl Controller<'_> {
@@ -26,7 +26,6 @@ impl Controller<'_> {
     /// The same; `looked_at` as for [`Shape::of`]. O(nodes × partitions).
     pub(super) fn shapes_as(&mut self, request: &Request, looked_at: bool) -> Box<[Shape]> {
         let (cluster, select) = (&self.scenario.cluster, &self.scenario.policy.select);
-        let sizes_count = self.scenario.policy.priority.counts_sizes() || self.limits.active;
         self.selector.most_leaves = None;
         let mut shapes: Box<[Shape]> = request
             .partitions
@@ -34,18 +33,12 @@ impl Controller<'_> {
             .map(|&partition| Shape::of(cluster, select, partition, request, looked_at))
             .collect();
         for shape in &mut shapes {
-            let user = 0;
             if !self.selector.keeps_cores {
                 shape.idle_suffices = self.selector.idle_suffices(&self.empty, shape);
                 shape.alike = self.selector.offers_alike(shape);
             }
-            shape.feasible = self.selector.fits_alone(&self.empty, shape, user, &shape.eligible);
-            if shape.feasible {
-                shape.alone = self.selector.alone_on(&self.empty, shape);
-            }
-            if shape.feasible && sizes_count {
-                shape.charged_alone = self.selector.charged_cpus(&self.empty, shape);
-            }
+            let found = self.on_empty(shape);
+            shape.set_on_empty(found);
         }
         if self.sizes_vary {
             let alike = shapes.windows(2).all(|pair| pair[0].charged_alone == pair[1].charged_alone);
@@ -67,6 +60,16 @@ impl Controller<'_> {
             }
         }
         shapes
+    }
+
+    /// What an empty machine would do for it. As [`crate::select::Selector::fits`].
+    pub(crate) fn on_empty(&mut self, shape: &Shape) -> OnEmpty {
+        let sizes_count = self.scenario.policy.priority.counts_sizes() || self.limits.active;
+        if !self.selector.fits_alone(&self.empty, shape, 0, &shape.eligible) {
+            return OnEmpty::default();
+        }
+        let alone = self.selector.alone_on(&self.empty, shape);
+        (true, alone, sizes_count.then(|| self.selector.charged_cpus(&self.empty, shape)).flatten())
     }
 
     /// The shape of a request in one of its partitions, if it has been made and is not taken out. O(1).

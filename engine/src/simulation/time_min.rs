@@ -4,7 +4,7 @@
 use super::events::Event;
 use super::{Controller, SECOND, seconds};
 use crate::ids::{JobId, PartitionId};
-use crate::job::JobExtra;
+use crate::job::{JobExtra, JobPart};
 use crate::outcome::{JobState, StartedBy};
 use crate::policy::PreemptMode;
 
@@ -46,9 +46,13 @@ impl Controller<'_> {
     /// minute with which it was tested, for good. Else its limit comes back with the next record (backfill.c of 22.05.8, `_attempt_backfill`;
     /// rec at-lin). O(jobs of that submission).
     pub(crate) fn rest_keeps_test_limit(&mut self, id: JobId) {
-        if !self.is_never_planned(id) || self.scenario.policy.preempt.mode == PreemptMode::Off {
-            return;
+        if self.is_never_planned(id) && self.scenario.policy.preempt.mode != PreemptMode::Off {
+            self.rest_keeps_limit(id, NO_RESERVE_SECONDS);
         }
+    }
+
+    /// What stays of an array's record when a task starts has a limit [s] from then on. O(jobs of that submission).
+    fn rest_keeps_limit(&mut self, id: JobId, limit: i64) {
         let jobs = &self.scenario.workload.jobs;
         let (submit, array) = (jobs[id.index()].submit, jobs[id.index()].name.id);
         let first = jobs.partition_point(|job| job.submit < submit);
@@ -57,7 +61,7 @@ impl Controller<'_> {
         let rest: Vec<JobId> = tasks.filter(|&task| task != id && !self.has_own_record(task)).collect();
         for task in rest {
             if let Some(live) = self.live.get_mut(task) {
-                live.limit_seconds = NO_RESERVE_SECONDS;
+                live.limit_seconds = limit;
             }
         }
     }
@@ -89,6 +93,14 @@ impl Controller<'_> {
         let deadline = extra.deadline.unwrap_or(i64::MAX);
         let planned = if by == StartedBy::Backfill { self.plan_seconds(id) } else { requested };
         let left = deadline.saturating_sub(seconds(self.now)).max(60) / 60 * 60;
+        if by == StartedBy::Backfill
+            && extra.time_min.is_some()
+            && matches!(self.job(id).name.part, JobPart::Task(_))
+            && !self.has_own_record(id)
+        {
+            // The record is split while it is tested with its least (backfill.c of 22.05.8, `_attempt_backfill`; rec bf-c71).
+            self.rest_keeps_limit(id, planned);
+        }
         if let Some(live) = self.live.get_mut(id) {
             live.limit_seconds = planned.min(left);
         }

@@ -70,7 +70,10 @@ impl Shape {
             }
         }
         let most = partition.max_nodes.unwrap_or(500_000);
-        let mut max_nodes = match request.max_nodes {
+        // No more nodes of a range than GPUs of the job (gres.c of 22.05.8, `_test_gres_cnt`; rec bf-c60).
+        let of_job = request.gres.iter().filter(|gres| gres.scope == GresScope::PerJob).map(|gres| gres.count);
+        let asked_most = request.max_nodes.map(|most| of_job.fold(most, u32::min));
+        let mut max_nodes = match asked_most {
             Some(asked) if request.past_max_nodes => asked.min(500_000),
             asked => asked.unwrap_or(most).min(most),
         };
@@ -83,7 +86,7 @@ impl Shape {
             let overcommitted = request.overcommitted.filter(|_| least_loaded).unwrap_or(0);
             max_nodes = max_nodes.min(tasks.max(overcommitted).max(min_nodes));
         }
-        let wanted_nodes = match request.max_nodes {
+        let wanted_nodes = match asked_most {
             Some(most) if !request.use_min_nodes => most.min(max_nodes).max(min_nodes),
             _ => min_nodes,
         };
@@ -276,6 +279,8 @@ impl Shape {
             feasible: false,
             alone: Alone::default(),
             charged_alone: None,
+            uncapped_alone: None,
+            capped_alone: Vec::new(),
             gpus_add_cpus: !select.linear
                 && (min_cpus > asked_cpus
                     || (over_nodes || request.enforces_binding || tasks_per_gpu.is_some()) && !request.gres.is_empty()),

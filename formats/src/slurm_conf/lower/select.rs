@@ -88,6 +88,25 @@ impl Lowering<'_> {
         }
     }
 
+    /// What slurmctld does not start with, though each word is one of its own (slurm_selecttype_info.c of 22.05.8).
+    fn remark_on_select_words(&mut self) {
+        let words = self.select_words();
+        let is_unit = |word: &&String| {
+            let word = word.as_str();
+            let unit = word.strip_suffix("_MEMORY").unwrap_or(word);
+            word == "CR_MEMORY" || ["CR_CPU", "CR_CORE", "CR_SOCKET"].contains(&unit)
+        };
+        let units: Vec<&str> = words.iter().filter(is_unit).map(String::as_str).collect();
+        let message = if units.len() > 1 {
+            format!("slurmctld does not start with {} together; name one, as CR_Core_Memory", units.join(" and "))
+        } else if self.unit() == ConsumableUnit::Cpu && words.iter().any(|word| word == "CR_ONE_TASK_PER_CORE") {
+            "slurmctld does not start with CR_ONE_TASK_PER_CORE beside CR_CPU; use CR_Core".to_owned()
+        } else {
+            return;
+        };
+        self.note(Severity::Warning, "SelectTypeParameters", message);
+    }
+
     pub(super) fn select_policy(&mut self, no_switches: bool) -> SelectPolicy {
         let values = self.globals();
         let words = self.select_words();
@@ -101,6 +120,7 @@ impl Lowering<'_> {
                 "select/linear hands out whole nodes; units of CPUs, cores or sockets have no effect",
             );
         }
+        self.remark_on_select_words();
         let unit = self.unit();
         let topology = self.globals();
         self.remark_on_two_defaults(&values, &self.place_of("DefMemPerCPU"));

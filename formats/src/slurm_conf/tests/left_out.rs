@@ -137,3 +137,12 @@ fn what_a_cycles_time_decides_can_be_set_where_cycles_take_time() {
     conf.set("CostModel.main_start_us", "0").unwrap();
     assert!(fault(conf.set("SchedulerParameters.max_sched_time", "3")).contains("is not modelled"));
 }
+
+#[test]
+fn words_of_select_type_parameters_that_slurmctld_does_not_start_with_are_named() {
+    let said = remarks("SelectType=select/cons_tres\nSelectTypeParameters=CR_Core,CR_Memory");
+    assert!(said.contains("slurmctld does not start with CR_CORE and CR_MEMORY together; name one"), "{said}");
+    let said = remarks("SelectType=select/cons_tres\nSelectTypeParameters=CR_CPU_Memory,CR_ONE_TASK_PER_CORE");
+    assert!(said.contains("slurmctld does not start with CR_ONE_TASK_PER_CORE beside CR_CPU; use CR_Core"), "{said}");
+    assert_eq!(remarks("SelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory,CR_ONE_TASK_PER_CORE"), "");
+}
