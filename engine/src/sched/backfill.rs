@@ -17,6 +17,7 @@ mod cost;
 mod counts;
 mod deadlocks;
 mod ends;
+pub(crate) mod estimate;
 mod first_tests;
 mod foresee;
 mod grid;

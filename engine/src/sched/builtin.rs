@@ -4,11 +4,12 @@
 
 use std::collections::BTreeSet;
 
+use super::backfill::estimate::charged_at_earliest;
 use super::queue::Cursor;
 use crate::simulation::Controller;
 
-/// One pass over the queue. It asks neither limits nor features nor the nodes of the partition: a job counts as what an idle machine would
-/// charge it. O(records until `max_job_test` jobs are tested) where sizes count, else O(waiting jobs that are not eligible).
+/// One pass over the queue. It asks neither limits nor features nor the nodes of the partition. O(records until `max_job_test` jobs are tested ×
+/// as a test of backfill) where sizes count, else O(waiting jobs that are not eligible).
 pub(crate) fn estimate(controller: &mut Controller<'_>) {
     controller.timers.estimated();
     controller.discover_eligible();
@@ -36,7 +37,7 @@ pub(crate) fn estimate(controller: &mut Controller<'_>) {
         left -= 1;
         let shapes = controller.take_shapes_of(id);
         let shape = shapes.get(record.place as usize).filter(|shape| shape.size_varies || shape.size_grows);
-        let charged = shape.and_then(|shape| shape.charged_alone);
+        let charged = shape.and_then(|shape| charged_at_earliest(controller, record, shape));
         controller.put_shapes_of(id, shapes);
         controller.size_becomes(id, charged);
     }

@@ -326,7 +326,7 @@ fn consider(
     if is_component(controller, id) {
         return Tried::Blocks;
     }
-    if !controller.record_is_open(record) {
+    if !controller.record_is_open(record) || (record.kind.peculiar && controller.cancels_late(id)) {
         return Tried::Passes;
     }
     let partition = &controller.scenario.cluster.partitions[record.partition.index()];

@@ -118,6 +118,8 @@ impl Selector {
         for node in candidates.iter().filter(|&node| !admits(&free.shared, shape, node)) {
             admitted.remove(node);
         }
+        // Whose node it is does not change by what a row shows of it (rec bf-c87).
+        free.keep_admitting(&mut admitted, user, shape.exclusive_user);
         if self.fits_idle(free, shape, user, &admitted) {
             return true;
         }
@@ -172,7 +174,7 @@ impl Selector {
         if self.linear {
             return (1..shape.shared_by).map(Way::Level).collect();
         }
-        let of_partition = shape.rows.map_or(Vec::new(), |rows| free.shared.by_fullness(rows));
+        let of_partition = shape.rows.map_or(Vec::new(), |rows| free.shared.go_through(rows));
         of_partition.into_iter().map(|row| Way::Rows([&[row][..], kept].concat())).collect()
     }
 
@@ -188,7 +190,11 @@ impl Selector {
         }
         let mut allocation = self.lay_out(&view, shape);
         allocation.shares_cores = shape.shared_by > 1;
-        let cores = Arc::new(free.shared.cores_of(&self.geometry, &allocation, avoided));
+        // `ncpus` of job_resources (cons_common/job_test.c of 22.05.8, `_job_test`; rec bf-c73).
+        let nodes = allocation.shares.len() as u32;
+        let asked =
+            (nodes * shape.tasks_per_node.unwrap_or(1)).max(shape.min_cpus).max(nodes * shape.min_cpus_per_node);
+        let cores = Arc::new(free.shared.cores_of(&self.geometry, (&allocation, asked), avoided));
         allocation.seat = Some(Seat { rows: shape.rows.filter(|_| !self.linear), cores });
         allocation
     }

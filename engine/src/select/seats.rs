@@ -2,9 +2,10 @@
 //! Source: slurm-semantics 6.3; behaviour of 22.05.8 (docs/FIDELITY.md, facts 33).
 //!
 //! With cons_tres a job of a partition of degree n sits in one of its n rows, on cores that nobody else in that row uses. When
-//! one of them leaves, the others are seated anew: by first core, each in the first row that has its cores free, the
+//! one of them leaves, the others are seated anew: by first core, then by CPUs asked for, each in the first row that has its cores free, the
 //! fullest row first; if somebody then has no row, all stay where they were.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::cluster::Cluster;
@@ -22,6 +23,8 @@ pub(crate) struct Cores {
     bits: Vec<(u32, u64)>,
     /// How many.
     count: u32,
+    /// CPUs that its job asks for.
+    asked: u32,
     /// Position of the first: node order, then core order.
     first: (u32, u32),
 }
@@ -63,16 +66,18 @@ pub(crate) struct Shared {
     own: Vec<u32>,
     /// Jobs on each node of each partition that shares, node after node.
     of_partition: Vec<u32>,
+    /// Whether a test has gone through the rows of each partition since they changed: it puts the fullest first.
+    gone_through: Vec<Cell<bool>>,
 }
 
 impl Cores {
     /// Of sockets and the cores in use of each, so many words a socket.
-    fn new(sockets: Vec<u32>, in_use: &[u64], words: usize) -> Self {
+    fn new((sockets, asked): (Vec<u32>, u32), in_use: &[u64], words: usize) -> Self {
         let position = |at: usize| sockets[at / words] * words as u32 + (at % words) as u32;
         let bits: Vec<_> =
             (0..in_use.len()).filter(|&at| in_use[at] != 0).map(|at| (position(at), in_use[at])).collect();
         let first = bits.first().map_or((u32::MAX, 0), |&(at, bits)| (at, bits.trailing_zeros()));
-        Self { count: in_use.iter().map(|bits| bits.count_ones()).sum(), first, sockets, bits }
+        Self { count: in_use.iter().map(|bits| bits.count_ones()).sum(), asked, first, sockets, bits }
     }
 }
 
@@ -100,10 +105,10 @@ impl Row {
 }
 
 /// The fullest row first. Rows change places pair by pair, which tells where equal ones end up. O(rows²).
-fn sort(rows: &mut [Row]) {
+fn sort<R>(rows: &mut [R], count: impl Fn(&R) -> u32) {
     for at in 0..rows.len() {
         for later in at + 1..rows.len() {
-            if rows[later].count > rows[at].count {
+            if count(&rows[later]) > count(&rows[at]) {
                 rows.swap(at, later);
             }
         }
@@ -124,6 +129,7 @@ impl Shared {
             outside_bits: bits,
             own: vec![0; cluster.nodes.len()],
             of_partition: vec![0; cluster.nodes.len() * partitions.len()],
+            gone_through: vec![Cell::new(false); partitions.len()],
             partitions,
         }
     }
@@ -162,15 +168,22 @@ impl Shared {
         (socket * self.words..(socket + 1) * self.words).map(of_word).sum()
     }
 
-    /// A partition's rows, the fullest first, each by its position among all.
-    pub(crate) fn by_fullness(&self, rows: Rows) -> Vec<usize> {
+    /// A partition's rows, the fullest first, each by its position among all, as a test goes through them: they stay in this order
+    /// (cons_common/job_test.c of 22.05.8, `_job_test`, step 4). O(rows²).
+    pub(crate) fn go_through(&self, rows: Rows) -> Vec<usize> {
+        self.gone_through[rows.place()].set(true);
         let mut order: Vec<usize> = rows.range().collect();
-        order.sort_by_key(|&row| std::cmp::Reverse(self.rows[row].count));
+        sort(&mut order, |&row| self.rows[row].count);
         order
     }
 
     /// The cores of an allocation: of each socket the first that are free outside of `avoided` rows, or idle if there are none.
-    pub(crate) fn cores_of(&self, geometry: &Geometry, allocation: &Allocation, avoided: Option<&[usize]>) -> Cores {
+    pub(crate) fn cores_of(
+        &self,
+        geometry: &Geometry,
+        (allocation, asked): (&Allocation, u32),
+        avoided: Option<&[usize]>,
+    ) -> Cores {
         let (mut at_sockets, mut in_use) = (Vec::new(), Vec::new());
         let sockets = allocation.shares.iter().flat_map(|share| geometry.sockets(share.node));
         for (socket, &wanted) in sockets.zip(&allocation.socket_cores) {
@@ -189,7 +202,7 @@ impl Shared {
                 in_use.push(bits);
             }
         }
-        Cores::new(at_sockets, &in_use, self.words)
+        Cores::new((at_sockets, asked), &in_use, self.words)
     }
 
     /// Notes who begins to use what. O(sockets of the job × rows).
@@ -198,8 +211,8 @@ impl Shared {
         let Some(seat) = &allocation.seat else { return };
         match seat.rows {
             Some(rows) => {
+                self.keep_order(rows);
                 let own = &mut self.rows[rows.range()];
-                sort(own);
                 if let Some(row) = own.iter_mut().find(|row| row.fits(&seat.cores)) {
                     row.add(&seat.cores);
                 }
@@ -218,7 +231,15 @@ impl Shared {
         }
     }
 
+    /// Puts rows into the order in which a test has gone through them.
+    fn keep_order(&mut self, rows: Rows) {
+        if self.gone_through[rows.place()].take() {
+            sort(&mut self.rows[rows.range()], |row| row.count);
+        }
+    }
+
     fn seat_anew(&mut self, rows: Rows, gone: &Arc<Cores>) {
+        self.keep_order(rows);
         let own = &mut self.rows[rows.range()];
         let is_gone = |job: &Arc<Cores>| Arc::ptr_eq(job, gone);
         if !own.iter().any(|row| row.jobs.iter().any(is_gone)) {
@@ -227,7 +248,7 @@ impl Shared {
         let mut before: Vec<_> = own.iter_mut().map(|row| row.clear()).collect();
         before.iter_mut().for_each(|jobs| jobs.retain(|job| !is_gone(job)));
         let mut jobs: Vec<_> = before.iter().flatten().collect();
-        jobs.sort_by_key(|job| (job.first, job.count));
+        jobs.sort_by_key(|job| (job.first, job.asked));
         for job in jobs {
             let Some(row) = own.iter_mut().find(|row| row.fits(job)) else {
                 // Somebody has no row: all stay where they were.
@@ -238,7 +259,7 @@ impl Shared {
                 return;
             };
             row.add(job);
-            sort(own);
+            sort(own, |row| row.count);
         }
     }
 
@@ -277,6 +298,7 @@ impl Shared {
         }
         self.own.clone_from(&other.own);
         self.of_partition.clone_from(&other.of_partition);
+        self.gone_through.clone_from(&other.gone_through);
     }
 }
 

@@ -44,16 +44,16 @@ fn binds_to_sockets(request: &Request) -> bool {
         && request.gres.iter().any(|wanted| of_job(wanted.scope))
 }
 
-/// Whether it prefers features.
-fn prefers(job: &Job) -> bool {
-    job.extra.as_ref().is_some_and(|extra| extra.prefer.is_some())
+/// Whether it prefers features, or is cancelled when somebody comes to it too late.
+fn is_extra(job: &Job) -> bool {
+    job.extra.as_ref().is_some_and(|extra| extra.prefer.is_some() || extra.deadline.is_some())
 }
 
 impl Controller<'_> {
     /// Whether a job is one of them. O(1).
     pub(super) fn is_peculiar(&self, id: JobId) -> bool {
         let job = self.job(id);
-        self.peculiar.requests[job.request.index()] || prefers(job) || self.came_untested(id)
+        self.peculiar.requests[job.request.index()] || is_extra(job) || self.came_untested(id)
     }
 
     /// Whether cycles that provably repeat the one before are gone through all the same. O(1).

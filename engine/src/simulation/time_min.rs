@@ -16,11 +16,19 @@ impl Controller<'_> {
         self.scenario.workload.jobs[id.index()].extra.as_deref()
     }
 
-    /// The time limit with which backfill plans a job [s]: its `--time-min`, if that is shorter. O(1).
+    /// The time limit with which backfill plans a job [s]: what its deadline leaves of it, or its `--time-min`, if that is shorter. O(1).
     pub(crate) fn plan_seconds(&self, id: JobId) -> i64 {
         let limit = self.live.get(id).map_or(0, |live| live.limit_seconds);
-        let least = self.extra(id).and_then(|extra| extra.time_min);
-        least.map_or(limit, |minutes| limit.min(i64::from(minutes) * 60))
+        let Some(extra) = self.extra(id) else { return limit };
+        let left = extra.deadline.map(|deadline| (deadline - seconds(self.now)) / 60 * 60).filter(|&left| left > 0);
+        let least = extra.time_min.map(|minutes| i64::from(minutes) * 60);
+        left.or(least).map_or(limit, |most| limit.min(most))
+    }
+
+    /// What a job needs before its deadline [s]: its `--time-min`, else its limit. O(1).
+    fn least_seconds(&self, id: JobId) -> i64 {
+        let limit = self.live.get(id).map_or(0, |live| live.limit_seconds);
+        self.extra(id).and_then(|extra| extra.time_min).map_or(limit, |minutes| i64::from(minutes) * 60)
     }
 
     /// The time for which backfill tests a job and plans it in a partition [s]: its planned limit, but not more than the partition's
@@ -53,13 +61,7 @@ impl Controller<'_> {
 
     /// What stays of an array's record when a task starts has a limit [s] from then on. O(jobs of that submission).
     fn rest_keeps_limit(&mut self, id: JobId, limit: i64) {
-        let jobs = &self.scenario.workload.jobs;
-        let (submit, array) = (jobs[id.index()].submit, jobs[id.index()].name.id);
-        let first = jobs.partition_point(|job| job.submit < submit);
-        let together = jobs.iter().enumerate().skip(first).take_while(|(_, job)| job.submit == submit);
-        let tasks = together.filter(|(_, job)| job.name.id == array).map(|(index, _)| JobId::new(index));
-        let rest: Vec<JobId> = tasks.filter(|&task| task != id && !self.has_own_record(task)).collect();
-        for task in rest {
+        for task in self.rest_of_record(id) {
             if let Some(live) = self.live.get_mut(task) {
                 live.limit_seconds = limit;
             }
@@ -69,7 +71,7 @@ impl Controller<'_> {
     /// While backfill tests a job with `--time-min`, that is its limit, for limits of QOS and associations, too (backfill.c of 22.05.8,
     /// `_attempt_backfill`; rec at-share). Returns what [`Self::unshorten_limit`] is to put back. O(1).
     pub(crate) fn shorten_limit(&mut self, id: JobId) -> Option<i64> {
-        self.extra(id)?.time_min?;
+        self.extra(id).filter(|extra| extra.deadline.is_none())?.time_min?;
         let planned = self.plan_seconds(id);
         let limit = &mut self.live.get_mut(id)?.limit_seconds;
         Some(std::mem::replace(limit, planned))
@@ -95,8 +97,8 @@ impl Controller<'_> {
         let left = deadline.saturating_sub(seconds(self.now)).max(60) / 60 * 60;
         if by == StartedBy::Backfill
             && extra.time_min.is_some()
-            && matches!(self.job(id).name.part, JobPart::Task(_))
-            && !self.has_own_record(id)
+            && extra.deadline.is_none()
+            && self.is_of_common_record(id)
         {
             // The record is split while it is tested with its least (backfill.c of 22.05.8, `_attempt_backfill`; rec bf-c71).
             self.rest_keeps_limit(id, planned);
@@ -106,16 +108,46 @@ impl Controller<'_> {
         }
     }
 
-    /// Notes when it will be too late for a job to end by its deadline.
+    /// Notes when it will be too late for a job to end by its deadline: nobody looks then, but whoever looks next finds it so.
     pub(super) fn watch_deadline(&mut self, id: JobId) {
         if let Some(deadline) = self.extra(id).and_then(|extra| extra.deadline) {
-            let late = deadline.saturating_sub(self.plan_seconds(id)).saturating_add(1);
+            let late = deadline.saturating_sub(self.least_seconds(id)).saturating_add(1);
             self.events.push(late.saturating_mul(SECOND).max(self.now), Event::DeadlineMissed { job: id });
         }
     }
 
-    /// It is too late: a job that still waits is cancelled.
+    /// It has become too late for a job that may still wait.
     pub(super) fn miss_deadline(&mut self, id: JobId) {
-        self.leave_queue(id, JobState::Deadline);
+        if self.live.is_pending(id) {
+            self.come_unseen();
+        }
+    }
+
+    /// A scheduler has come to a job, or to the record of an array's tasks: if it is too late, all of that is cancelled (job_scheduler.c of
+    /// 22.05.8, `deadline_ok`; rec bf-c90). O(1), else O(jobs of that submission).
+    pub(crate) fn cancels_late(&mut self, id: JobId) -> bool {
+        let Some(deadline) = self.extra(id).and_then(|extra| extra.deadline) else { return false };
+        if deadline >= seconds(self.now) + self.least_seconds(id) {
+            return false;
+        }
+        let of_record = if self.is_of_common_record(id) { self.rest_of_record(id) } else { Vec::new() };
+        for job in of_record.into_iter().chain([id]) {
+            self.leave_queue(job, JobState::Deadline);
+        }
+        true
+    }
+
+    fn is_of_common_record(&self, id: JobId) -> bool {
+        matches!(self.job(id).name.part, JobPart::Task(_)) && !self.has_own_record(id)
+    }
+
+    /// The other tasks in the common record of an array. O(jobs of that submission).
+    fn rest_of_record(&self, id: JobId) -> Vec<JobId> {
+        let jobs = &self.scenario.workload.jobs;
+        let (submit, array) = (jobs[id.index()].submit, jobs[id.index()].name.id);
+        let first = jobs.partition_point(|job| job.submit < submit);
+        let together = jobs.iter().enumerate().skip(first).take_while(|(_, job)| job.submit == submit);
+        let tasks = together.filter(|(_, job)| job.name.id == array).map(|(index, _)| JobId::new(index));
+        tasks.filter(|&task| task != id && !self.has_own_record(task)).collect()
     }
 }

@@ -350,7 +350,7 @@ fn siblings_of_a_rejected_task_are_not_counted() {
     );
 }
 
-/// Job 2 has ten minutes and must be through by 850: from 251 on it cannot be.
+/// Job 2 has ten minutes and must be through by 850: from 251 on it cannot be, and whoever comes to it next cancels it.
 #[test]
 fn a_job_that_cannot_meet_its_deadline_is_cancelled() {
     let scenario = |deadline: u32| {
@@ -363,7 +363,7 @@ fn a_job_that_cannot_meet_its_deadline_is_cancelled() {
     expect(
         &scenario(850),
         "1  0   0..4  +300  COMPLETED  n1  *
-         2  10  -     251   DEADLINE   -   -",
+         2  10  -     251..311  DEADLINE   -   -",
     );
     expect(
         &scenario(950),

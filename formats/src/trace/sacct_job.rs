@@ -8,7 +8,7 @@ use super::log::{Log, ROW_CURE};
 use super::model::{TraceBefore, TraceExtra, TraceJob, TraceRequest};
 use super::request::{RequestBuilder, shown};
 use super::row::Row;
-use super::states::TraceState;
+use super::states::{TraceState, missed_deadline};
 use super::strings::Strings;
 use super::submit_line::{OptionRemark, Options, parse};
 use super::times::{Clock, Limit, elapsed, limit_field, limit_raw, too_large};
@@ -100,7 +100,7 @@ impl RowReader<'_> {
                 }
             },
         };
-        let ending = self.ending(row, state, submit, end, time_limit)?;
+        let mut ending = self.ending(row, state, submit, end, time_limit)?;
         let mut builder = RequestBuilder { strings: self.strings, log: self.log, line: self.line };
         let request = builder.build(row, options.as_ref());
         let mut extra = TraceExtra { array_task_limit: pending_limit, ..TraceExtra::default() };
@@ -126,6 +126,10 @@ impl RowReader<'_> {
                 (extra.begin, extra.dependencies) = (None, None);
                 extra.array_task_limit = extra.array_task_limit.filter(|_| is_let_go);
             }
+        }
+        if let Some(deadline) = extra.deadline.filter(|_| missed_deadline(row.get(Column::State))) {
+            // Who comes to it too late is simulated; nobody else took it from the queue.
+            ending.cancelled_at = ending.cancelled_at.map(|at| at.max(deadline));
         }
         // What a reservation holds back is simulated; lowering takes that back where the site does not have it.
         if is_let_go

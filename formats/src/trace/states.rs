@@ -49,6 +49,11 @@ impl TraceState {
     }
 }
 
+/// Whether a State field says that the job could not meet its deadline.
+pub(crate) fn missed_deadline(text: &[u8]) -> bool {
+    text.starts_with(b"DEADLINE") || text == b"DL"
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

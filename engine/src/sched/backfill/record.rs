@@ -155,6 +155,7 @@ fn look_at(
     if !controller.record_is_open(record)
         || !backfill.counts.admit(controller, record)
         || !(scenario.policy.backfill.licenses || controller.licenses_free_for(record))
+        || (record.kind.peculiar && controller.cancels_late(id))
     {
         return Next::Record;
     }
