@@ -18,7 +18,6 @@ use crate::cluster::Partition;
 use crate::ids::{JobId, PartitionId};
 use crate::node_set::NodeSet;
 use crate::outcome::{PendingReason, StartedBy};
-use crate::policy::{Scheduler, SlurmVersion};
 use crate::preempt::make_room::Room;
 use crate::simulation::reservations::{Candidate, Opening};
 use crate::simulation::{Controller, seconds};
@@ -152,10 +151,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     let mut depth: u64 = 0;
     let mut started: u32 = 0;
     let mut per_partition = vec![0; if policy.partition_job_depth > 0 { n_partitions } else { 0 }];
-    match is_by_age(controller) {
-        true => scratch.walk.begin_by_age(controller),
-        false => scratch.walk.begin(controller),
-    }
+    scratch.walk.begin_main(controller);
     started += draw(controller, &mut scratch, &mut depth);
     scratch.unseen.begin(controller, &scratch.blocked);
     // What comes after can be counted without a look at it.
@@ -268,16 +264,6 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         valid_until,
     });
     controller.main_scratch = scratch;
-}
-
-/// Whether the job list itself is gone through, in place of a queue by priority: the rest of an array that has begun to start stands behind
-/// whoever came before, and `--nice` is not looked at (job_scheduler.c of 22.05.8, `schedule`, `fifo_sched`; rec bf-c64). O(partitions).
-fn is_by_age(controller: &Controller<'_>) -> bool {
-    let policy = &controller.scenario.policy;
-    let tiers =
-        || controller.scenario.cluster.partitions.windows(2).all(|pair| pair[0].priority_tier == pair[1].priority_tier);
-    let is_basic = policy.scheduler == Scheduler::SlurmBuiltin && !policy.priority.multifactor;
-    is_basic && policy.version < SlurmVersion::V25_05 && tiers()
 }
 
 /// slurmctld notes a new reason in the job's record, which is a change: backfill's next cycle comes (docs/FIDELITY.md, facts 46). O(1).

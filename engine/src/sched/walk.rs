@@ -1,6 +1,7 @@
 //! A cycle's way through the queue: record by record without a copy, or through a copy where the cycle needs one.
 
 use super::queue::{Cursor, Record};
+use crate::policy::{Scheduler, SlurmVersion};
 use crate::simulation::Controller;
 
 /// Where a cycle stands in the queue.
@@ -34,8 +35,16 @@ impl Walk {
         }
     }
 
-    /// The same in the order of the job records: of a job's partitions the one named first comes first. O(queue log queue).
-    pub(crate) fn begin_by_age(&mut self, controller: &Controller<'_>) {
+    /// The same for the main scheduler.
+    pub(crate) fn begin_main(&mut self, controller: &Controller<'_>) {
+        match is_by_age(controller) {
+            true => self.begin_by_age(controller),
+            false => self.begin(controller),
+        }
+    }
+
+    /// In the order of the job records: of a job's partitions the one named first comes first. O(queue log queue).
+    fn begin_by_age(&mut self, controller: &Controller<'_>) {
         self.cursor = Cursor::default();
         self.copied = None;
         self.keep_rest(controller);
@@ -88,4 +97,14 @@ impl Walk {
         }
         self.copied = Some(0);
     }
+}
+
+/// Whether the job list itself is gone through, in place of a queue by priority: the rest of an array that has begun to start stands behind
+/// whoever came before, and `--nice` is not looked at (job_scheduler.c of 22.05.8, `schedule`, `fifo_sched`; rec bf-c64). O(partitions).
+fn is_by_age(controller: &Controller<'_>) -> bool {
+    let policy = &controller.scenario.policy;
+    let tiers =
+        || controller.scenario.cluster.partitions.windows(2).all(|pair| pair[0].priority_tier == pair[1].priority_tier);
+    let is_basic = policy.scheduler == Scheduler::SlurmBuiltin && !policy.priority.multifactor;
+    is_basic && policy.version < SlurmVersion::V25_05 && tiers()
 }

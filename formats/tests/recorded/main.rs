@@ -379,6 +379,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("bf-c90", 61),
         // sacct lost what stayed of array 40: restored from the log.
         ("bf-c92", 44),
+        ("bf-c102", 37),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.

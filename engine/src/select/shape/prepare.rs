@@ -69,6 +69,12 @@ impl Shape {
                 room = per_node.saturating_mul(cpus_per_task);
             }
         }
+        // Counted by all tasks, though `--overcommit` asks for fewer CPUs (cons_common/job_test.c of 22.05.8, `_select_nodes`; rec bf-c102).
+        if let (Some(per_node), Some(tasks)) = (request.overcommitted_per_node, request.overcommitted)
+            && !select.linear
+        {
+            spread = spread.max(tasks.div_ceil(per_node.max(1)));
+        }
         let most = partition.max_nodes.unwrap_or(500_000);
         // No more nodes of a range than GPUs of the job (gres.c of 22.05.8, `_test_gres_cnt`; rec bf-c60).
         let of_job = request.gres.iter().filter(|gres| gres.scope == GresScope::PerJob).map(|gres| gres.count);
@@ -84,7 +90,7 @@ impl Shape {
             // `_eval_nodes_lln`; rec bb-gpu); elsewhere one node is taken if it has them (rec av-gpu).
             let least_loaded = (select.least_loaded_nodes || partition.least_loaded_nodes) && !select.cons_res;
             let overcommitted = request.overcommitted.filter(|_| least_loaded).unwrap_or(0);
-            max_nodes = max_nodes.min(tasks.max(overcommitted).max(min_nodes));
+            max_nodes = max_nodes.min(tasks.max(overcommitted).max(spread));
         }
         let wanted_nodes = match asked_most {
             Some(most) if !request.use_min_nodes => most.min(max_nodes).max(min_nodes),
