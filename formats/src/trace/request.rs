@@ -121,12 +121,13 @@ impl RequestBuilder<'_> {
         self.first_said(if preferred { b"" } else { recorded }, options.constraint)
     }
 
-    /// The partitions asked for. The record keeps only the one that was used, so the command line's list counts if that
-    /// one is on it (the job was not moved since).
-    fn partitions(&mut self, row: &Row<'_>, options: &Options<'_>) -> Symbol {
+    /// The partitions asked for. The record keeps only the one that was used, or all of a job that never started, the last one tested
+    /// first; so the command line's list counts if these are on it (the job was not moved since).
+    fn partitions<'a>(&mut self, row: &Row<'a>, options: &Options<'a>) -> Symbol {
         let recorded = row.get(Column::Partition);
         let asked = options.partition;
-        let on_list = asked.split(|&byte| byte == b',').any(|name| name == recorded);
+        let names = |list: &'a [u8]| list.split(|&byte| byte == b',');
+        let on_list = names(recorded).all(|used| names(asked).any(|name| name == used));
         self.strings.intern(if recorded.is_empty() || (on_list && asked.contains(&b',')) { asked } else { recorded })
     }
 

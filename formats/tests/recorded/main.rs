@@ -380,6 +380,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         // sacct lost what stayed of array 40: restored from the log.
         ("bf-c92", 44),
         ("bf-c102", 37),
+        ("bf-c108", 124),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.
