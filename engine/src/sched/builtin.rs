@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use super::backfill::estimate::charged_at_earliest;
 use super::queue::Cursor;
+use crate::ids::PartitionId;
 use crate::simulation::Controller;
 
 /// One pass over the queue. It asks neither limits nor features nor the nodes of the partition. O(records until `max_job_test` jobs are tested ×
@@ -25,8 +26,11 @@ pub(crate) fn estimate(controller: &mut Controller<'_>) {
         && let Some(record) = controller.queue.next(&mut cursor).copied()
     {
         let id = record.job;
-        // A job of several partitions is left by the build of the queue in the last one, which is the only one tested.
-        let is_last = record.place as usize + 1 == controller.partitions(id).len();
+        // A job of several partitions is left by the build of the queue in the last one, of the lowest tier, which is the only one tested.
+        let tier = |partition: PartitionId| controller.scenario.cluster.partitions[partition.index()].priority_tier;
+        let in_order = controller.partitions(id).iter().enumerate();
+        let last = in_order.min_by_key(|&(place, &partition)| (tier(partition), std::cmp::Reverse(place)));
+        let is_last = last.is_some_and(|(place, _)| place == record.place as usize);
         if !is_last || !controller.live.is_pending(id) || !controller.record_is_open(record) {
             continue;
         }
