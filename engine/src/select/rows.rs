@@ -192,8 +192,10 @@ impl Selector {
         allocation.shares_cores = shape.shared_by > 1;
         // `ncpus` of job_resources (cons_common/job_test.c of 22.05.8, `_job_test`; rec bf-c73).
         let nodes = allocation.shares.len() as u32;
-        let asked =
-            (nodes * shape.tasks_per_node.unwrap_or(1)).max(shape.min_cpus).max(nodes * shape.min_cpus_per_node);
+        let asked = nodes
+            .saturating_mul(shape.tasks_per_node.unwrap_or(1))
+            .max(shape.min_cpus)
+            .max(nodes.saturating_mul(shape.min_cpus_per_node));
         let cores = Arc::new(free.shared.cores_of(&self.geometry, (&allocation, asked), avoided));
         allocation.seat = Some(Seat { rows: shape.rows.filter(|_| !self.linear), cores });
         allocation
