@@ -20,7 +20,10 @@ impl Controller<'_> {
     pub(crate) fn plan_seconds(&self, id: JobId) -> i64 {
         let limit = self.live.get(id).map_or(0, |live| live.limit_seconds);
         let Some(extra) = self.extra(id) else { return limit };
-        let left = extra.deadline.map(|deadline| (deadline - seconds(self.now)) / 60 * 60).filter(|&left| left > 0);
+        let left = extra
+            .deadline
+            .map(|deadline| deadline.saturating_sub(seconds(self.now)) / 60 * 60)
+            .filter(|&left| left > 0);
         let least = extra.time_min.map(|minutes| i64::from(minutes) * 60);
         left.or(least).map_or(limit, |most| limit.min(most))
     }
@@ -127,7 +130,7 @@ impl Controller<'_> {
     /// 22.05.8, `deadline_ok`; rec bf-c90). O(1), else O(jobs of that submission).
     pub(crate) fn cancels_late(&mut self, id: JobId) -> bool {
         let Some(deadline) = self.extra(id).and_then(|extra| extra.deadline) else { return false };
-        if deadline >= seconds(self.now) + self.least_seconds(id) {
+        if deadline >= seconds(self.now).saturating_add(self.least_seconds(id)) {
             return false;
         }
         let of_record = if self.is_of_common_record(id) { self.rest_of_record(id) } else { Vec::new() };
