@@ -33,6 +33,8 @@ class Site:
         self.limits = draw.random() < 0.6
         self.switches = draw.random() < 0.2
         self.special = draw.choice(["", "", "", "", "", "", " CoreSpecCount=1", " MemSpecLimit=2000" if self.memory else ""])
+        # Its name and users.
+        self.reservation = ("kept", draw.choice([["user1"], ["user1", "user3", "user4"]])) if draw.random() < 0.25 else None
 
     def node_cpus(self):
         return self.sockets * self.cores * self.threads
@@ -137,6 +139,27 @@ class Site:
             lines += [f"modify user {user} set qos={','.join(self.qos)}" for user in USERS]
         return "\n".join(lines) + "\n"
 
+    def events(self, last):
+        """What operators do meanwhile: seconds and commands of scontrol."""
+        draw, events = self.draw, []
+        def span():
+            first = draw.randint(1, self.n_nodes)
+            return f"n[{first}-{min(self.n_nodes, first + draw.choice([0, 1, 3]))}]"
+        if self.reservation:
+            name, users = self.reservation
+            flags = draw.choice(["", "", " flags=IGNORE_JOBS", " flags=FLEX,IGNORE_JOBS", " flags=DAILY"])
+            events.append((1, f"create reservation reservationname={name} starttime=@T+{draw.randint(5, 25) * 60} duration={draw.choice([10, 25])} nodes={span()} users=root,{','.join(users)}{flags}"))
+        if draw.random() < 0.15:
+            nodes = draw.choice([span(), "ALL"])
+            events.append((2, f"create reservation reservationname=maint starttime=@T+{draw.randint(15, 40) * 60} duration=10 nodes={nodes} users=root flags=MAINT,IGNORE_JOBS"))
+        if events:
+            events.append((3, "show reservation -o"))
+        if draw.random() < 0.25:
+            at, nodes = draw.randint(200, last), span()
+            events.append((at, f"update nodename={nodes} state={draw.choice(['drain', 'drain', 'down'])} reason=drawn"))
+            events.append((at + draw.choice([300, 900]), f"update nodename={nodes} state=resume"))
+        return sorted(events)
+
     def jobs(self, n_jobs=170):
         draw, jobs, at = self.draw, [], 0
         capacity = self.n_nodes * self.node_cpus()
@@ -200,6 +223,10 @@ class Site:
                 extra.append(f"--time-min={max(1, limit // 180)}")
             if draw.random() < 0.03:
                 extra.append("--deadline=now+40minutes")
+            if self.reservation and user in self.reservation[1] and draw.random() < 0.2:
+                job["reservation"] = self.reservation[0]
+            if draw.random() < 0.02 and not job["array"]:
+                extra.append(f": -n {draw.choice([1, 2, 4])} -c {draw.choice([1, 2])} -t {limit // 60} -A {USERS[user]}")
             job["extra"] = " ".join(extra)
             tasks = {"1-5": 5, "1-8%2": 8, "1-4%1": 4}.get(job["array"], 1)
             nodes = int(str(job["nodes"] or 1).split("-")[0])
@@ -225,7 +252,9 @@ def main():
         jobs = site.jobs()
         writer.writerows(jobs)
     # The rig waits until nothing is left, and some can never start.
-    (folder / "events.csv").write_text(f"t_s,command\n{jobs[-1]['submit_s'] + 2400},scancel --state=PENDING\n")
+    last = jobs[-1]["submit_s"]
+    with open(folder / "events.csv", "w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([("t_s", "command"), *site.events(max(last, 300)), (last + 2400, "scancel --state=PENDING")])
 
 
 main()

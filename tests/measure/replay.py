@@ -36,6 +36,26 @@ def in_order_of_creation(dump, commands):
     return "".join(f"{line}\n" for line in lines)
 
 
+def reservations(out):
+    """What `scontrol show reservation -o` printed when the recording was asked for it."""
+    text = gzip.open(out / "snapshots.txt.gz", "rt").read()
+    return "".join(line + "\n" for line in text.splitlines() if line.startswith("ReservationName="))
+
+
+def node_events(log):
+    """What operators did to nodes, by the controller's log, as `sacctmgr show event -P` prints it: `show event` itself has a drain begin with the last job's end."""
+    rows, since = [], {}
+    for when, node, state in re.findall(r"^\[([^\].]*)[^\]]*\] update_node: node (\S+) state set to (\w+)", log, re.M):
+        for name in sorted(names(node)):
+            if state in ("IDLE", "MIXED", "ALLOCATED") and name in since:
+                begin, what = since.pop(name)
+                rows.append((name, begin, when, what))
+            elif state.startswith(("DRAIN", "DOWN")):
+                since[name] = (when, "DOWN" if state.startswith("DOWN") else "DRAIN")
+    rows += [(name, begin, "Unknown", what) for name, (begin, what) in since.items()]
+    return "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\n" + "".join(f"drawn|{name}|{begin}|{end}|{what}|drawn|root\n" for name, begin, end, what in rows)
+
+
 def recorded(path):
     """Start [Unix s, None if none], nodes and state of each job of sacct's output, the last row of a job counting."""
     jobs = {}
@@ -80,8 +100,11 @@ def main():
         (scratch / "accounts.cfg").write_text(dump)
         log, schedule = scratch / "slurmctld.log", scratch / "schedule.csv"
         log.write_bytes(gzip.open(options.out / "slurmctld.log.gz").read())
+        (scratch / "events.txt").write_text(node_events(log.read_text()))
+        (scratch / "reservations.txt").write_text(reservations(options.out) or "No reservations in the system\n")
         done = subprocess.run([options.foresite, "simulate", "--slurm-conf", scratch / "slurm.conf", "--accounts", scratch / "accounts.cfg", "--trace", options.out / "sacct.txt",
-                               "--timezone", "UTC", "--controller-log", log, "--schedule", schedule], capture_output=True, text=True)
+                               "--timezone", "UTC", "--reservations", scratch / "reservations.txt", "--events", scratch / "events.txt",
+                               "--controller-log", log, "--schedule", schedule], capture_output=True, text=True)
         if done.returncode:
             sys.exit(f"foresite simulate ended with {done.returncode}\n{done.stderr}")
         real, ours = recorded(options.out / "sacct.txt"), simulated(schedule)

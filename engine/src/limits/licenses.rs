@@ -1,5 +1,5 @@
 //! Licences: counted over the cluster, taken at start, returned when the job has left COMPLETING.
-//! Source: slurm-semantics 7.3; reserved ones behaviour of 22.05.8 (docs/FIDELITY.md, facts 35).
+//! Source: slurm-semantics 7.3; reserved ones behaviour of 22.05.8 (docs/FACTS.md, facts 35).
 
 use crate::ids::{JobId, LicenseId};
 use crate::sched::queue::Record;

@@ -1,5 +1,5 @@
 //! The most nodes that a job's limits leave it: selection takes no more, however many would start it earlier. Source: behaviour of
-//! slurmctld 22.05.8 (docs/FIDELITY.md, facts 40).
+//! slurmctld 22.05.8 (docs/FACTS.md, facts 40).
 
 use crate::association::Limits;
 use crate::cluster::Tres;

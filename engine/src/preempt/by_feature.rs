@@ -1,5 +1,5 @@
 //! A job of alternative features (`[a|b]`) makes room among the nodes of one before it looks at those of the next.
-//! Source: node_scheduler.c of 22.05.8, `_pick_best_nodes`; rec be-k33 (docs/FIDELITY.md, facts 85).
+//! Source: node_scheduler.c of 22.05.8, `_pick_best_nodes`; rec be-k33 (docs/FACTS.md, facts 85).
 
 use super::make_room::Room;
 use crate::ids::{JobId, PartitionId};

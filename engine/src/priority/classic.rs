@@ -1,6 +1,6 @@
 //! The classic fair-share formula (`NO_FAIR_TREE`, `DEPTH_OBLIVIOUS`), worked out piece by piece as slurmctld does: accounts at each
 //! step, before usage decays; a user at the first job that asks after it, with usage as it stands then.
-//! Source: slurm-semantics 4.6; behaviour of 22.05.8 (docs/FIDELITY.md, facts 26).
+//! Source: slurm-semantics 4.6; behaviour of 22.05.8 (docs/FACTS.md, facts 26).
 
 use super::fair_share::FairShare;
 use crate::association::AssociationTree;

@@ -449,7 +449,7 @@ fn window_seconds(policy: &BackfillPolicy) -> i64 {
 
 /// Counts and plans the next cycle.
 fn finish(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle, exit: Exit) {
-    // Planned nodes without jobs carry the PLANNED flag until the next cycle (docs/FIDELITY.md, facts 46).
+    // Planned nodes without jobs carry the PLANNED flag until the next cycle (docs/FACTS.md, facts 46).
     backfill.planned.intersect(&controller.free.idle);
     // A cycle so long that it sleeps is taken to have changed something: what it marks depends on what it plans last.
     // One that a job holds up plans nobody else: what it marks is known.

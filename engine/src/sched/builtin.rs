@@ -1,6 +1,6 @@
 //! The agent of `sched/builtin`: every interval it works out when the first jobs of the queue could start. It starts none; what its tests
 //! leave behind is how many CPUs they would be charged, which priorities and limits count from then on, and who it found eligible.
-//! Source: builtin.c of 22.05.8, `builtin_agent`, `_compute_start_times`; docs/FIDELITY.md, facts 84.
+//! Source: builtin.c of 22.05.8, `builtin_agent`, `_compute_start_times`; docs/FACTS.md, facts 84.
 
 use std::collections::BTreeSet;
 

@@ -266,7 +266,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     controller.main_scratch = scratch;
 }
 
-/// slurmctld notes a new reason in the job's record, which is a change: backfill's next cycle comes (docs/FIDELITY.md, facts 46). O(1).
+/// slurmctld notes a new reason in the job's record, which is a change: backfill's next cycle comes (docs/FACTS.md, facts 46). O(1).
 fn stamp(controller: &mut Controller<'_>, scratch: &mut MainScratch) {
     controller.timers.changed(controller.now);
     scratch.stamped = true;

@@ -7,7 +7,7 @@ use crate::node_set::NodeSet;
 
 impl Selector {
     /// Whether the request fits, on cores that nobody uses. Where more nodes, or larger ones, may serve it worse it must fit on all cores of
-    /// the candidates, too (docs/FIDELITY.md, facts 67).
+    /// the candidates, too (docs/FACTS.md, facts 67).
     pub(super) fn fits_idle(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         if self.gpus_stay && self.favours(shape) {
             if !self.test_only && self.passing(free, shape, candidates) < shape.min_nodes as usize {

@@ -1,5 +1,5 @@
 //! Nodes in use before idle ones (`bf_busy_nodes`).
-//! Source: slurm.conf(5) `bf_busy_nodes`; behaviour of 22.05.8 (docs/FIDELITY.md, facts 36).
+//! Source: slurm.conf(5) `bf_busy_nodes`; behaviour of 22.05.8 (docs/FACTS.md, facts 36).
 
 use crate::select::pick::{Offer, PickScratch, take};
 use crate::select::remaining::Remaining;

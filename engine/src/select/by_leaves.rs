@@ -1,5 +1,5 @@
 //! Nodes leaf switch by leaf switch (topology/tree).
-//! Source: slurm-semantics 6.8; behaviour of 22.05.8 (docs/FIDELITY.md, facts 31).
+//! Source: slurm-semantics 6.8; behaviour of 22.05.8 (docs/FACTS.md, facts 31).
 
 use std::cmp::Ordering;
 

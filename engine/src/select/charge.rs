@@ -23,7 +23,7 @@ impl Selector {
     }
 
     /// Whether a job that shares its nodes may be charged more on some than on others: cores have unlike numbers of threads, or each
-    /// of as many nodes as it gets gives it a least (docs/FIDELITY.md, facts 50). O(eligible nodes).
+    /// of as many nodes as it gets gives it a least (docs/FACTS.md, facts 50). O(eligible nodes).
     pub(crate) fn charges_by_node(&self, shape: &Shape) -> bool {
         let of_cores = |node: NodeId| {
             let threads = self.geometry.cpus_per_core[node.index()].max(1);

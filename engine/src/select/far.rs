@@ -1,5 +1,5 @@
 //! The second pass over nodes for a job that asks for GRES: where cores near them do not suffice, each node offers the cores that the
-//! job needs there, near or far, and no more. Source: behaviour of select/cons_tres of 22.05.8; docs/FIDELITY.md, facts 59.
+//! job needs there, near or far, and no more. Source: behaviour of select/cons_tres of 22.05.8; docs/FACTS.md, facts 59.
 
 use std::collections::BTreeMap;
 

@@ -80,7 +80,7 @@ impl Users {
     }
 }
 
-/// CPUs that count towards `MaxCPUsPerNode`: all threads of its cores, though CR_CPU charges fewer (docs/FIDELITY.md, facts 50).
+/// CPUs that count towards `MaxCPUsPerNode`: all threads of its cores, though CR_CPU charges fewer (docs/FACTS.md, facts 50).
 /// O(sockets of the node).
 fn cpus_of_cores(geometry: &Geometry, allocation: &Allocation, share: &Share, first_socket: usize) -> u32 {
     let sockets = first_socket..first_socket + geometry.sockets(share.node).len();

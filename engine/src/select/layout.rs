@@ -139,7 +139,7 @@ fn cpus_wanted(geometry: &Geometry, shape: &Shape, nodes: u32) -> u32 {
 }
 
 /// CPUs of each node: a task on every node first, then round and round until all are placed, in each round as many on a node as
-/// its cores have threads for. Source: behaviour of dist_tasks of 22.05.8; `docs/FIDELITY.md`, facts 50. O(CPUs of the job).
+/// its cores have threads for. Source: behaviour of dist_tasks of 22.05.8; `docs/FACTS.md`, facts 50. O(CPUs of the job).
 fn tasks_over_nodes(geometry: &Geometry, shape: &Shape, chosen: &[Offer]) -> Vec<u32> {
     let offered: u32 = chosen.iter().map(|offer| offer.cpus).sum();
     let wanted = match shape.overcommitted {
@@ -213,7 +213,7 @@ fn one_by_one(mut tasks: u32, of_task: u32, chosen: &[Offer], cpus: &mut [u32]) 
 }
 
 /// `-m plane`: so many tasks a plane, node after node, round and round; a task has what CPUs are left on its node.
-/// Source: behaviour of dist_tasks of 22.05.8; `docs/FIDELITY.md`, facts 61. O(nodes × rounds).
+/// Source: behaviour of dist_tasks of 22.05.8; `docs/FACTS.md`, facts 61. O(nodes × rounds).
 fn planes_over_nodes((mut tasks, plane): (u32, u32), of_task: u32, chosen: &[Offer], cpus: &mut [u32]) {
     loop {
         let before = tasks;
@@ -229,7 +229,7 @@ fn planes_over_nodes((mut tasks, plane): (u32, u32), of_task: u32, chosen: &[Off
 }
 
 /// Takes cores of a node for `cpus` CPUs, `threads` of each: cyclically over its sockets, or (with CR_CPU always) socket by socket, the
-/// tightest first. Pushes a count a socket. Source: behaviour of dist_tasks of 22.05.8; `docs/FIDELITY.md`, facts 11, 38.
+/// tightest first. Pushes a count a socket. Source: behaviour of dist_tasks of 22.05.8; `docs/FACTS.md`, facts 11, 38.
 fn cores_over_sockets(
     geometry: &Geometry,
     free: &Free,

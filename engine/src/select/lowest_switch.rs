@@ -1,5 +1,5 @@
 //! Nodes below the lowest switch that suffices (topology/tree with select/linear).
-//! Source: behaviour of 22.05.8 (`_job_test_topo` of select/linear; docs/FIDELITY.md, facts 86).
+//! Source: behaviour of 22.05.8 (`_job_test_topo` of select/linear; docs/FACTS.md, facts 86).
 
 use crate::select::pick::{Offer, PickScratch, take};
 use crate::select::remaining::Remaining;

@@ -1,6 +1,6 @@
 //! Cores near generic resources: a node offers a job that asks for some just the cores it needs; where gres.conf binds units to
 //! sockets (`Cores=`), those of the sockets that have them, as far as there are enough.
-//! Source: behaviour of select/cons_tres of 22.05.8; `docs/FIDELITY.md`, facts 19.
+//! Source: behaviour of select/cons_tres of 22.05.8; `docs/FACTS.md`, facts 19.
 
 use crate::ids::{GresId, NodeId};
 use crate::select::free::Free;

@@ -105,7 +105,7 @@ pub(crate) fn choose(
         return without_small_nodes(shape, offers, scratch, chosen);
     }
     // A knapsack may fail because of small nodes: drop those with few CPUs and try again. What an attempt left others of a node's CPUs is
-    // all that the node offers from then on (docs/FIDELITY.md, facts 69).
+    // all that the node offers from then on (docs/FACTS.md, facts 69).
     let mut kept = std::mem::take(&mut scratch.kept);
     kept.clear();
     kept.extend_from_slice(offers);

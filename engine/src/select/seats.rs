@@ -1,5 +1,5 @@
 //! Which job uses which cores, where cores may be shared.
-//! Source: slurm-semantics 6.3; behaviour of 22.05.8 (docs/FIDELITY.md, facts 33).
+//! Source: slurm-semantics 6.3; behaviour of 22.05.8 (docs/FACTS.md, facts 33).
 //!
 //! With cons_tres a job of a partition of degree n sits in one of its n rows, on cores that nobody else in that row uses. When
 //! one of them leaves, the others are seated anew: by first core, then by CPUs asked for, each in the first row that has its cores free, the

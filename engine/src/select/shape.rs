@@ -70,14 +70,14 @@ pub(crate) struct Shape {
     pub(crate) cores_per_socket: u32,
     /// `--sockets-per-node`.
     pub(crate) sockets_per_node: u32,
-    /// With select/linear and `--ntasks-per-node`: a node counts with no more CPUs than those tasks have (docs/FIDELITY.md, facts 51).
+    /// With select/linear and `--ntasks-per-node`: a node counts with no more CPUs than those tasks have (docs/FACTS.md, facts 51).
     pub(crate) most_of_whole: Option<u32>,
     /// Fewest CPUs that each node gives it.
     pub(crate) min_cpus_per_node: u32,
     /// Fewest CPUs that a node must offer: these, and room for all tasks of `--ntasks-per-node` though it may have fewer.
     pub(crate) room_per_node: u32,
     /// Fewest CPUs that a node must offer to the job's tasks, when all limits have been applied: `--mincpus`, and what memory asks for,
-    /// are looked for before that (docs/FIDELITY.md, facts 50).
+    /// are looked for before that (docs/FACTS.md, facts 50).
     pub(crate) room_for_tasks: u32,
     /// CPUs that the one node of a job must offer to its tasks before memory is looked at, where fewer will do after that; else 0.
     pub(crate) room_of_one: u32,

@@ -32,7 +32,7 @@ pub(crate) fn usable_cpus(geometry: &Geometry, free: &Free, shape: &Shape, user:
     let cpus_per_core = geometry.cpus_per_core[index];
     let usable_threads = shape.usable_threads(cpus_per_core);
     let mut cpus = 0;
-    // The least is looked for among all free CPUs, whatever limits leave of them to its tasks (docs/FIDELITY.md, facts 50).
+    // The least is looked for among all free CPUs, whatever limits leave of them to its tasks (docs/FACTS.md, facts 50).
     let mut free_cpus = 0;
     let mut sockets = 0;
     let capped = if shape.cons_res { cores_within_cap(geometry, free, shape, node) } else { None };

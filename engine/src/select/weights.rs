@@ -1,4 +1,4 @@
-//! Scheduling weights of nodes. Source: slurm-semantics 6.2.2; `docs/FIDELITY.md`, facts 14 and 20.
+//! Scheduling weights of nodes. Source: slurm-semantics 6.2.2; `docs/FACTS.md`, facts 14 and 20.
 //!
 //! A weight is `Weight` and, below it, a byte that favours nodes with GPUs: a test for a job that asks for some writes down
 //! how many of them each node that could serve has for it. A look for a start (a submission's test, the main scheduler,

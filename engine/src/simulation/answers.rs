@@ -1,5 +1,5 @@
 //! How the nodes of a job whose run has ended answer that it has left them: until then they are COMPLETING.
-//! Source: slurm-semantics 7.4; docs/FIDELITY.md, facts 52, 77, 83.
+//! Source: slurm-semantics 7.4; docs/FACTS.md, facts 52, 77, 83.
 
 use super::ends::RunEnded;
 use super::events::Event;
@@ -14,7 +14,7 @@ use crate::outcome::JobState;
 const COMPLETING_MS: i64 = 35;
 /// The same where a step is signalled: the answer also asks for the main scheduler at once.
 const KILLED_COMPLETING_MS: i64 = 130;
-/// The same as drawn for one node: (thousandths, ms), straight lines between (recorded with `TraceJobs`: docs/FIDELITY.md, facts 83).
+/// The same as drawn for one node: (thousandths, ms), straight lines between (recorded with `TraceJobs`: docs/FACTS.md, facts 83).
 const ANSWERS: [(i64, i64); 9] =
     [(0, 14), (50, 21), (250, 24), (500, 29), (750, 37), (900, 47), (950, 54), (990, 92), (1000, 153)];
 /// The same where a step is signalled.

@@ -1,5 +1,5 @@
 //! Jobs of several partitions that a test in one that forces sharing (`OverSubscribe=FORCE`) makes share cores in those that leave the choice
-//! (`YES`), too, for good. Source: node_scheduler.c of 22.05.8, `_resolve_shared_status`; rec be-k37, bb-cpu (docs/FIDELITY.md, facts 85).
+//! (`YES`), too, for good. Source: node_scheduler.c of 22.05.8, `_resolve_shared_status`; rec be-k37, bb-cpu (docs/FACTS.md, facts 85).
 
 use std::collections::{BTreeMap, BTreeSet};
 

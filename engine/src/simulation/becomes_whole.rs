@@ -1,5 +1,5 @@
 //! Jobs of several partitions that a test in an EXCLUSIVE one makes jobs of whole nodes in all of them, for good.
-//! Source: node_scheduler.c of 22.05.8, `_resolve_shared_status`; rec p-sel1, g-pre (docs/FIDELITY.md, facts 67).
+//! Source: node_scheduler.c of 22.05.8, `_resolve_shared_status`; rec p-sel1, g-pre (docs/FACTS.md, facts 67).
 
 use std::collections::{BTreeMap, BTreeSet};
 

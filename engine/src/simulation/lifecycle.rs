@@ -431,7 +431,7 @@ impl Controller<'_> {
     }
 
     /// A test of when and where would have charged the waiting job so many CPUs: its size factor uses them from the next
-    /// step on. Source: docs/FIDELITY.md, facts.
+    /// step on. Source: docs/FACTS.md, facts.
     pub(crate) fn size_becomes(&mut self, id: JobId, charged: Option<u32>) {
         let Some(cpus) = charged else { return };
         self.sizes_version += u64::from(self.charged_cpus(id) != Some(cpus));

@@ -1,6 +1,6 @@
 //! What slurmctld notes of why jobs wait, as far as it decides anything: a new reason other than priority or resources stamps the job when
 //! the next queue is built, once, which brings backfill's next cycle; and with `assoc_limit_stop` a job blocks its partition only when a
-//! limit comes to be its reason. Source: job_scheduler.c (`build_job_queue`, `_schedule`) of 22.05.8; docs/FIDELITY.md, facts 47.
+//! limit comes to be its reason. Source: job_scheduler.c (`build_job_queue`, `_schedule`) of 22.05.8; docs/FACTS.md, facts 47.
 
 use super::Controller;
 use crate::ids::JobId;

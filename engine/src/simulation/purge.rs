@@ -1,6 +1,6 @@
 //! Records of jobs that have ended are purged once a minute, when they are `MinJobAge` old. A purge changes nothing that a
 //! scheduler decides, but backfill, which looks only when something has changed, has its next cycle after it. Source:
-//! slurm.conf(5), MinJobAge; docs/FIDELITY.md, facts 41.
+//! slurm.conf(5), MinJobAge; docs/FACTS.md, facts 41.
 
 use std::collections::VecDeque;
 

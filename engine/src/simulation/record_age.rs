@@ -1,6 +1,6 @@
 //! The order in which slurmctld made its job records: of running jobs that end at the same time, and of equal victims, the older record
 //! comes first. A task of an array that starts keeps the array's record, and the rest of the array gets a new one
-//! (observed on 22.05.8; docs/FIDELITY.md, facts 55 and 57).
+//! (observed on 22.05.8; docs/FACTS.md, facts 55 and 57).
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;

@@ -5,7 +5,7 @@ use super::timers::Timers;
 use crate::ids::NodeId;
 use crate::moments::RecordedRun;
 
-/// After a signal nodes answer so late [ms] (docs/FIDELITY.md, facts 52 and 58).
+/// After a signal nodes answer so late [ms] (docs/FACTS.md, facts 52 and 58).
 const ANSWERS_TO_SIGNALS: std::ops::RangeInclusive<i64> = 50..=450;
 /// Jobs of a node that are struck together answer so long one after the other [ms].
 const ANSWERS_APART_MS: i64 = 30;

@@ -1,7 +1,7 @@
 //! The scan for jobs whose time is over: in the background loop, before the main scheduler's run of the same wake-up.
 //! Source: controller.c of 22.05.8, `_slurmctld_background`: whole seconds are compared, so a scan that finds no wake-up in its second
 //! comes in the next, and so do all after it. A full-queue run does the same by itself; until then the two come together
-//! (docs/FIDELITY.md, facts 73).
+//! (docs/FACTS.md, facts 73).
 
 use super::{SECOND, seconds};
 

@@ -378,7 +378,7 @@ impl Controller<'_> {
     }
 
     /// A queue build: ages that have begun are known from now on, and steps before know of none. The age of tasks of limited arrays
-    /// begins; of those whom backfill takes out of the queue before the next build it begins anew (docs/FIDELITY.md, facts 62).
+    /// begins; of those whom backfill takes out of the queue before the next build it begins anew (docs/FACTS.md, facts 62).
     /// O(jobs whose age is not known).
     pub(crate) fn learn_ages(&mut self) {
         if self.waiting.unaged.is_empty() {

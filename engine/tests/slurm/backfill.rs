@@ -233,7 +233,7 @@ fn tasks_behind_one_without_a_place_do_not_count() {
 }
 
 /// When backfill starts a task, the array's records of other partitions are the started task's in the rest of the cycle: n2 stays idle. To the
-/// main scheduler they are those of the tasks still waiting (docs/FIDELITY.md, facts 37, 63).
+/// main scheduler they are those of the tasks still waiting (docs/FACTS.md, facts 37, 63).
 #[test]
 fn a_task_that_starts_takes_the_records_of_other_partitions_with_it() {
     let scenario = |off: &str| {

@@ -1,4 +1,4 @@
-//! What recordings of clusters, policies and workloads drawn at random taught (docs/FIDELITY.md, facts 67 to 69), as small scenarios.
+//! What recordings of clusters, policies and workloads drawn at random taught (docs/FACTS.md, facts 67 to 69), as small scenarios.
 
 use crate::schedule::expect;
 

@@ -123,7 +123,7 @@ fn cores_far_from_gpus_serve_where_near_ones_do_not_suffice() {
 }
 
 /// Eight cores near one GPU are on neither node: each offers the eight that the job needs, so that g2, which is fuller, is no tighter.
-/// Source: `docs/FIDELITY.md`, facts 59.
+/// Source: `docs/FACTS.md`, facts 59.
 #[test]
 fn nodes_are_equally_tight_for_who_takes_far_cores() {
     expect(
@@ -136,7 +136,7 @@ fn nodes_are_equally_tight_for_who_takes_far_cores() {
 }
 
 /// Three tasks on a node of four GPUs are near all of these: eight cores of the four tasks that it could have, four of each socket. Two
-/// tasks go to the first, so that job 2 does not find its five cores near the GPU that is left. Source: `docs/FIDELITY.md`, facts 59.
+/// tasks go to the first, so that job 2 does not find its five cores near the GPU that is left. Source: `docs/FACTS.md`, facts 59.
 #[test]
 fn tasks_with_gpus_are_near_as_many_as_there_could_be() {
     expect(
@@ -150,7 +150,7 @@ fn tasks_with_gpus_are_near_as_many_as_there_could_be() {
 }
 
 /// Job 3's test makes g1 and g2 lighter than a1, and nobody looks for a start before the next cycle: there job 2's plan takes
-/// these two instead of the first two, and a1 is free for job 4. Source: `docs/FIDELITY.md`, facts 20.
+/// these two instead of the first two, and a1 is free for job 4. Source: `docs/FACTS.md`, facts 20.
 #[test]
 fn a_test_for_gpus_leaves_nodes_lighter() {
     expect(
@@ -179,7 +179,7 @@ fn a_test_for_gpus_leaves_nodes_lighter() {
 }
 
 /// What runs on a1 ends in one group with what runs on g1, so job 3 is planned when both have ended, and job 4 fits in before
-/// it; where a1 is too small for job 3, it is planned when g1 is free. Source: `docs/FIDELITY.md`, facts 21.
+/// it; where a1 is too small for job 3, it is planned when g1 is free. Source: `docs/FACTS.md`, facts 21.
 #[test]
 fn nodes_without_the_gpus_count_in_the_test_of_when_but_not_those_too_small() {
     let scenario = |memory: u32| {

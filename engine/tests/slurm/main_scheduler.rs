@@ -246,7 +246,7 @@ pub(crate) fn a_request_waits_until_the_batch_delay_has_passed() {
 }
 
 /// Job 1 waits for n1 to be given back, not for a job to end, so its partition goes on without it; job 3 waits for job 2, and job 4
-/// behind it. Source: `docs/FIDELITY.md`, facts 24.
+/// behind it. Source: `docs/FACTS.md`, facts 24.
 #[test]
 fn who_waits_for_nodes_and_not_for_jobs_blocks_nobody() {
     expect(

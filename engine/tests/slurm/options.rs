@@ -372,7 +372,7 @@ fn a_job_that_cannot_meet_its_deadline_is_cancelled() {
     );
 }
 
-/// Recorded (docs/FIDELITY.md, facts 41): nothing happens for half an hour but that the record of job 1 is purged, 300 to 360 s
+/// Recorded (docs/FACTS.md, facts 41): nothing happens for half an hour but that the record of job 1 is purged, 300 to 360 s
 /// after its end. Backfill has a cycle after it.
 #[test]
 fn a_purged_record_brings_a_cycle_of_backfill() {

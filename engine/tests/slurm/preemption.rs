@@ -462,7 +462,7 @@ fn of_equal_victims_the_one_whose_record_is_older_goes() {
 }
 
 /// Tasks of an array that wait share one record, for which the main scheduler makes room once: the second task does so when the first has
-/// started. Source: `docs/FIDELITY.md`, facts 60.
+/// started. Source: `docs/FACTS.md`, facts 60.
 #[test]
 fn the_main_scheduler_makes_room_for_one_task_of_an_array_at_a_time() {
     expect(

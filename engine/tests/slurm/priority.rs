@@ -245,7 +245,7 @@ pub(crate) fn usage_of_long_ago_counts_less() {
 }
 
 /// While the other task runs, 1_2 is out of the queue and yet ages; job 2 came 20 s later. If backfill takes it out before a second queue
-/// build, its age begins anew with the limit's room (docs/FIDELITY.md, facts 62).
+/// build, its age begins anew with the limit's room (docs/FACTS.md, facts 62).
 #[test]
 fn an_arrays_limit_on_running_tasks_does_not_stop_their_age() {
     let scenario = |off: &str| {

@@ -21,7 +21,7 @@ const COLUMNS: [(&str, &[&str], bool); 6] = [
 ];
 
 /// slurmctld tells slurmdbd that a node is drained when the last job there has ended (node_mgr.c of 22.05.8, `update_node`, `make_node_idle`;
-/// docs/FIDELITY.md, facts 85).
+/// docs/FACTS.md, facts 85).
 const DRAINS_LATE: &str =
     "a DRAIN row begins when the node's last job has ended, not when it was drained; until then the node takes jobs";
 

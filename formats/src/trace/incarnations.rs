@@ -9,7 +9,7 @@ use super::states::TraceState;
 /// A job queued again is submitted when its run ends [s]; what comes so soon is no other job.
 const SOON: i64 = 600;
 /// After so long a job is another one, unless its run says that it was queued again [s]: who requeues a job that is over lengthens its run
-/// until then (docs/FIDELITY.md, facts 80).
+/// until then (docs/FACTS.md, facts 80).
 const LONG: i64 = 86_400;
 /// The parts of a job that changes its size follow one another in the second; clocks may be read apart [s].
 const RESIZED_WITHIN: i64 = 60;

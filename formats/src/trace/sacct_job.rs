@@ -105,7 +105,7 @@ impl RowReader<'_> {
         let request = builder.build(row, options.as_ref());
         let mut extra = TraceExtra { array_task_limit: pending_limit, ..TraceExtra::default() };
         let eligible = eligible.unwrap_or(submit).max(submit);
-        // An array is stamped as eligible when a scheduler first comes to it; it was in the queue before (docs/FIDELITY.md, facts 70).
+        // An array is stamped as eligible when a scheduler first comes to it; it was in the queue before (docs/FACTS.md, facts 70).
         let is_array = matches!((id, name.part), (JobId::Pending(_), _) | (_, JobPart::Task(_)));
         let is_held = |options: &Options<'_>| !options.begin.is_empty() || options.dependency_unknown || options.hold;
         let is_stamped = is_array && eligible - submit <= STAMP_SECONDS && !options.as_ref().is_some_and(is_held);

@@ -4,10 +4,10 @@
 //! schedulers ran, that at these moments every job starts as recorded.
 //!
 //! The files were made for this project on one machine (unpatched daemons of Debian 12, one slurmd a node, a clock that runs 20 or
-//! 25 times as fast; `docs/FIDELITY.md`, facts 14, 15, 18 and 19): `slurm.conf`, `gres.conf`, `sacctmgr dump` and `sacctmgr show qos -P`
+//! 25 times as fast; `docs/FACTS.md`, facts 14, 15, 18 and 19): `slurm.conf`, `gres.conf`, `sacctmgr dump` and `sacctmgr show qos -P`
 //! after one another, `sacct --parsable2`. Jobs are made up. `moments/` holds recordings of the project's oracle at 25 and 30 times
 //! real time (`micro-base` run a2, `micro-calm` a3, `micro-exclusive` a3, `micro-bfuser` a2, `micro-split-n` a3, `micro-fsx10` a2,
-//! `ub-micro` a2) and others made for this test (`docs/FIDELITY.md`, from facts 28 on; run a1, of `z-sock` a3): another site's
+//! `ub-micro` a2) and others made for this test (`docs/FACTS.md`, from facts 28 on; run a1, of `z-sock` a3): another site's
 //! `bf_*` parameters; threads, GPUs, a tree of accounts; sockets, tiers, limits of QOS; at 50 times real time select/linear, on
 //! unlike nodes with cycles of backfill that are held up, and on nodes of one size; a switch tree with `--switches`; preemption by
 //! QOS and by partition, requeueing and cancelling; limits on nodes, whole nodes of three sizes; `assoc_limit_stop`; QOS with NoReserve and PartitionTimeLimit; threads left unused, least-loaded nodes, several leaf switches; GPUs counted by job, task and node; dependencies on arrays and their tasks (`s-dep`), limits on minutes (`s-min`), `--contiguous`,

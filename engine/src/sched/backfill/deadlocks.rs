@@ -1,5 +1,5 @@
 //! Heterogeneous jobs that would wait for one another in two partitions: a component is not planned behind a job that waits for its own.
-//! Source: sched/backfill of 22.05.8, `_het_job_deadlock_test`; rec g-mix (docs/FIDELITY.md, facts 67).
+//! Source: sched/backfill of 22.05.8, `_het_job_deadlock_test`; rec g-mix (docs/FACTS.md, facts 67).
 
 use std::collections::BTreeMap;
 

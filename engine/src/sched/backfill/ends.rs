@@ -1,4 +1,4 @@
-//! When running jobs are expected to end. Source: slurm-semantics 3.4, 3.5; docs/FIDELITY.md, facts 32.
+//! When running jobs are expected to end. Source: slurm-semantics 3.4, 3.5; docs/FACTS.md, facts 32.
 
 use crate::select::overlap::InOrder;
 use crate::simulation::running::RunningJobs;

@@ -1,7 +1,7 @@
 //! Jobs that are charged more than they ask for, wherever they run (whole nodes that are alike, cores with threads), count as what an
 //! idle machine would charge once a cycle has tested them. (Where the nodes of a plan decide, the plan says it: [`super::place`].)
 //!
-//! A record is tested at its first try with nodes enough (docs/FIDELITY.md, facts 70). Where a cycle is sure to come to that, and to have the
+//! A record is tested at its first try with nodes enough (docs/FACTS.md, facts 70). Where a cycle is sure to come to that, and to have the
 //! nodes, it is noted at the begin: then the cycle need not be gone through for it.
 
 use std::collections::BTreeMap;

@@ -105,7 +105,7 @@ impl Controller<'_> {
     }
 }
 
-/// A cycle begins: plans of the one before are forgotten (observed on 22.05.8: docs/FIDELITY.md, facts 64).
+/// A cycle begins: plans of the one before are forgotten (observed on 22.05.8: docs/FACTS.md, facts 64).
 pub(super) fn begin(controller: &mut Controller<'_>) {
     if let Some(hetjobs) = controller.hetjobs.as_mut() {
         hetjobs.maps.clear();

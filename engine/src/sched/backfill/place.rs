@@ -314,7 +314,7 @@ fn find_place(
             }
         }
         if is_component {
-            // Its siblings heed this start, though it may be refused below (docs/FIDELITY.md, facts 67).
+            // Its siblings heed this start, though it may be refused below (docs/FACTS.md, facts 67).
             hetjobs::note_start(controller, record, start);
         }
         if start > now {

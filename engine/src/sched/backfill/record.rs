@@ -120,7 +120,7 @@ pub(super) fn is_in_row(controller: &Controller<'_>, backfill: &Backfill, record
 }
 
 /// One record that the cycle comes to, as far as its array goes. Of the tasks of an array only the first is asked whether limits let it
-/// be tested, and whether it may be planned (docs/FIDELITY.md, facts 67).
+/// be tested, and whether it may be planned (docs/FACTS.md, facts 67).
 fn look_at(
     controller: &mut Controller<'_>,
     backfill: &mut Backfill,

@@ -60,7 +60,7 @@ pub(super) fn gres_of_cpus(request: &Request, min_cpus: u32) -> Vec<(GresId, u32
     wanted.map(|wanted| (wanted.gres, min_cpus.div_ceil(unit))).collect()
 }
 
-/// GRES that a job gets with each of its sockets: a node needs those of one (docs/FIDELITY.md, facts 51).
+/// GRES that a job gets with each of its sockets: a node needs those of one (docs/FACTS.md, facts 51).
 pub(super) fn gres_of_socket(request: &Request) -> Vec<(GresId, u32)> {
     let of_socket = |wanted: &&GresRequest| wanted.scope == GresScope::PerSocket && wanted.count > 0;
     let wanted = request.gres.iter().filter(of_socket).filter(|_| !is_off(Rule::Gres));

@@ -64,7 +64,7 @@ impl Shape {
         let mut spread = min_nodes;
         if let Some(per_node) = request.ntasks_per_node {
             spread = spread.max(tasks.div_ceil(per_node.max(1)));
-            // A single task does not get the CPUs of those that are not there (observed on 22.05.8; docs/FIDELITY.md, facts 37).
+            // A single task does not get the CPUs of those that are not there (observed on 22.05.8; docs/FACTS.md, facts 37).
             if tasks > 1 {
                 room = per_node.saturating_mul(cpus_per_task);
             }

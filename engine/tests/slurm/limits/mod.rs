@@ -270,7 +270,7 @@ fn beyond_the_partitions_limit_jobs_are_planned_for_that() {
 }
 
 /// Without `EnforcePartLimits` queues hold the job all the same: backfill does not ask its account before it plans, and plans it from
-/// now on in every cycle (docs/FIDELITY.md, facts 79).
+/// now on in every cycle (docs/FACTS.md, facts 79).
 #[test]
 fn a_job_whose_account_is_refused_keeps_nodes_for_itself_in_vain() {
     expect(

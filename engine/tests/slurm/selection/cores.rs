@@ -225,7 +225,7 @@ fn with_cr_memory_alone_cpus_are_shared_without_limit() {
 }
 
 /// Tasks of one CPU go to the sockets in turn, tasks of several fill one socket and then the next; `--ntasks-per-socket` leaves
-/// out the first sockets that are not needed. Source: `docs/FIDELITY.md`, facts 11.
+/// out the first sockets that are not needed. Source: `docs/FACTS.md`, facts 11.
 #[test]
 fn tasks_of_several_cpus_fill_a_socket() {
     let scenario = |options: &str| {

@@ -1,6 +1,6 @@
 //! Cores that a node keeps for the system: `CoreSpecCount`, `CpuSpecList`.
 //! Source: slurm.conf(5); which cores a count means, and that a list goes before it: seen in `scontrol show node` of 22.05.8
-//! (`docs/FIDELITY.md`, facts 43).
+//! (`docs/FACTS.md`, facts 43).
 
 use super::gres::core_numbers;
 use super::nodes::Geometry;

@@ -127,7 +127,7 @@ fn nodes_follow_the_manuals_defaults() {
     check("CPUs=17 Sockets=2 CoresPerSocket=8 ThreadsPerCore=2", (32, 2, 8, 2));
 }
 
-/// As `scontrol show node` of 22.05.8 shows them (`docs/FIDELITY.md`, facts 43).
+/// As `scontrol show node` of 22.05.8 shows them (`docs/FACTS.md`, facts 43).
 #[test]
 fn cores_for_the_system_are_taken_from_the_last_sockets_or_by_number() {
     let check = |options: &str, keys: &str, cpus: u32, kept: &[u32]| {
