@@ -156,3 +156,32 @@ fn the_wait_for_a_leaf_begins_with_the_submission() {
     let start = |index: usize| outcome.records[index].start.unwrap();
     assert!((0..60).contains(&(start(4) - start(3))), "{} and {}", start(3), start(4));
 }
+
+/// Recorded (bf-c66): select/linear takes nodes below the lowest switch with nodes and CPUs enough, of its leaves those with the fewest CPUs first
+/// (docs/FACTS.md, facts 86 (b)).
+#[test]
+fn select_linear_takes_the_smallest_leaves_below_the_lowest_switch() {
+    // A leaf has the twelve CPUs, though one node is enough of nodes.
+    chosen("set select=linear\n job 1 n=12", "n3,n4,n5");
+    // Below the switch above two leaves the one of n1 and n2 is the smaller.
+    chosen("set select=linear\n job 1 N=4 n=16", "n1,n2,n3,n4");
+    // The leaf with a required node comes first, whatever its size.
+    chosen("set select=linear\n job 1 N=4 n=16 w=n4", "n1,n3,n4,n5");
+}
+
+/// Recorded (bf-c67): of all nodes the smaller switch has the CPUs, but on two nodes; of the light ones alone the other has them on one. Whether a
+/// job could ever run is asked class by class, so this one can (docs/FACTS.md, facts 86 (b)).
+#[test]
+fn select_linear_asks_class_by_class_whether_a_job_could_ever_run() {
+    expect(
+        "node n1 cores=8 weight=1
+         node m[1-2] cores=4 weight=5
+         node m[3-4] cores=4 weight=5
+         switch s1 nodes=m[1-2]
+         switch s2 nodes=n1,m[3-4]
+         switch top over=s1,s2
+         set select=linear
+         job 1 N=1 n=8 run=50 t=5",
+        "1  0  0..4  +50  COMPLETED  n1  *",
+    );
+}

@@ -47,3 +47,31 @@ fn who_asks_for_more_nodes_than_limits_leave_is_never_planned() {
          3  20  20..54  +800  COMPLETED  n2  backfill",
     );
 }
+
+/// Recorded (bf-c47): job 2 needs three nodes, and its QOS leaves it two: it is never runnable, as who asks for more than there is, and so does
+/// not wait for job 1, which holds a node whole, and blocks nobody (docs/FACTS.md, facts 86 (a)).
+#[test]
+fn who_could_never_run_on_as_few_nodes_as_limits_leave_blocks_nobody() {
+    let scenario = |limit: &str| {
+        format!(
+            "node n[1-3] cores=4
+             set enforce=limits bf_interval=off
+             qos few {limit}
+             job 1 n=4 w=n1 exclusive run=300 t=15
+             job 2 at=10 qos=few n=12 run=100 t=10
+             job 3 at=20 n=4 run=100 t=10"
+        )
+    };
+    expect(
+        &scenario(""),
+        "1  0   0..4        +300  COMPLETED  n1        main
+         2  10  1.end+0..4  +100  COMPLETED  n1,n2,n3  main
+         3  20  2.end+0..4  +100  COMPLETED  n1        main",
+    );
+    expect(
+        &scenario("grp_node=2"),
+        "1  0   0..4    +300  COMPLETED  n1  main
+         2  10  -       -     PENDING    -   -
+         3  20  20..24  +100  COMPLETED  n2  main",
+    );
+}
