@@ -122,6 +122,40 @@ fn builtin_never_starts_a_job_before_an_earlier_one() {
     );
 }
 
+/// Recorded (bf-c64): the FIFO shortcut goes through the job list, where the rest of the array stands behind whoever came before its second task
+/// started, and nobody asks how nice job 3 is (docs/FACTS.md, facts 86 (c)).
+#[test]
+fn builtin_with_priority_basic_goes_through_the_job_list() {
+    let scenario = |setting: &str| {
+        format!(
+            "node n1 cores=4
+             set builtin {setting}
+             job 1 array=1-3 n=4 run=100 t=10
+             job 2 at=10 n=4 run=100 t=10
+             job 3 at=20 n=4 run=100 t=10 nice=100
+             job 4 at=30 n=4 run=100 t=10"
+        )
+    };
+    expect(
+        &scenario(""),
+        "1_1  0   0..4          +100  COMPLETED  n1  main
+         1_2  0   1_1.end+0..4  +100  COMPLETED  n1  main
+         1_3  0   4.end+0..4    +100  COMPLETED  n1  main
+         2    10  1_2.end+0..4  +100  COMPLETED  n1  main
+         3    20  2.end+0..4    +100  COMPLETED  n1  main
+         4    30  3.end+0..4    +100  COMPLETED  n1  main",
+    );
+    expect(
+        &scenario("version=25.05"),
+        "1_1  0   0..4          +100  COMPLETED  n1  main
+         1_2  0   1_1.end+0..4  +100  COMPLETED  n1  main
+         1_3  0   1_2.end+0..4  +100  COMPLETED  n1  main
+         2    10  1_3.end+0..4  +100  COMPLETED  n1  main
+         3    20  4.end+0..4    +100  COMPLETED  n1  main
+         4    30  2.end+0..4    +100  COMPLETED  n1  main",
+    );
+}
+
 #[test]
 fn without_the_main_scheduler_backfill_starts_everything() {
     expect(

@@ -386,3 +386,20 @@ fn a_purged_record_brings_a_cycle_of_backfill() {
     assert!((1..=2).contains(&(cycles("min_job_age=1500") - never)));
     assert_eq!(cycles("min_job_age=3000"), never);
 }
+
+/// Recorded (bf-c71): backfill starts a task of job 3 with its least time, and the rest of the array's record keeps that, though the main
+/// scheduler starts it (docs/FACTS.md, facts 86 (d)).
+#[test]
+fn the_rest_of_an_array_keeps_the_least_time_with_which_a_task_was_started() {
+    expect(
+        "node n[1-2] cores=4
+         set epilog bf_interval=120
+         job 1 w=n1 n=4 run=900 t=20
+         job 2 at=10 n=8 run=100 t=10
+         job 3 at=20 array=1-2 n=4 run=1000 t=60 time_min=10",
+        "1    0   0..4         +900       COMPLETED  n1     *
+         2    10  1.end+0..4   +100       COMPLETED  n1,n2  main
+         3_1  20  20..150      +600..632  TIMEOUT    n2     backfill
+         3_2  20  2.end+0..4   +600..632  TIMEOUT    n1     main",
+    );
+}
