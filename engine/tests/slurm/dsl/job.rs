@@ -200,6 +200,9 @@ pub(super) fn add(
     }
     request.min_cpus = request.tasks.max(1) * request.cpus_per_task;
     // As a trace is lowered.
+    if request.overcommitted.is_some() {
+        request.overcommitted_per_node = request.ntasks_per_node.take();
+    }
     if let Some(qos) = qos.get(job.qos.index()) {
         (request.past_min_nodes, request.past_max_nodes) = (qos.partition_min_nodes, qos.partition_max_nodes);
     }

@@ -361,3 +361,45 @@ fn a_node_is_one_users_again_when_the_others_have_left_it() {
                     3  10  2.end+0..4  +50   COMPLETED  n1  *";
     expect(scenario, expected);
 }
+
+/// Recorded (bf-c60): a range of nodes ends with the GPUs of the job: with one, job 3 waits until a node has its four CPUs (docs/FACTS.md,
+/// facts 86 (e)).
+#[test]
+fn a_range_of_nodes_gets_no_more_of_them_than_gpus_of_the_job() {
+    let scenario = |gpus: u32| {
+        format!(
+            "node g[1-2] cores=4 gres=gpu:2
+             job 1 w=g1 N=1 n=2 run=300 t=10
+             job 2 w=g2 N=1 n=2 run=600 t=10
+             job 3 at=10 N=1-3 n=4 gpus={gpus} run=100 t=10"
+        )
+    };
+    let third = |start: &str, nodes: &str| {
+        format!("1 0 0..34 +300 COMPLETED g1 *\n 2 0 0..34 +600 COMPLETED g2 *\n 3 10 {start} +100 COMPLETED {nodes} *")
+    };
+    expect(&scenario(2), &third("10..44", "g1,g2"));
+    expect(&scenario(1), &third("1.end+0..34", "g1"));
+}
+
+/// Recorded (bf-c102): with `--overcommit`, too, `--ntasks-per-node` asks for as many nodes as all tasks need: two on each, job 2's six wait for a
+/// third node, though one has CPUs enough (docs/FACTS.md, facts 86 (j)).
+#[test]
+fn ntasks_per_node_counts_overcommitted_tasks() {
+    let scenario = |per_node: u32| {
+        format!(
+            "node n[1-3] cores=4
+             job 1 n=4 w=n1 run=300 t=10
+             job 2 at=10 overcommit=6 per_node={per_node} run=100 t=10"
+        )
+    };
+    expect(
+        &scenario(3),
+        "1  0   0..4    +300  COMPLETED  n1     *
+         2  10  10..14  +100  COMPLETED  n2,n3  *",
+    );
+    expect(
+        &scenario(2),
+        "1  0   0..4        +300  COMPLETED  n1        *
+         2  10  1.end+0..4  +100  COMPLETED  n1,n2,n3  *",
+    );
+}
