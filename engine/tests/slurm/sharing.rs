@@ -174,6 +174,62 @@ fn cores_of_a_partition_that_cannot_be_preempted_are_not_shared() {
     expect(&three("force:2 preempt_mode=off", "", ""), TWO_AT_ONCE);
 }
 
+/// Recorded (bf-c73): jobs 2 and 3 have the same first core and hold two each. When job 1 leaves, job 3, which asks for fewer CPUs, is seated before
+/// job 2, and job 4 beside it, so that the other row has all of n2 for job 5 (docs/FACTS.md, facts 86 (g)).
+#[test]
+fn who_asks_for_fewer_cpus_is_seated_anew_first() {
+    expect(
+        "node n[1-3] cores=2 threads=2
+         partition p over=force:2
+         set bf_interval=off
+         job 1 w=n3 N=1 n=4 run=100 t=10
+         job 2 w=n1 N=1 n=3 run=500 t=10
+         job 3 w=n1,n2 N=2 n=2 run=500 t=10
+         job 4 at=10 w=n2 N=1 n=2 run=500 t=10
+         job 5 at=50 w=n2 N=1 n=4 run=100 t=10",
+        "1  0   0..4         +100  *  n3     *
+         2  0   0..4         +500  *  n1     *
+         3  0   0..4         +500  *  n1,n2  *
+         4  10  10..14       +500  *  n2     *
+         5  50  1.end+0..60  +100  *  n2     *",
+    );
+}
+
+/// Recorded (bf-c73): job 3 starts on an idle node, for which no test goes through the rows, and sits in the first as they stand, beside job 1,
+/// though job 2's is fuller by then. So neither row has seven cores for job 4 (docs/FACTS.md, facts 86 (g)).
+#[test]
+fn rows_change_places_only_when_a_test_goes_through_them() {
+    expect(
+        "node n[1-2] cores=4
+         partition p over=force:2
+         set bf_interval=off
+         job 1 w=n1 N=1 n=1 run=500 t=10
+         job 2 w=n1 N=1 n=4 run=500 t=10
+         job 3 at=10 w=n2 N=1 n=1 run=300 t=10
+         job 4 at=20 N=2 n=7 run=100 t=10",
+        "1  0   0..4        +500  *  n1     *
+         2  0   0..4        +500  *  n1     *
+         3  10  10..14      +300  *  n2     *
+         4  20  3.end+0..4  +100  *  n1,n2  *",
+    );
+}
+
+/// Recorded (bf-c87): the second row shows job 2 an empty node, but that is another user's all the same (docs/FACTS.md, facts 86 (h)).
+#[test]
+fn a_row_that_shows_nobody_does_not_open_another_users_node() {
+    let scenario = |user: &str| {
+        format!(
+            "node n1 cores=4
+             partition p over=force:2 exclusive_user
+             job 1 user=a n=1 run=300 t=10
+             job 2 at=10 user={user} n=1 exclusive run=100 t=10"
+        )
+    };
+    let first = "1  0  0..34  +300  *  n1  *\n";
+    expect(&scenario("a"), &format!("{first} 2 10 10..44 +100 * n1 *"));
+    expect(&scenario("b"), &format!("{first} 2 10 1.end+0..34 +100 * n1 *"));
+}
+
 #[test]
 fn memory_is_handed_out_once_all_the_same() {
     let scenario = |mem: u32| three("force:3", "memory", &format!("mem={mem}"));
