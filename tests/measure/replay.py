@@ -45,9 +45,10 @@ def reservations(out):
 def node_events(log):
     """What operators did to nodes, by the controller's log, as `sacctmgr show event -P` prints it: `show event` itself has a drain begin with the last job's end."""
     rows, since = [], {}
-    for when, node, state in re.findall(r"^\[([^\].]*)[^\]]*\] update_node: node (\S+) state set to (\w+)", log, re.M):
+    for when, node, state in re.findall(r"^\[([^\].]*)[^\]]*\] (?:update_node|node_did_resp): node (\S+) (?:state set to (\w+)|returned to service)", log, re.M):
         for name in sorted(names(node)):
-            if state in ("IDLE", "MIXED", "ALLOCATED") and name in since:
+            # With ReturnToService=2 a node that is up comes back at once.
+            if not state and since.get(name, ("", ""))[1] == "DOWN" or state in ("IDLE", "MIXED", "ALLOCATED") and name in since:
                 begin, what = since.pop(name)
                 rows.append((name, begin, when, what))
             elif state.startswith(("DRAIN", "DOWN")):
@@ -86,6 +87,7 @@ def main():
     options.add_argument("out", type=pathlib.Path)
     options.add_argument("foresite")
     options.add_argument("--show", type=int, default=8)
+    options.add_argument("--slurm-version", default="22.05", help="of the recorded Slurm")
     options = options.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
@@ -104,7 +106,7 @@ def main():
         (scratch / "reservations.txt").write_text(reservations(options.out) or "No reservations in the system\n")
         done = subprocess.run([options.foresite, "simulate", "--slurm-conf", scratch / "slurm.conf", "--accounts", scratch / "accounts.cfg", "--trace", options.out / "sacct.txt",
                                "--timezone", "UTC", "--reservations", scratch / "reservations.txt", "--events", scratch / "events.txt",
-                               "--controller-log", log, "--schedule", schedule], capture_output=True, text=True)
+                               "--controller-log", log, "--set", "SlurmVersion=" + options.slurm_version, "--schedule", schedule], capture_output=True, text=True)
         if done.returncode:
             sys.exit(f"foresite simulate ended with {done.returncode}\n{done.stderr}")
         real, ours = recorded(options.out / "sacct.txt"), simulated(schedule)

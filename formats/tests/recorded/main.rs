@@ -66,7 +66,7 @@ fn second_of_sacct(time: &str) -> Option<i64> {
     Some(CLOCK + (day.parse::<i64>().ok()? - 1) * 86_400 + of_day)
 }
 
-/// Reads a recording's folder; `CostModel=ideal` is scenario 1.
+/// Reads a recording's folder; `CostModel=ideal` is scenario 1, the release of Slurm that `slurm_version.txt` names, if it is not 22.05, scenario 2.
 fn study(folder: &Path) -> Study {
     let mut files = FileSet::default();
     for file in
@@ -85,6 +85,11 @@ fn study(folder: &Path) -> Study {
     let mut document = StudyDocument::single("recorded", site, trace, 1);
     let ideal = Change::Set([("CostModel".to_owned(), Setting("ideal".to_owned()))].into_iter().collect());
     document.scenarios.push(ScenarioChanges { name: "ideal".to_owned(), changes: vec![ideal] });
+    if let Ok(version) = fs::read_to_string(folder.join("slurm_version.txt")) {
+        let version = Setting(version.trim().to_owned());
+        let set = Change::Set([("SlurmVersion".to_owned(), version)].into_iter().collect());
+        document.scenarios.push(ScenarioChanges { name: "version".to_owned(), changes: vec![set] });
+    }
     let (study, found) = Study::prepare_on(&document, &files, Machine { nodes: None, cpus_per_node: None });
     study.unwrap_or_else(|| panic!("{}: {found:?}", folder.display()))
 }
@@ -144,10 +149,11 @@ fn at_its_moments(name: &str, answer: i64) -> AtMoments {
     let log = fs::read(folder.join("slurmctld.log.gz")).unwrap();
     let (log, found) = ControllerLog::read("slurmctld.log.gz", &log, TimeZone::UTC);
     let log = log.unwrap_or_else(|| panic!("{found:?}"));
-    let (mut moments, unknown) = log.moments(study.scenario(0).unwrap());
+    let scenario = if folder.join("slurm_version.txt").exists() { 2 } else { 0 };
+    let (mut moments, unknown) = log.moments(study.scenario(scenario).unwrap());
     assert_eq!(unknown, 0, "jobs that the log does not know");
     moments.answer = Some(answer);
-    let replicated = replicate(&study, 0, Draws { seed: 1, boot_offset: Some(300) }, Some(&moments));
+    let replicated = replicate(&study, scenario, Draws { seed: 1, boot_offset: Some(300) }, Some(&moments));
     let simulated = starts_of(&replicated);
     if name == "bd-g5" {
         // The seconds of the grid that plans stand on are the log's, and not drawn.
