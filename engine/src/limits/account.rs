@@ -2,6 +2,7 @@
 
 use crate::cluster::Tres;
 use crate::ids::{AssociationId, GresId, JobId, PartitionId};
+use crate::policy::SlurmVersion;
 use crate::select::allocation::Allocation;
 use crate::select::free::Free;
 use crate::select::shape::{Alone, GresOfJob, MemoryNeed, Shape};
@@ -80,6 +81,11 @@ impl Controller<'_> {
         self.count_units(&mut held, shape, units, false);
         if let MemoryNeed::PerUnit(mb, _) = shape.memory {
             held.counts[self.limits.index.of(Tres::Memory)] = units.saturating_mul(mb);
+        }
+        // Of the nodes that its group holds already, which do not count again, slurmctld knows those that the job requires, from 24.11.4 on
+        // all that its last test chose (acct_policy.c, `_get_unique_job_node_cnt`; facts 87).
+        if shape.required.is_empty() && self.scenario.policy.version >= SlurmVersion::V24_11 {
+            return held;
         }
         Held { nodes: shape.required.clone(), ..held }
     }

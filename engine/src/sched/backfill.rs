@@ -18,6 +18,7 @@ mod counts;
 mod deadlocks;
 mod ends;
 pub(crate) mod estimate;
+mod exclusive_users;
 mod first_tests;
 mod foresee;
 mod grid;
@@ -29,6 +30,7 @@ mod reach;
 mod record;
 mod reserved;
 mod running;
+mod start_now;
 
 use std::collections::BTreeSet;
 
@@ -47,6 +49,7 @@ use candidates::Candidates;
 use cost::CycleCost;
 use counts::Counts;
 use ends::{Ends, note_overdue};
+use exclusive_users::LastEnds;
 use grid::Grid;
 use idle::{IdleCycle, repeat_idle};
 use place::place;
@@ -73,6 +76,7 @@ pub(crate) struct Backfill {
     cycle: Option<Cycle>,
     /// Expected ends of running jobs as this cycle sees them.
     ends: Ends,
+    last_ends: LastEnds,
     counts: Counts,
     /// The array, and the partition, of whose tasks the cycle tests another next.
     row: Option<(u64, PartitionId)>,
@@ -178,6 +182,7 @@ impl Backfill {
             walk: Walk::default(),
             cycle: None,
             ends: Ends::default(),
+            last_ends: LastEnds::default(),
             counts: Counts::default(),
             row: None,
             licenses: LicensePlan::default(),
@@ -260,6 +265,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     backfill.idle = None;
     backfill.stamped = None;
     backfill.freed.clear();
+    backfill.last_ends.forget();
     backfill.valid_until = i64::MAX;
     if !backfill.planned.is_empty() || backfill.slept {
         // Clearing PLANNED flags changes node records, which keeps cycles coming.

@@ -47,6 +47,8 @@ pub(crate) struct Geometry {
     pub(crate) shared: Shared,
     /// Partitions with `MaxCPUsPerNode`: their use of a node is counted apart.
     pub(crate) capped_partitions: Vec<PartitionId>,
+    /// A job gets CPUs for as many tasks as it says, and not for as many as fit into the least of its nodes (from 24.11 on).
+    pub(crate) lays_out_said: bool,
 }
 
 impl Geometry {
@@ -71,6 +73,7 @@ impl Geometry {
             whole_sockets: Vec::new(),
             kept_cores: Vec::new(),
             n_partitions: cluster.partitions.len(),
+            lays_out_said: false,
             cpus_per_core: Vec::new(),
             cpus: Vec::new(),
             all_cpus: Vec::new(),

@@ -132,6 +132,11 @@ fn cpus_wanted(geometry: &Geometry, shape: &Shape, nodes: u32) -> u32 {
     let gpus = of_job.or(of_node).unwrap_or(0);
     let of_gpus = shape.tasks_per_gpu.map_or(0, |tasks| tasks.saturating_mul(gpus));
     let per_node = shape.min_cpus_per_node.max(shape.tasks_per_node.unwrap_or(1));
+    if geometry.lays_out_said && shape.tasks_are_said && (shape.tasks >= nodes || !shape.nodes_are_said) {
+        // dist_tasks.c of 24.11.5, `_get_task_count`. Who asks for more nodes than tasks has not said those: sbatch asks for no more. Nodes
+        // beyond the tasks, for a partition's `MinNodes`, hold nothing (rec c111-24-11).
+        return shape.tasks.saturating_mul(shape.cpus_per_task.max(1));
+    }
     match shape.tasks_per_node {
         Some(tasks) if shape.cpus_per_task > 1 => tasks.saturating_mul(nodes).saturating_mul(shape.cpus_per_task),
         _ => shape.min_cpus.max(per_node.saturating_mul(nodes)).max(of_gpus),
@@ -253,6 +258,8 @@ fn cores_over_sockets(
         let cores = capped.as_ref().map_or(cores, |capped| cores.min(capped[socket - sockets.start]));
         near.map_or(cores, |near| cores.min(near[socket - sockets.start]))
     };
+    let first = shape.counts_tasks_by_node.then(|| first_cores(shape, sockets.clone().map(usable).collect(), threads));
+    let usable = |socket: usize| first.as_ref().map_or_else(|| usable(socket), |first| first[socket - sockets.start]);
     let mut left = wanted;
     let held = &mut out[begin..];
     if is_block {
@@ -321,6 +328,20 @@ fn cores_over_sockets(
     let held = out[begin..].iter().zip(sockets).filter(|(held, _)| **held > 0);
     let kept = |socket: usize| if shape.unit == ConsumableUnit::Socket { geometry.kept_cores[socket] } else { 0 };
     held.map(|(held, socket)| held + kept(socket)).sum()
+}
+
+/// Where a node counts with the CPUs of its tasks alone, only its first cores are on offer, as many as those need (cons_tres/job_test.c of 24.11.5,
+/// `_allocate_sc`; rec c102-24-11). O(sockets).
+fn first_cores(shape: &Shape, mut cores: Vec<u32>, threads: u32) -> Vec<u32> {
+    let all = cores.iter().sum::<u32>().saturating_mul(threads);
+    let of_tasks = shape.tasks_per_node.map_or(all, |tasks| tasks.saturating_mul(shape.cpus_per_task.max(1)));
+    let counted = all.min(of_tasks);
+    let mut left = (counted - shape.beyond_whole_tasks(counted, threads)).div_ceil(threads.max(1));
+    for cores in &mut cores {
+        *cores = (*cores).min(left);
+        left -= *cores;
+    }
+    cores
 }
 
 /// The socket with the fewest free cores that are enough, else the one with the most; the first of several. `None` if all are full.

@@ -138,7 +138,8 @@ pub(crate) struct Selector {
 impl Selector {
     /// A selector for a cluster.
     pub(crate) fn new(cluster: &Cluster, policy: &SelectPolicy, version: SlurmVersion) -> Self {
-        let geometry = Geometry::new(cluster, policy);
+        let mut geometry = Geometry::new(cluster, policy);
+        geometry.lays_out_said = version >= SlurmVersion::V24_11;
         let of_sockets = |partition| policy.of(partition).unit == ConsumableUnit::Socket;
         let rounds_up =
             cluster.partitions.iter().any(of_sockets) || geometry.cpus_per_core.iter().any(|&cpus| cpus > 1);

@@ -11,6 +11,7 @@ pub(crate) use gres::GresOfJob;
 pub(crate) use need::NodeNeed;
 
 mod gres;
+pub(crate) mod memory_limit;
 mod need;
 mod prepare;
 
@@ -58,6 +59,11 @@ pub(crate) struct Shape {
     /// Tasks, at least one, and whether they were asked for.
     pub(crate) tasks: u32,
     pub(crate) tasks_are_said: bool,
+    /// `-N` was given.
+    pub(crate) nodes_are_said: bool,
+    /// From 23.02.5 on, unless GRES are asked for: a node counts with the CPUs of whole tasks, and with no more than its `--ntasks-per-node`
+    /// (cons_tres/job_test.c of 24.11.5, `_allocate_sc`; rec c103-25-05, c117-25-05).
+    pub(crate) counts_tasks_by_node: bool,
     /// Tasks on a socket at most.
     pub(crate) tasks_per_socket: Option<u32>,
     /// CPUs usable of each core: threads, fewer where tasks per core or threads per core are limited.
@@ -363,8 +369,23 @@ impl Shape {
         self.max_nodes < self.alone.nodes || self.wanted_nodes < self.uncapped.1
     }
 
-    /// `--ntasks-per-node`, where a node counts with no more than that: for jobs that share cores (slurm-semantics 6.5).
+    /// `--ntasks-per-node`, where a node counts with no more than that: for jobs that share cores (slurm-semantics 6.5), and see
+    /// [`Shape::counts_tasks_by_node`].
     pub(crate) fn tasks_a_node_counts(&self) -> Option<u32> {
-        self.tasks_per_node.filter(|_| self.shared_by > 1)
+        self.tasks_per_node.filter(|_| self.shared_by > 1 || self.counts_tasks_by_node)
+    }
+
+    /// CPUs of a node that make no whole task, where they do not count. O(1).
+    #[inline]
+    pub(crate) fn beyond_whole_tasks(&self, cpus: u32, usable_threads: u32) -> u32 {
+        // (A division costs as much as the rest of the test.)
+        if self.cpus_per_task <= 1 || !(self.counts_tasks_by_node || matches!(self.memory, MemoryNeed::PerCpu(_))) {
+            return 0;
+        }
+        if self.counts_tasks_by_node && self.tasks_per_core == Some(1) && self.cpus_per_task > usable_threads {
+            let of_task = self.cpus_per_task.next_multiple_of(usable_threads.max(1));
+            return cpus - cpus / of_task * self.cpus_per_task;
+        }
+        cpus % self.cpus_per_task
     }
 }

@@ -97,10 +97,8 @@ pub(crate) fn usable_cpus(geometry: &Geometry, free: &Free, shape: &Shape, user:
     if let Some(tasks) = shape.tasks_a_node_counts() {
         cpus = cpus.min(tasks.saturating_mul(shape.cpus_per_task));
     }
-    // With memory by the CPU, only the CPUs of whole tasks count. (A division costs as much as the rest of the test.)
-    if shape.cpus_per_task > 1 && matches!(shape.memory, MemoryNeed::PerCpu(_)) {
-        cpus -= cpus % shape.cpus_per_task;
-    }
+    // With memory by the CPU, only the CPUs of whole tasks count.
+    cpus -= shape.beyond_whole_tasks(cpus, usable_threads);
     if cpus < shape.room_for_tasks { 0 } else { cpus }
 }
 
@@ -141,7 +139,7 @@ fn whole_node(geometry: &Geometry, free: &Free, shape: &Shape, index: usize) -> 
         MemoryNeed::Whole => free.memory[index] == geometry.memory[index],
     };
     // With memory by the CPU only CPUs of whole tasks count (cons_tres/job_test.c of 22.05.8, `can_job_run_on_node`; rec ar-qos1).
-    let beyond = if matches!(shape.memory, MemoryNeed::PerCpu(_)) { cpus % shape.cpus_per_task.max(1) } else { 0 };
+    let beyond = shape.beyond_whole_tasks(cpus, shape.usable_threads(geometry.cpus_per_core[index]));
     if enough_memory && cpus - beyond >= shape.room_for_tasks { cpus - beyond } else { 0 }
 }
 

@@ -60,7 +60,9 @@ impl Controller<'_> {
 
     /// The shapes of that job are back.
     pub(super) fn settle_try_to_start(&mut self) {
-        if let Some((id, partition)) = self.becomes_sharing.started_in_vain.take() {
+        if let Some((id, partition)) = self.becomes_sharing.started_in_vain.take()
+            && self.tests_leave_sharing()
+        {
             self.shares_after(id, partition);
         }
     }

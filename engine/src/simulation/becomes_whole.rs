@@ -1,11 +1,13 @@
 //! Jobs of several partitions that a test in an EXCLUSIVE one makes jobs of whole nodes in all of them, for good.
-//! Source: node_scheduler.c of 22.05.8, `_resolve_shared_status`; rec p-sel1, g-pre (docs/FACTS.md, facts 67).
+//! Source: node_scheduler.c of 22.05.8, `_resolve_shared_status`; rec p-sel1, g-pre (docs/FACTS.md, facts 67). From 23.11.6 on a test that starts
+//! nobody leaves nothing behind (`select_nodes`; rec c109-24-11).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cluster::OverSubscribe;
 use crate::ids::{JobId, PartitionId, RequestId};
 use crate::job::{JobPart, Request, Sharing};
+use crate::policy::SlurmVersion;
 use crate::scenario::Scenario;
 use crate::select::shape::Shape;
 use crate::simulation::Controller;
@@ -50,9 +52,17 @@ impl BecomesWhole {
 }
 
 impl Controller<'_> {
+    /// Whether tests leave in a job how it shares nodes in the partition tested.
+    pub(super) fn tests_leave_sharing(&self) -> bool {
+        self.scenario.policy.version < SlurmVersion::V23_11
+    }
+
     /// The job's nodes in a partition were looked at, by the main scheduler or at its submission. O(log jobs).
     pub(crate) fn tested_in(&mut self, id: JobId, partition: PartitionId) {
         self.takes_gpu_memory_of(id, partition);
+        if !self.tests_leave_sharing() {
+            return;
+        }
         self.shares_after(id, partition);
         let scenario = self.scenario;
         let request = &scenario.workload.requests[self.job(id).request.index()];
@@ -66,6 +76,9 @@ impl Controller<'_> {
 
     /// The job is in the queue: whether it was tested first is known. O(log jobs).
     pub(super) fn note_untested(&mut self, id: JobId) {
+        if !self.tests_leave_sharing() {
+            return;
+        }
         let scenario = self.scenario;
         let request = &scenario.workload.requests[self.job(id).request.index()];
         if self.limits.active && asks_for_parts(scenario, request) && !self.has_become_whole(id) {

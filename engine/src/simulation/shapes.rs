@@ -3,9 +3,10 @@
 use crate::cluster::{MemoryDefault, OverSubscribe, Partition};
 use crate::ids::{JobId, RequestId};
 use crate::job::{FeatureExpr, Request, Sharing};
-use crate::policy::ConsumableUnit;
+use crate::policy::{ConsumableUnit, SlurmVersion};
 use crate::scenario::Scenario;
 use crate::sched::queue::Record;
+use crate::select::shape::memory_limit::with_cpus_of_memory;
 use crate::select::shape::{OnEmpty, Shape};
 use crate::simulation::Controller;
 
@@ -26,13 +27,26 @@ impl Controller<'_> {
     /// The same; `looked_at` as for [`Shape::of`]. O(nodes × partitions).
     pub(super) fn shapes_as(&mut self, request: &Request, looked_at: bool) -> Box<[Shape]> {
         let (cluster, select) = (&self.scenario.cluster, &self.scenario.policy.select);
+        let lays_out_said = self.scenario.policy.version >= SlurmVersion::V24_11;
         self.selector.most_leaves = None;
         let mut shapes: Box<[Shape]> = request
             .partitions
             .iter()
-            .map(|&partition| Shape::of(cluster, select, partition, request, looked_at))
+            .map(|&partition| {
+                let changed = lays_out_said.then(|| with_cpus_of_memory(cluster, select, partition, request));
+                Shape::of(cluster, select, partition, changed.flatten().as_ref().unwrap_or(request), looked_at)
+            })
             .collect();
+        let by_node = self.scenario.policy.version >= SlurmVersion::V23_11 && request.gres.is_empty() && !select.linear;
         for shape in &mut shapes {
+            shape.counts_tasks_by_node = by_node;
+            if lays_out_said && request.tasks > 0 && request.max_nodes.is_none() && shape.min_nodes > request.tasks {
+                // Nodes beyond its tasks, for a partition's `MinNodes`, hold nothing (dist_tasks.c of 24.11.5; rec c111-24-11).
+                shape.nodes_with_tasks = shape.nodes_with_tasks.or(Some(request.tasks));
+            }
+            if let Some(unshared) = &mut shape.unshared {
+                unshared.counts_tasks_by_node = by_node;
+            }
             if !self.selector.keeps_cores {
                 shape.idle_suffices = self.selector.idle_suffices(&self.empty, shape);
                 shape.alike = self.selector.offers_alike(shape);

@@ -3,6 +3,7 @@
 use crate::node_set::NodeSet;
 use crate::policy::SlurmVersion;
 use crate::select::Selector;
+use crate::select::free::ANY_USER;
 use crate::select::predict::Asked;
 use crate::select::shape::Shape;
 use crate::select::strays::AT_ONCE;
@@ -80,10 +81,10 @@ impl Foreseen {
 
 /// Whether tests depend on when the try begins, and on when the next one does: with 24.11 and later they look at what will be free at
 /// the try's time before anything else, and release nobody who ends after the next one (`will_run_data` of 24.11.0). Bounds under
-/// them that are of nodes alone hold all the same. With select/linear, and where jobs may preempt, not reproduced.
+/// them that are of nodes alone hold all the same. With select/linear not reproduced.
 pub(super) fn looks_at_tries(controller: &Controller<'_>) -> bool {
     let policy = &controller.scenario.policy;
-    policy.version >= SlurmVersion::V24_11 && !policy.select.linear && controller.preempt.is_none()
+    policy.version >= SlurmVersion::V24_11 && !policy.select.linear
 }
 
 /// The earliest expected start on `backfill.usable`, which is not before `bound`; nodes are left in the selector. If it is
@@ -140,7 +141,7 @@ fn by_parts(
     test_only: bool,
 ) -> Option<Foreseen> {
     let now = seconds(controller.now);
-    let user = controller.scenario.workload.jobs[record.job.index()].user.0;
+    let user = tested_for(controller, record);
     let policy = policy(controller);
     let busy_nodes = controller.scenario.policy.backfill.busy_nodes;
     if let Some(preemption) = &mut controller.preempt {
@@ -258,7 +259,7 @@ fn without_try(
     test_only: bool,
 ) -> Option<i64> {
     let now = seconds(controller.now);
-    let user = controller.scenario.workload.jobs[record.job.index()].user.0;
+    let user = tested_for(controller, record);
     if let Some(preemption) = &mut controller.preempt {
         preemption.in_plan = false;
     }
@@ -275,7 +276,7 @@ fn without_try(
         return Some(now);
     }
     if controller.preempt.is_some() {
-        return with_preemption(controller, backfill, record, shape, test_only);
+        return with_preemption(controller, backfill, record, shape, None, test_only).map(|found| found.start);
     }
     if test_only || bound == i64::MAX {
         return None;
@@ -330,7 +331,7 @@ fn at_try(
     test_only: bool,
 ) -> Option<Foreseen> {
     let now = seconds(controller.now);
-    let user = controller.scenario.workload.jobs[record.job.index()].user.0;
+    let user = tested_for(controller, record);
     let usable = &backfill.usable;
     if start <= now {
         let unshared = shape.unshared.as_deref();
@@ -339,6 +340,9 @@ fn at_try(
         {
             return Some(Foreseen::at(now, false));
         }
+    }
+    if controller.preempt.is_some() {
+        return with_preemption(controller, backfill, record, shape, Some((start, later)), test_only);
     }
     if test_only || bound == i64::MAX {
         return None;
@@ -393,24 +397,28 @@ fn at_try(
     found.map(|end| Foreseen::at(expected(controller, end), true))
 }
 
-/// The same where the job may preempt others: now if that makes room, else as if its victims were gone.
+/// The same where the job may preempt others: now if that makes room, else as if its victims were gone. From 24.11 on tests look at the
+/// `tried` times of this try and the next [s]: what makes room when it begins is as good as now (cons_tres/job_test.c of 24.11.5,
+/// `_future_run_test`; rec c110-24-11).
 fn with_preemption(
     controller: &mut Controller<'_>,
     backfill: &mut Backfill,
     record: Record,
     shape: &Shape,
+    tried: Option<(i64, Option<i64>)>,
     test_only: bool,
-) -> Option<i64> {
+) -> Option<Foreseen> {
     let now = seconds(controller.now);
-    let user = controller.scenario.workload.jobs[record.job.index()].user.0;
+    let user = tested_for(controller, record);
     let victims = controller.without_victims(record.job, record.partition, &backfill.usable);
     let preemption = controller.preempt.take_if(|_| victims.is_some());
     let free = preemption.as_ref().map_or(&controller.free, |preemption| &preemption.free);
     // Who strays is tested in its tries' order below.
-    let fits = !shape.strays && controller.selector.fits_in_plan(free, shape, user, &backfill.usable);
+    let fits =
+        !shape.strays && tried.is_none() && controller.selector.fits_in_plan(free, shape, user, &backfill.usable);
     let mut makes_room = preemption.is_some() && fits;
     let mut found = makes_room.then_some(now);
-    if !makes_room && (!test_only || shape.strays) {
+    if !makes_room && (!test_only || shape.strays || tried.is_some()) {
         // Who could be preempted anywhere in the partition is none of those whose ends part the timeline, on the job's nodes or not
         // (cons_common's job_test.c of 22.05.8, `_build_cr_job_list`; rec as-tier).
         let mut gone = victims.unwrap_or_else(|| controller.preemptable(record.job, record.partition));
@@ -439,6 +447,13 @@ fn with_preemption(
             let without = preemption.as_ref().map_or(&controller.free, |preemption| &preemption.free);
             let states = (&controller.free, (!gone.is_empty()).then_some(without));
             selector.earliest_start_straying(future, states, request, &backfill.usable, &running, allocation)
+        } else if let Some((start, later)) = tried {
+            let usable = &backfill.usable;
+            let others = release_ended(selector, policy, future, usable, &running, allocation, start);
+            match (!test_only || !gone.is_empty()) && selector.fits_in_plan(future, shape, user, usable) {
+                true => Some(AT_ONCE),
+                false => earliest_start(selector, policy, future, request, usable, (others, later), allocation),
+            }
         } else {
             earliest_start(selector, policy, future, request, &backfill.usable, (&running, None), allocation)
         };
@@ -448,10 +463,19 @@ fn with_preemption(
         found = found.map(|end| if at_once { now } else { expected(controller, end) });
     }
     if let Some(mut preemption) = preemption {
-        preemption.in_plan = makes_room;
+        preemption.in_plan = makes_room && tried.is_none();
         controller.preempt = Some(preemption);
     }
-    found
+    found.map(|start| Foreseen::at(start, start > now || tried.is_some()))
+}
+
+/// For whom tests are made: from 24.11 on for anybody, since nodes that others hold for themselves have been taken out before by when they come
+/// free ([`super::exclusive_users`]).
+fn tested_for(controller: &Controller<'_>, record: Record) -> u32 {
+    match controller.scenario.policy.version >= SlurmVersion::V24_11 {
+        true => ANY_USER,
+        false => controller.scenario.workload.jobs[record.job.index()].user.0,
+    }
 }
 
 /// How this controller groups the ends of running jobs.

@@ -1,33 +1,20 @@
 //! Where and when one job could run: start it if that is now, else plan it. Source: slurm-semantics 3.4, 3.6 step 9.
 
 use crate::ablation::{Rule, is_off};
-use crate::ids::QosId;
-use crate::outcome::StartedBy;
 use crate::policy::SlurmVersion;
-use crate::preempt::make_room::Room;
 use crate::select::shape::Shape;
 use crate::simulation::{Controller, seconds};
 
 use super::bounds::Demand;
+use super::exclusive_users::{self, Left};
 use super::foresee::{Foreseen, bound, is_by_definition, looks_at_tries, outlook, will_run};
 use super::grid::Grid;
 use super::record::note_refusal;
 use super::reserved::{Window, keep_reservations};
 use super::running::reserve;
+use super::start_now::{Attempt, start_now};
 use super::{Backfill, Cycle, Exit, LastTry, Next, candidates, first_tests, hetjobs, table_size, window_seconds};
 use crate::sched::queue::Record;
-
-/// What came of starting a job now.
-enum Attempt {
-    Started,
-    /// By the group limit of a QOS, if it is one.
-    Limited(Option<QosId>),
-    /// Room is made for it, as limits allow.
-    MakesRoom,
-    /// As if it had started at second 0 ([`Room::Unneeded`]).
-    AtZero,
-    Busy,
-}
 
 /// With `assoc_limit_stop`, a job at its limit is planned this much later [s].
 const LIMITED_RETRY_SECONDS: i64 = 500;
@@ -92,7 +79,9 @@ fn find_place(
     backfill.base.subtract(&backfill.freed);
     // Nodes that other users hold for themselves now are out of every plan, whenever they come free.
     let asks_who = shape.exclusive_user || !controller.node_jobs.none_refuses() || controller.free.any_keeps_owner();
-    let for_others = asks_who && controller.free.keep_admitting(&mut backfill.base, user, shape.exclusive_user);
+    let by_try = asks_who && scenario.policy.version >= SlurmVersion::V24_11;
+    let for_others =
+        by_try || asks_who && controller.free.keep_admitting(&mut backfill.base, user, shape.exclusive_user);
     // A component waits for the latest plan among its siblings, and is started with them after the queue.
     let is_component = controller.hetjobs.is_some() && crate::sched::main_cycle::is_component(controller, id);
     let others = if is_component { hetjobs::earliest(controller, id) } else { None };
@@ -109,6 +98,7 @@ fn find_place(
     let mut passed = false;
     let may_pass = may_pass
         && !is_component
+        && !by_try
         && !is_by_definition(controller, shape)
         && !controller.reservations.any()
         && backfill.licenses.len() == 0;
@@ -127,10 +117,27 @@ fn find_place(
                 Err(()) => return Next::Record,
             }
         }
+        let request = &scenario.workload.requests[record.request.index()];
+        let mut filtered = None;
+        if by_try {
+            if !reserved {
+                backfill.usable.copy_from(&backfill.base);
+            }
+            request.excluded_nodes.iter().for_each(|&node| backfill.usable.remove(node));
+            backfill.valid_until = now;
+            match exclusive_users::filter(controller, backfill, shape, user, try_from.max(now)) {
+                Left::Enough(later) => filtered = later,
+                Left::TooFew(later) if !test_only => {
+                    try_from = later;
+                    continue;
+                }
+                Left::TooFew(_) => return Next::Record,
+            }
+        }
         let end = try_from.max(now) + limit;
         let slots = backfill.timeline.touched(try_from, end);
         // What a reservation keeps from the job is not waited for.
-        let wanted = if reserved { &backfill.usable } else { &backfill.base };
+        let wanted = if reserved || by_try { &backfill.usable } else { &backfill.base };
         let later = backfill.timeline.later(slots.start, slots.end, wanted);
         // From 24.11.0 on there is another try behind the first slot beyond the job, unless that is the last.
         let beyond = || backfill.timeline.end_of_inner(slots.end);
@@ -156,15 +163,14 @@ fn find_place(
                 continue;
             }
         }
-        if !reserved {
+        if !reserved && !by_try {
             backfill.usable.copy_from(&backfill.base);
         }
         backfill.timeline.narrow(&mut backfill.usable, slots);
         let unlicensed = backfill.licenses.lacking_until(controller, record, try_from, end);
-        let mut later = unlicensed.or(later);
+        let mut later = unlicensed.or(later).or(filtered);
         let again = later.filter(|_| !test_only);
         // `bf_max_job_test` counts who has nodes enough before its features and sizes are asked for.
-        let request = &scenario.workload.requests[record.request.index()];
         for &node in &request.excluded_nodes {
             backfill.usable.remove(node);
         }
@@ -277,6 +283,7 @@ fn find_place(
                     Attempt::Started => {
                         cycle.started += 1;
                         candidates::started(backfill);
+                        backfill.last_ends.forget();
                         if !is_off(Rule::Plans) {
                             let end = controller.live.get(id).map_or(now, |live| live.expected_end);
                             reserve(controller, backfill, id, end);
@@ -422,82 +429,4 @@ fn find_place(
         return Next::Record;
     }
     Next::Record
-}
-
-/// Starts the job on nodes out of `backfill.usable`; selection is run again as slurmctld does.
-fn start_now(
-    controller: &mut Controller<'_>,
-    backfill: &mut Backfill,
-    record: Record,
-    shape: &Shape,
-    user: u32,
-) -> Attempt {
-    backfill.usable.subtract(&controller.completing);
-    let reservation = controller.reservation_of(record.job);
-    let may_be_tested = controller.limits_allow_test(record.job, record.partition);
-    // What `select_nodes` finds first of all becomes the job's reason, or is it no longer (node_scheduler.c of 22.05.8; rec au-whole).
-    controller.note_limit(record.job, !may_be_tested);
-    if shape.exclusive_partition && !shape.whole_nodes && controller.is_planned_in_parts(record.job) {
-        if !may_be_tested {
-            return Attempt::Limited(None);
-        }
-        // From now on it is one of whole nodes.
-        controller.tested_in(record.job, record.partition);
-        let shapes = controller.take_shapes_of(record.job);
-        let attempt = start_now(controller, backfill, record, &shapes[record.place as usize], user);
-        controller.put_shapes_of(record.job, shapes);
-        return attempt;
-    }
-    if may_be_tested {
-        controller.note_try_to_start(record.job, record.partition);
-        controller.weigh_nodes(record.job, (record.partition, reservation), shape, Some(&backfill.usable));
-    }
-    let by_feature = may_be_tested && controller.makes_room_by_feature(shape);
-    let (fits, room) = match by_feature {
-        true => controller.fits_by_feature(record.job, record.partition, (shape, shape), &backfill.usable),
-        false => (controller.selector.fits(&controller.free, shape, user, &backfill.usable), Room::None),
-    };
-    if !fits {
-        if may_be_tested && room == Room::None && (shape.size_varies || shape.size_grows) {
-            controller.size_becomes(record.job, controller.selector.charged_in_vain);
-        }
-        if !may_be_tested {
-            return Attempt::Limited(None);
-        }
-        let room = match by_feature {
-            true => room,
-            false => controller.make_room(record.job, record.partition, shape, &backfill.usable),
-        };
-        return match room {
-            // A limit that would hold it back anyway wins over busy nodes (node_scheduler.c of 22.05.8, `select_nodes`).
-            Room::None if controller.limits.active => {
-                let alone = shape.feasible.then_some(shape.alone);
-                let counts = controller.busy_counts(record.job, record.partition, shape, alone);
-                if controller.limits_allow_counts(record.job, record.partition, &counts) {
-                    Attempt::Busy
-                } else {
-                    Attempt::Limited(controller.qos_in_the_way(record.job, record.partition, &counts))
-                }
-            }
-            Room::None => Attempt::Busy,
-            // With victims to strike a limit holds its QOS back, too (backfill.c of 22.05.8, `qos_blocking_ptr`; rec av-arr).
-            Room::Limited(by) => Attempt::Limited(by),
-            Room::Made => Attempt::MakesRoom,
-            Room::Unneeded => Attempt::AtZero,
-        };
-    }
-    if !controller.licenses_free(record.job) {
-        return Attempt::Busy;
-    }
-    let allocation = controller.selector.allocate(&controller.free, shape);
-    if controller.limits.active {
-        let billing = controller.billing(record.partition, &allocation);
-        let counts = controller.allocated_counts(record.job, &allocation, billing);
-        if !may_be_tested || !controller.limits_allow_counts(record.job, record.partition, &counts) {
-            let by = may_be_tested.then(|| controller.qos_in_the_way(record.job, record.partition, &counts)).flatten();
-            return Attempt::Limited(by);
-        }
-    }
-    controller.start(record, allocation, StartedBy::Backfill);
-    Attempt::Started
 }

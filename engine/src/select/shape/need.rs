@@ -26,6 +26,7 @@ pub(crate) struct NodeNeed {
     room_of_one: u32,
     /// CPUs of whole tasks only count, though it takes whole nodes.
     whole_tasks: Option<u32>,
+    by_node: bool,
     /// `None` if it takes whole nodes with all of their CPUs.
     tasks: Option<TaskNeed>,
 }
@@ -72,8 +73,10 @@ impl Shape {
             max_cpus_per_node: self.max_cpus_per_node,
             room_for_tasks: self.room_for_tasks,
             room_of_one: self.room_of_one,
-            whole_tasks: (self.whole_nodes && matches!(self.memory, MemoryNeed::PerCpu(_)))
-                .then_some(self.cpus_per_task),
+            whole_tasks: (self.whole_nodes
+                && (self.counts_tasks_by_node || matches!(self.memory, MemoryNeed::PerCpu(_))))
+            .then_some(self.cpus_per_task),
+            by_node: self.counts_tasks_by_node,
             tasks: self.counts_tasks().then_some(TaskNeed {
                 cpus_per_task: self.cpus_per_task,
                 per_node: self.tasks_a_node_counts(),

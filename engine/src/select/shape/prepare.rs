@@ -1,7 +1,7 @@
 //! Preparing a request for a partition.
 
-use super::gres;
 use super::{Alone, MemoryNeed, Shape, Strategy};
+use super::{gres, memory_limit};
 use crate::ablation::{Rule, is_off};
 use crate::cluster::{Cluster, MemoryDefault, Node, OverSubscribe, Partition};
 use crate::ids::{GresId, NodeId, PartitionId};
@@ -26,16 +26,7 @@ impl Shape {
         let mut cpus_per_task = request.cpus_per_task.max(1);
         let mut memory = request.memory;
         let limit = partition.max_memory.or(select.max_memory);
-        // The defaults are held against the limits as what is asked for is; who gets all memory of a node, with that of the partition's first
-        // (job_mgr.c of 22.05.8, `job_limits_check`, `_valid_pn_min_mem`; rec at-tier).
-        let default = partition.default_memory.or(select.default_memory);
-        let whole = || partition.nodes.iter().next().map_or(0, |node| cluster.nodes[node.index()].memory_mb);
-        let held = match (memory, default) {
-            (Memory::Default, Some(MemoryDefault::PerNode(mb))) if mb > 0 => Memory::PerNode(mb),
-            (Memory::Default, Some(MemoryDefault::PerCpu(mb))) if mb > 0 => Memory::PerCpu(mb),
-            (Memory::Default | Memory::WholeNode, _) => Memory::PerNode(whole()),
-            _ => memory,
-        };
+        let held = memory_limit::held(cluster, select, partition_id, memory);
         if let (Memory::PerCpu(asked), Some(MemoryDefault::PerCpu(most))) = (held, limit)
             && asked > most
             && most > 0
@@ -51,10 +42,8 @@ impl Shape {
         let asked_cpus = if counts_tasks { request.min_cpus.max(of_tasks) } else { request.min_cpus };
         let mut min_cpus = asked_cpus.max(1);
         let mut min_cpus_per_node = request.min_cpus_per_node.unwrap_or(1).max(cpus_per_task);
-        if let (Memory::PerNode(asked), Some(MemoryDefault::PerCpu(most))) = (held, limit)
-            && most > 0
-        {
-            min_cpus_per_node = min_cpus_per_node.max(asked.div_ceil(most) as u32);
+        if let Some(of_memory) = memory_limit::cpus_of(cluster, select, partition_id, request) {
+            min_cpus_per_node = min_cpus_per_node.max(of_memory);
         }
         let tasks = request.tasks.max(1);
         let mut room = 1;
@@ -219,6 +208,8 @@ impl Shape {
             min_cpus,
             tasks,
             tasks_are_said: request.tasks > 0,
+            nodes_are_said: request.max_nodes.is_some(),
+            counts_tasks_by_node: false,
             cpus_per_task,
             tasks_per_node: request.ntasks_per_node,
             most_of_whole: request
