@@ -138,7 +138,7 @@ pub(super) fn add(
             "N" => {
                 let (min, max) = value.split_once('-').unwrap_or((value, value));
                 request.min_nodes = line.number(min);
-                request.max_nodes = Some(line.number(max));
+                request.max_nodes = (!max.is_empty()).then(|| line.number(max));
             }
             "overcommit" => request.overcommitted = Some(line.number(value)),
             "per_node" => request.ntasks_per_node = Some(line.number(value)),
@@ -194,8 +194,8 @@ pub(super) fn add(
         }
     }
     job.release = released.unwrap_or(job.submit);
-    // No tasks are those of GPUs alone.
-    if request.tasks > 0 {
+    // No tasks are those of GPUs alone; nodes of a partition's `MinNodes` (`N=2-`) make no tasks.
+    if request.tasks > 0 && (request.max_nodes.is_some() || request.min_nodes == 1) {
         request.tasks = request.tasks.max(request.min_nodes);
     }
     request.min_cpus = request.tasks.max(1) * request.cpus_per_task;
