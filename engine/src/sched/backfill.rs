@@ -77,6 +77,8 @@ pub(crate) struct Backfill {
     /// Expected ends of running jobs as this cycle sees them.
     ends: Ends,
     last_ends: LastEnds,
+    /// The limit of the record that is tried, where it is tested with a shorter one [s].
+    whole_limit: Option<i64>,
     counts: Counts,
     /// The array, and the partition, of whose tasks the cycle tests another next.
     row: Option<(u64, PartitionId)>,
@@ -183,6 +185,7 @@ impl Backfill {
             cycle: None,
             ends: Ends::default(),
             last_ends: LastEnds::default(),
+            whole_limit: None,
             counts: Counts::default(),
             row: None,
             licenses: LicensePlan::default(),

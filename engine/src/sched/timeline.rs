@@ -198,6 +198,13 @@ impl Timeline {
         until_first_ends.min(until_next_begins)
     }
 
+    /// When the first slot begins after `from` and before `until` in which a plan holds any of the nodes [s]. O(slots × words).
+    pub(crate) fn first_planned(&self, nodes: &NodeSet, from: i64, until: i64) -> Option<i64> {
+        let words = nodes.extent();
+        let mut slots = self.edges.iter().zip(&self.slots).filter(|(begin, _)| (from + 1..until).contains(*begin));
+        slots.find(|(_, slot)| !nodes.is_subset_within(&slot.nodes, words.clone())).map(|(&begin, _)| begin)
+    }
+
     /// The nodes that are unplanned in all slots, since no plan of the cycle has touched them.
     pub(crate) fn untouched(&self) -> &NodeSet {
         &self.untouched

@@ -136,6 +136,8 @@ pub(crate) struct Controller<'a> {
     /// Shapes of jobs that prefer features.
     pub(crate) preferred: BTreeMap<JobId, Box<[Shape]>>,
     pub(crate) becomes_whole: BecomesWhole,
+    /// Whose limit is lengthened when it starts, and to what [s].
+    longest_limit: Option<(JobId, i64)>,
     /// Which jobs of several partitions share since a test in one that forces them to.
     becomes_sharing: BecomesSharing,
     pub(crate) gpu_memory: GpuMemory,
@@ -279,6 +281,7 @@ impl<'a> Controller<'a> {
             shapes: vec![None; scenario.workload.requests.len()],
             preferred: BTreeMap::new(),
             becomes_whole: BecomesWhole::default(),
+            longest_limit: None,
             becomes_sharing: BecomesSharing::default(),
             gpu_memory: GpuMemory::default(),
             too_small: too_small(scenario),

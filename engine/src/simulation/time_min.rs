@@ -90,6 +90,12 @@ impl Controller<'_> {
         }
     }
 
+    /// A job of `--time-min` that is about to start gets this limit [s], if that is longer: up to the first plan on its nodes, from 25.05.3 on
+    /// (backfill.c, `_reset_job_time_limit`; rec c117-25-05).
+    pub(crate) fn lengthen_limit(&mut self, id: JobId, limit: i64) {
+        self.longest_limit = Some((id, limit));
+    }
+
     /// The limit a job gets when it starts: with `--time-min` what backfill planned (20.11 to 25.05.2: exactly that), and
     /// never beyond its deadline.
     pub(super) fn settle_limit(&mut self, id: JobId, by: StartedBy) {
@@ -106,8 +112,9 @@ impl Controller<'_> {
             // The record is split while it is tested with its least (backfill.c of 22.05.8, `_attempt_backfill`; rec bf-c71).
             self.rest_keeps_limit(id, planned);
         }
+        let longest = self.longest_limit.take().filter(|longest| longest.0 == id).map_or(planned, |longest| longest.1);
         if let Some(live) = self.live.get_mut(id) {
-            live.limit_seconds = planned.min(left);
+            live.limit_seconds = planned.max(longest).min(left);
         }
     }
 

@@ -32,6 +32,7 @@ pub(super) fn place(
     test_only: bool,
 ) -> Next {
     let whole_limit = controller.shorten_limit(record.job);
+    backfill.whole_limit = whole_limit;
     let next = find_place(controller, backfill, cycle, record, shape, (test_only, true));
     controller.unshorten_limit(record.job, whole_limit);
     while let Some(try_from) = backfill.unasked.pop() {

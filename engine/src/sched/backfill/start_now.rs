@@ -1,11 +1,13 @@
 //! A job that could run now, started as `select_nodes` does: on nodes chosen again, within limits. Source: slurm-semantics 3.6 step 9.
 
 use crate::ids::QosId;
+use crate::node_set::NodeSet;
 use crate::outcome::StartedBy;
+use crate::policy::SlurmVersion;
 use crate::preempt::make_room::Room;
 use crate::sched::queue::Record;
 use crate::select::shape::Shape;
-use crate::simulation::Controller;
+use crate::simulation::{Controller, seconds};
 
 use super::Backfill;
 
@@ -94,6 +96,13 @@ pub(super) fn start_now(
             let by = may_be_tested.then(|| controller.qos_in_the_way(record.job, record.partition, &counts)).flatten();
             return Attempt::Limited(by);
         }
+    }
+    if let Some(whole) = backfill.whole_limit.filter(|_| controller.scenario.policy.version >= SlurmVersion::V25_05) {
+        let now = seconds(controller.now);
+        let nodes = allocation.shares.iter().map(|share| share.node);
+        let nodes = NodeSet::from_nodes(controller.scenario.cluster.nodes.len(), nodes);
+        let room = backfill.timeline.first_planned(&nodes, now, now + whole).map_or(whole, |begin| begin - now);
+        controller.lengthen_limit(record.job, whole.min(room / 60 * 60));
     }
     controller.start(record, allocation, StartedBy::Backfill);
     Attempt::Started
