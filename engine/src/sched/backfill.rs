@@ -15,6 +15,7 @@ mod bounds;
 mod candidates;
 mod cost;
 mod counts;
+mod cycle;
 mod deadlocks;
 mod ends;
 pub(crate) mod estimate;
@@ -48,6 +49,7 @@ use bounds::Bounds;
 use candidates::Candidates;
 use cost::CycleCost;
 use counts::Counts;
+use cycle::{Cycle, Exit, Next};
 use ends::{Ends, note_overdue};
 use exclusive_users::LastEnds;
 use grid::Grid;
@@ -109,58 +111,6 @@ struct LastTry {
     bound: i64,
     /// The record could not start on these nodes before this time [s].
     not_before: i64,
-}
-
-/// A cycle between its first record and its last.
-#[derive(Clone, Copy, Debug)]
-struct Cycle {
-    begin_ms: i64,
-    resumed_ms: i64,
-    /// Records passed, for the time it takes.
-    passed: u32,
-    /// Records that the time it takes counts.
-    length: u32,
-    tested: u32,
-    depth: u64,
-    started: u32,
-    /// Of how many cycles this one is the sample that the counters of tests stand for; 0 if of none.
-    weight: u64,
-    /// Nothing of the rest can start: only its time is still spent.
-    exhausted: bool,
-    /// The record that it is at for ever ([`crate::select::strays`]).
-    again: Option<Record>,
-    /// Why it decides nothing more, if that is not the queue's end.
-    ended_by: Option<Exit>,
-    cost: CycleCost,
-    /// Whether it sleeps in between, if it goes through the whole queue.
-    yields: bool,
-    /// Changes there had been when it went to sleep.
-    changes_before_sleep: u64,
-    /// Version of the nodes' weights at its begin.
-    weights: u64,
-    /// Version of the waiting jobs' sizes at its begin.
-    sizes: u64,
-    /// Version of what slurmctld notes of why jobs wait at its begin.
-    reasons: u64,
-}
-
-/// Why a cycle ended.
-#[derive(Clone, Copy, Debug)]
-enum Exit {
-    EndOfQueue,
-    MaxTest,
-    MaxStart,
-    TableSize,
-    MaxTime,
-    StateChanged,
-}
-
-/// What to do after a record.
-enum Next {
-    Record,
-    /// This one again, for as long as nothing changes: no other record is come to.
-    Again(Record),
-    End(Exit),
 }
 
 /// Every cycle up to this one counts its tests; later one in so many, for all of them: the others stop planning when
