@@ -107,6 +107,8 @@ fn find_place(
     let mut demand = Demand::of(&controller.ready, record, shape, limit);
     // Each attempt begins at a later slot, so there are at most as many as slots; the bound is a safeguard.
     let hops = backfill.timeline.slots.len() + backfill.licenses.len() + controller.reservations.len();
+    // Or at the last end of a node that another user holds.
+    let hops = hops + if by_try { scenario.cluster.nodes.len() } else { 0 };
     for _ in 0..=2 * hops + 8 {
         let mut reservation_ends = None;
         let reserved = controller.reservations.any();
