@@ -18,6 +18,7 @@ use crate::cluster::Partition;
 use crate::ids::{JobId, PartitionId};
 use crate::node_set::NodeSet;
 use crate::outcome::{PendingReason, StartedBy};
+use crate::policy::SlurmVersion;
 use crate::preempt::make_room::Room;
 use crate::simulation::reservations::{Candidate, Opening};
 use crate::simulation::{Controller, seconds};
@@ -42,8 +43,8 @@ pub(crate) struct MainScratch {
     blocked: Vec<PartitionId>,
     unseen: Unseen,
     /// Arrays of which a task was rejected, with the partition: Slurm keeps them in one record, so the other tasks
-    /// are passed over before anything is counted.
-    rejected_arrays: std::collections::BTreeSet<(u64, PartitionId)>,
+    /// are passed over before anything is counted. From 23.02.3 on its record with preferred features is one by itself.
+    rejected_arrays: std::collections::BTreeSet<(u64, PartitionId, bool)>,
     /// Reservations of which a job found its nodes busy.
     failed_reservations: Vec<usize>,
     /// First second at which reservations leave the cycle's jobs other nodes.
@@ -181,7 +182,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         if reservation.is_some_and(|own| reservation_lacks_nodes(controller, record, own)) {
             continue;
         }
-        let array = array_of(controller, record);
+        let array = array_of(controller, record, prefers);
         if array.is_some_and(|array| !scratch.rejected_arrays.insert(array)) {
             continue;
         }
@@ -295,9 +296,10 @@ fn block_completing(controller: &Controller<'_>, scratch: &mut MainScratch) {
     }
 }
 
-/// The array a record's job is a task of, with the record's partition.
-fn array_of(controller: &Controller<'_>, record: Record) -> Option<(u64, PartitionId)> {
-    record.kind.task.then(|| (controller.scenario.workload.jobs[record.job.index()].name.id, record.partition))
+/// The array a record's job is a task of, with the record's partition, and whether it is its record with preferred features, where that is one by itself.
+fn array_of(controller: &Controller<'_>, record: Record, prefers: bool) -> Option<(u64, PartitionId, bool)> {
+    let prefers = prefers && controller.scenario.policy.version >= SlurmVersion::V23_02;
+    record.kind.task.then(|| (controller.scenario.workload.jobs[record.job.index()].name.id, record.partition, prefers))
 }
 
 /// Tries one record.

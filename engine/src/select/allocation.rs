@@ -41,6 +41,8 @@ pub(crate) struct Allocation {
     pub(crate) seat: Option<Seat>,
     /// It shares its cores.
     pub(crate) shares_cores: bool,
+    /// Its job asks to share, whether or not its partition lets it.
+    pub(crate) asks_to_share: bool,
 }
 
 impl Allocation {

@@ -27,6 +27,7 @@ pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, 
         cap: shape.max_cpus_per_node.map(|(cap, _)| cap),
         seat: None,
         shares_cores: false,
+        asks_to_share: shape.asks_to_share,
     };
     let mut near_cores = NearCores::default();
     let mut task_cpus = if shape.whole_nodes { Vec::new() } else { tasks_over_nodes(geometry, shape, chosen) };

@@ -128,6 +128,9 @@ pub(crate) struct Selector {
     ripe: NodeSet,
     /// Nodes of the last successful [`Selector::fits`], in node order.
     pub(crate) chosen: Vec<Offer>,
+    /// Whether jobs that share keep those of other partitions off a node, whichever partition they are of (cons_tres/job_test.c of 23.11.0,
+    /// `_is_job_sharing`; rec c114-23-11).
+    looks_at_who_shares: bool,
     /// CPUs that a test within the last [`Selector::fits`] would have charged, though all in all it failed: for want of their memory alone,
     /// or on the nodes of the last part of a constraint that counts nodes.
     pub(crate) charged_in_vain: Option<u32>,
@@ -166,6 +169,7 @@ impl Selector {
             test_only: false,
             most_leaves: None,
             looks_at_each: false,
+            looks_at_who_shares: version >= SlurmVersion::V23_11 && !policy.linear,
             offering: NodeSet::empty(cluster.nodes.len()),
             rounds_up,
             scratch: PickScratch::new(Tree::new(cluster, version)),

@@ -101,12 +101,16 @@ pub(crate) fn rows_of(cluster: &Cluster, partition: PartitionId) -> Option<Rows>
 }
 
 /// Whether a job may be on a node with the jobs there: those that share and those that do not keep apart, unless
-/// they are of one partition and the sharing ones came first.
-fn admits(shared: &Shared, shape: &Shape, node: NodeId) -> bool {
+/// they are of one partition and the sharing ones came first. With `by_jobs` whoever
+/// shares there is in the way, as soon as another partition that shares has had a job.
+fn admits(shared: &Shared, shape: &Shape, node: NodeId, by_jobs: bool) -> bool {
     if shape.shared_by > 1 {
         return !shared.has_own(node);
     }
     let is_other = |place: usize| shape.rows.is_none_or(|rows| rows.place() != place);
+    if by_jobs {
+        return !shared.has_sharing(node) || !shared.has_used(is_other);
+    }
     shared.sharing_jobs(node).iter().enumerate().all(|(place, &jobs)| jobs == 0 || !is_other(place))
 }
 
@@ -115,7 +119,7 @@ impl Selector {
     pub(super) fn fits_sharing(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.way = None;
         let mut admitted = candidates.clone();
-        for node in candidates.iter().filter(|&node| !admits(&free.shared, shape, node)) {
+        for node in candidates.iter().filter(|&node| !admits(&free.shared, shape, node, self.looks_at_who_shares)) {
             admitted.remove(node);
         }
         // Whose node it is does not change by what a row shows of it (rec bf-c87).

@@ -64,8 +64,12 @@ pub(crate) struct Shared {
     rows: Vec<Row>,
     /// Jobs on each node that share with nobody.
     own: Vec<u32>,
+    /// Jobs on each node that share, or ask to.
+    sharing: Vec<u32>,
     /// Jobs on each node of each partition that shares, node after node.
     of_partition: Vec<u32>,
+    /// Whether a job has ever sat in the rows of each partition.
+    ever_used: Vec<bool>,
     /// Whether a test has gone through the rows of each partition since they changed: it puts the fullest first.
     gone_through: Vec<Cell<bool>>,
 }
@@ -128,7 +132,9 @@ impl Shared {
             rows: vec![Row { used: bits.clone(), ..Row::default() }; n_rows],
             outside_bits: bits,
             own: vec![0; cluster.nodes.len()],
+            sharing: vec![0; cluster.nodes.len()],
             of_partition: vec![0; cluster.nodes.len() * partitions.len()],
+            ever_used: vec![false; partitions.len()],
             gone_through: vec![Cell::new(false); partitions.len()],
             partitions,
         }
@@ -147,6 +153,16 @@ impl Shared {
     /// Whether jobs on the node share with nobody.
     pub(crate) fn has_own(&self, node: NodeId) -> bool {
         self.own[node.index()] > 0
+    }
+
+    /// Whether a partition for which `is_other` has ever had a job that sat in its rows, by place.
+    pub(crate) fn has_used(&self, is_other: impl Fn(usize) -> bool) -> bool {
+        self.ever_used.iter().enumerate().any(|(place, &used)| used && is_other(place))
+    }
+
+    /// Whether jobs on the node share, or ask to.
+    pub(crate) fn has_sharing(&self, node: NodeId) -> bool {
+        self.sharing[node.index()] > 0
     }
 
     /// Cores of a socket that nobody uses, of so many. O(rows).
@@ -277,9 +293,15 @@ impl Shared {
     fn count_jobs(&mut self, allocation: &Allocation, change: impl Fn(&mut u32)) {
         let partitions = self.partitions.len();
         let place = allocation.seat.as_ref().and_then(|seat| seat.rows).map(Rows::place);
+        if let Some(place) = place {
+            self.ever_used[place] = true;
+        }
         for share in &allocation.shares {
             if !allocation.shares_cores {
                 change(&mut self.own[share.node.index()]);
+            }
+            if allocation.shares_cores || allocation.asks_to_share {
+                change(&mut self.sharing[share.node.index()]);
             }
             if let Some(place) = place {
                 change(&mut self.of_partition[share.node.index() * partitions + place]);
@@ -297,6 +319,8 @@ impl Shared {
             row.count = other.count;
         }
         self.own.clone_from(&other.own);
+        self.sharing.clone_from(&other.sharing);
+        self.ever_used.clone_from(&other.ever_used);
         self.of_partition.clone_from(&other.of_partition);
         self.gone_through.clone_from(&other.gone_through);
     }

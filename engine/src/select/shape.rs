@@ -141,6 +141,8 @@ pub(crate) struct Shape {
     pub(crate) rows: Option<Rows>,
     /// How many jobs may share its cores, itself included.
     pub(crate) shared_by: u32,
+    /// `--oversubscribe`, whether or not the partition lets jobs share; not where they take whole nodes.
+    pub(crate) asks_to_share: bool,
     /// The same job if it shared with nobody: as such backfill tests it first, where it shares because it asks to.
     pub(crate) unshared: Option<Box<Self>>,
     /// The same job with the default memory instead of `DefMemPerGPU`, where another of its partitions has none.

@@ -13,8 +13,11 @@ use crate::node_set::NodeSet;
 /// The byte of a node on which no GPU is wanted.
 const NO_GPU: u64 = 0xff;
 
+/// Above the byte and below all of `Weight`: a node whose last job has not been cleaned up (cons_tres/job_test.c of 23.11.0, `_set_sched_weight`).
+const COMPLETING: u64 = 1 << 8;
+
 /// Above all of `Weight`: a node outside of the job's `FLEX` reservation (node_scheduler.c of 22.05.8, `_set_sched_weight`; rec ay-tier).
-const OUTSIDE: u64 = 1 << 40;
+const OUTSIDE: u64 = 1 << 48;
 
 /// What every node weighs.
 #[derive(Debug)]
@@ -87,6 +90,17 @@ impl Weights {
         }
     }
 
+    /// A test of when and where weighs its nodes anew (from 23.11 on), those of `completing` more than others of their `Weight`. O(nodes)
+    /// where any weigh what slurm.conf does not say, else O(nodes of `completing`).
+    pub(crate) fn weigh_for_test(&mut self, nodes: &NodeSet, completing: Option<&NodeSet>) {
+        if self.strayed > 0 {
+            nodes.iter().for_each(|node| self.set(node, weight_of(self.configured[node.index()], false)));
+        }
+        for node in completing.into_iter().flat_map(NodeSet::iter).filter(|&node| nodes.contains(node)) {
+            self.set(node, weight_of(self.configured[node.index()], false) | COMPLETING);
+        }
+    }
+
     /// From now on the node weighs so much. O(1).
     pub(crate) fn set(&mut self, node: NodeId, weight: u64) {
         let before = std::mem::replace(&mut self.in_force[node.index()], weight);
@@ -99,5 +113,5 @@ impl Weights {
 }
 
 fn weight_of(configured: u32, behind: bool) -> u64 {
-    (u64::from(configured) + u64::from(behind)) << 8 | NO_GPU
+    (u64::from(configured) + u64::from(behind)) << 16 | NO_GPU
 }

@@ -1,6 +1,7 @@
 //! Jobs of several partitions that a test in an EXCLUSIVE one makes jobs of whole nodes in all of them, for good.
 //! Source: node_scheduler.c of 22.05.8, `_resolve_shared_status`; rec p-sel1, g-pre (docs/FACTS.md, facts 67). From 23.11.6 on a test that starts
-//! nobody leaves nothing behind (`select_nodes`; rec c109-24-11).
+//! nobody leaves nothing behind (`select_nodes`; rec c109-24-11); a start leaves it in the job, should it be requeued, and in the rest of its
+//! array's record (rec c108-23-11).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,6 +20,8 @@ pub(crate) struct BecomesWhole {
     tested: BTreeSet<(u64, Option<u32>)>,
     /// Those that limits kept from a test when they came.
     came_untested: BTreeSet<(u64, Option<u32>)>,
+    /// Jobs that have just started, and where, until what they leave behind is noted: not while their shapes are in use.
+    started: Vec<(JobId, PartitionId)>,
     /// What requests are to plans until they are tested.
     in_parts: BTreeMap<RequestId, Box<[Shape]>>,
     shapes: BTreeMap<RequestId, Box<[Shape]>>,
@@ -60,9 +63,27 @@ impl Controller<'_> {
     /// The job's nodes in a partition were looked at, by the main scheduler or at its submission. O(log jobs).
     pub(crate) fn tested_in(&mut self, id: JobId, partition: PartitionId) {
         self.takes_gpu_memory_of(id, partition);
-        if !self.tests_leave_sharing() {
-            return;
+        if self.tests_leave_sharing() {
+            self.leaves_sharing(id, partition);
         }
+    }
+
+    /// The job starts there.
+    pub(super) fn note_start_in(&mut self, id: JobId, partition: PartitionId) {
+        if !self.tests_leave_sharing() {
+            self.becomes_whole.started.push((id, partition));
+        }
+    }
+
+    /// The shapes of a job are back: of who has started, what it leaves behind is noted. O(1), after a start O(log jobs).
+    pub(super) fn settle_start(&mut self) {
+        while let Some((id, partition)) = self.becomes_whole.started.pop() {
+            self.leaves_sharing(id, partition);
+        }
+    }
+
+    /// How the job shares nodes there stays its way. O(log jobs).
+    fn leaves_sharing(&mut self, id: JobId, partition: PartitionId) {
         self.shares_after(id, partition);
         let scenario = self.scenario;
         let request = &scenario.workload.requests[self.job(id).request.index()];
@@ -116,6 +137,7 @@ impl Controller<'_> {
         if in_parts {
             self.uncap_nodes(&mut shapes);
             self.becomes_whole.in_parts.insert(self.job(id).request, shapes);
+            self.settle_start();
         } else {
             self.put_shapes_of(id, shapes);
         }
@@ -167,13 +189,15 @@ impl Controller<'_> {
         let request = self.job(id).request;
         let (is_whole, shares) = (self.has_become_whole(id), self.has_become_sharing(id));
         if !is_whole && !shares {
-            return self.put_shapes(request, shapes);
-        }
-        self.uncap_nodes(&mut shapes);
-        if is_whole {
-            self.becomes_whole.shapes.insert(request, shapes);
+            self.put_shapes(request, shapes);
         } else {
-            self.put_sharing_shapes(request, shapes);
+            self.uncap_nodes(&mut shapes);
+            if is_whole {
+                self.becomes_whole.shapes.insert(request, shapes);
+            } else {
+                self.put_sharing_shapes(request, shapes);
+            }
         }
+        self.settle_start();
     }
 }

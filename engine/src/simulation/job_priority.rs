@@ -8,6 +8,7 @@ use crate::cluster::{MemoryDefault, Tres};
 use crate::ids::{AssociationId, GresId, JobId, PartitionId, QosId, RequestId};
 use crate::job::{JobName, JobPart, Memory, Request};
 use crate::limits::accrue::NO_AGE;
+use crate::policy::SlurmVersion;
 use crate::priority::multifactor::JobFactors;
 use crate::scenario::Scenario;
 use crate::sched::queue::Record;
@@ -15,10 +16,10 @@ use crate::sched::queue::Record;
 /// As much may niceness raise a job above all others under priority/basic: slurmctld's first priority is that much below the highest.
 const BASIC_RESERVE: i64 = 0xffff;
 
-/// The number of each job's submission, an array's tasks having one; empty where nobody is nice, so that it does not matter. O(jobs).
+/// The number of each job's submission, an array's tasks having one; empty without priority/basic. O(jobs).
 pub(super) fn basic_ranks(scenario: &Scenario) -> Vec<u32> {
     let jobs = &scenario.workload.jobs;
-    if scenario.policy.priority.multifactor || jobs.iter().all(|job| job.nice == 0) {
+    if scenario.policy.priority.multifactor {
         return Vec::new();
     }
     let mut rank = 0;
@@ -50,6 +51,17 @@ pub(crate) struct Standing {
 }
 
 impl Controller<'_> {
+    /// A requeued job gets a new priority, from 24.05.8 on under priority/basic, too: there it stands behind the `submitted` jobs that came
+    /// before. O(1).
+    pub(super) fn ranks_behind(&mut self, id: JobId, submitted: usize) {
+        if self.scenario.policy.version >= SlurmVersion::V24_05
+            && let Some(last) = submitted.checked_sub(1).and_then(|last| self.basic_ranks.get(last).copied())
+            && let Some(rank) = self.basic_ranks.get_mut(id.index())
+        {
+            *rank = last;
+        }
+    }
+
     /// The priority tier and the priority of a job in one partition.
     pub(crate) fn tier_and_priority(&self, id: JobId, partition: PartitionId) -> (u32, u32) {
         self.tier_and_priority_of(id, partition, self.standing(id))
@@ -180,10 +192,10 @@ impl Controller<'_> {
         }
         let policy = &self.scenario.policy.priority;
         if !policy.multifactor {
-            // priority/basic: first come, first served; the order of records ends with the job itself. Who is nice stands level with
+            // priority/basic: first come, first served. Who is nice stands level with
             // who comes as many submissions later (priority_basic.c of 22.05.8).
             let rank = i64::from(self.basic_ranks.get(id.index()).copied().unwrap_or(0));
-            let place = rank + if self.basic_ranks.is_empty() { 0 } else { i64::from(standing.nice) };
+            let place = rank + i64::from(standing.nice);
             return (tier, (i64::from(u32::MAX) - BASIC_RESERVE - place).clamp(1, i64::from(u32::MAX)) as u32);
         }
         let request = &self.scenario.workload.requests[standing.request.index()];

@@ -194,7 +194,7 @@ pub(crate) struct Controller<'a> {
     pub(crate) reasons_version: u64,
     /// Of arrays of which tasks wait: whether a limit held them back when last looked at, and whether that was noted.
     array_reasons: BTreeMap<u64, (bool, bool)>,
-    /// Under priority/basic, where somebody is nice: [`job_priority::basic_ranks`].
+    /// Under priority/basic: [`job_priority::basic_ranks`].
     basic_ranks: Vec<u32>,
     /// Jobs may hold nodes for their user alone.
     pub(crate) any_exclusive_users: bool,

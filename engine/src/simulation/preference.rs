@@ -30,5 +30,6 @@ impl Controller<'_> {
     /// Returns what [`Controller::take_preferred`] took.
     pub(crate) fn put_preferred(&mut self, id: JobId, shapes: Box<[Shape]>) {
         self.preferred.insert(id, shapes);
+        self.settle_start();
     }
 }

@@ -155,12 +155,10 @@ impl Controller<'_> {
         let begin = live.begin;
         self.records[id.index()] = JobRecord::PENDING;
         self.counters.requeued += 1;
-        // Under priority/basic it keeps the priority it had, and so its place.
-        if self.scenario.policy.priority.multifactor {
-            // O(log jobs): jobs stand in submit order.
-            let before = self.scenario.workload.jobs.partition_point(|job| job.submit <= now);
-            self.queue.requeue(id, JobId::new(before), now);
-        }
+        // O(log jobs): jobs stand in submit order. Under priority/basic the priority of its submission is higher, but its array's is the same.
+        let before = self.scenario.workload.jobs.partition_point(|job| job.submit <= now);
+        self.queue.requeue(id, JobId::new(before), now);
+        self.ranks_behind(id, before);
         self.hold(id);
         self.events.push((begin * SECOND).max(self.now), Event::Released { job: id });
         let cancelled_at = self.scenario.workload.jobs[id.index()].cancelled_at;

@@ -27,6 +27,7 @@ impl Controller<'_> {
         // What stays of an array's record is held back by no limit, either.
         self.note_limit(id, false);
         self.settle_limit(id, by);
+        self.note_start_in(id, partition);
         self.records[id.index()].started_by = Some(by);
         self.run_since(id, partition, allocation, seconds(self.now));
         match by {

@@ -6,7 +6,7 @@ use super::{Controller, SECOND, seconds};
 use crate::ids::{JobId, PartitionId};
 use crate::job::{JobExtra, JobPart};
 use crate::outcome::{JobState, StartedBy};
-use crate::policy::PreemptMode;
+use crate::policy::{PreemptMode, SlurmVersion};
 
 /// The time limit with which backfill tests jobs of QOS with NoReserve [s].
 const NO_RESERVE_SECONDS: i64 = 60;
@@ -54,11 +54,15 @@ impl Controller<'_> {
     }
 
     /// A cycle of backfill ends with the start of a task out of its array's record whose QOS has NoReserve: what stays of the record keeps the
-    /// minute with which it was tested, for good. Else its limit comes back with the next record (backfill.c of 22.05.8, `_attempt_backfill`;
+    /// minute with which it was tested, for good; from 24.05.8 on `--time-min` does so, too. Else its limit comes back with the next record (backfill.c of 22.05.8, `_attempt_backfill`;
     /// rec at-lin). O(jobs of that submission).
     pub(crate) fn rest_keeps_test_limit(&mut self, id: JobId) {
         if self.is_never_planned(id) && self.scenario.policy.preempt.mode != PreemptMode::Off {
             self.rest_keeps_limit(id, NO_RESERVE_SECONDS);
+        } else if self.scenario.policy.version >= SlurmVersion::V24_05
+            && self.extra(id).is_some_and(|extra| extra.time_min.is_some() && extra.deadline.is_none())
+        {
+            self.rest_keeps_limit(id, self.plan_seconds(id));
         }
     }
 
@@ -107,9 +111,11 @@ impl Controller<'_> {
         if by == StartedBy::Backfill
             && extra.time_min.is_some()
             && extra.deadline.is_none()
+            && self.scenario.policy.version < SlurmVersion::V24_05
             && self.is_of_common_record(id)
         {
-            // The record is split while it is tested with its least (backfill.c of 22.05.8, `_attempt_backfill`; rec bf-c71).
+            // The record is split while it is tested with its least (backfill.c of 22.05.8, `_attempt_backfill`; rec bf-c71); from 24.05.8 on it
+            // gets its limit back (rec c108-24-11).
             self.rest_keeps_limit(id, planned);
         }
         let longest = self.longest_limit.take().filter(|longest| longest.0 == id).map_or(planned, |longest| longest.1);

@@ -421,12 +421,13 @@ impl Controller<'_> {
         if dependencies.any { failed.all(|failed| failed) } else { failed.any(|failed| failed) }
     }
 
-    /// How many tasks of a job's array may have planned starts, from 23.11 on: no more than `%N` lets run beside those that do.
-    pub(crate) fn array_plan_cap(&self, id: JobId) -> Option<u32> {
+    /// How many tasks of a job's array may be planned in a row or make room, from 23.11 on: as many as `%N` lets run beside those that do
+    /// (backfill.c of 24.11.5, `tot_run_tasks`; rec c108-24-11).
+    pub(crate) fn array_may_run(&self, id: JobId) -> Option<u32> {
         if self.scenario.policy.version < SlurmVersion::V23_11 {
             return None;
         }
-        let (array, limit) = limited_array(&self.scenario.workload.jobs[id.index()])?;
+        let (array, limit) = limited_array(&self.scenario.workload.jobs[id.index()]).filter(|&(_, limit)| limit > 0)?;
         let running = self.waiting.running_tasks.get(&array).copied().unwrap_or(0);
         Some(limit.saturating_sub(running))
     }

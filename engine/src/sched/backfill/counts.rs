@@ -16,8 +16,6 @@ pub(super) struct Counts {
     pub(super) association: Vec<u32>,
     pub(super) user_partition: Vec<u32>,
     pub(super) planned_in_partition: Vec<u32>,
-    /// Tasks planned of each array.
-    array: std::collections::BTreeMap<u64, u32>,
     /// Tasks of the array last planned, since another one was.
     latest_array: LatestArray,
     /// Arrays with whose record of a partition the cycle is done: Slurm keeps the tasks in one record, and comes to the next one only
@@ -25,6 +23,8 @@ pub(super) struct Counts {
     closed_arrays: std::collections::BTreeSet<(u64, PartitionId)>,
     /// The array of which a record has just been rejected in a partition: others of it are then passed over there, until a plan or a start.
     pub(super) rejected: Option<(u64, PartitionId)>,
+    /// The array whose record with preferred features has been rejected in a partition (from 23.02.3 on): its tasks go on without them.
+    pub(super) without_preference: Option<(u64, PartitionId)>,
     /// Arrays at whose record of a partition the cycle is, or was, and whether their tasks may only start now.
     begun_arrays: std::collections::BTreeMap<(u64, PartitionId), bool>,
     /// The task of an array that starts next: a plan uses up none.
@@ -123,9 +123,9 @@ impl Counts {
         policy.one_resv_per_job && self.jobs.contains(&job)
     }
 
-    /// Whether the cycle comes to another task of an array in a partition, where no more than `most` may be planned of it.
-    pub(super) fn comes_to_task(&self, array: u64, partition: PartitionId, most: Option<u32>) -> bool {
-        !self.closed_arrays.contains(&(array, partition)) && most.is_none_or(|most| self.planned_tasks(array) < most)
+    /// Whether the cycle comes to no other task of an array in a partition.
+    pub(super) fn is_done_with(&self, array: u64, partition: PartitionId) -> bool {
+        self.closed_arrays.contains(&(array, partition))
     }
 
     /// The task that starts if the cycle finds a place now at the record of this one: the lowest of those in the array's common record
@@ -150,7 +150,6 @@ impl Counts {
 
     /// A task of an array got a planned start.
     pub(super) fn note_task_plan(&mut self, array: u64, partition: PartitionId) {
-        *self.array.entry(array).or_insert(0) += 1;
         let of = Some((array, partition));
         let (planned, in_partition) = match self.latest_array {
             LatestArray { of: latest, planned, in_partition } if latest == of => (planned, in_partition),
@@ -167,9 +166,9 @@ impl Counts {
         (latest.planned < most).then_some(latest.planned - latest.in_partition + 1)
     }
 
-    /// Tasks of an array that have a planned start.
-    pub(super) fn planned_tasks(&self, array: u64) -> u32 {
-        self.array.get(&array).copied().unwrap_or(0)
+    /// Tasks of the array last planned that were planned since another one was.
+    pub(super) fn planned_in_row(&self) -> u32 {
+        self.latest_array.planned
     }
 
     /// The cycle is done with an array in a partition.

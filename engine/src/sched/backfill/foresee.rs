@@ -99,10 +99,20 @@ pub(super) fn will_run(
     tried: (i64, Option<i64>),
     test_only: bool,
 ) -> Option<Foreseen> {
+    weigh_for_test(controller, &backfill.usable, tried.0 <= seconds(controller.now));
     if !shape.alternatives.is_empty() {
         return alternatives::one_by_one(controller, backfill, record, shape, (bound, useless_after), tried, test_only);
     }
     by_all(controller, backfill, record, shape, (bound, useless_after), tried, test_only)
+}
+
+/// From 23.11 on a test weighs its nodes anew; from 24.11 on completing ones count as such only in what is free now.
+fn weigh_for_test(controller: &mut Controller<'_>, usable: &NodeSet, is_of_now: bool) {
+    let version = controller.scenario.policy.version;
+    if version >= SlurmVersion::V23_11 {
+        let heeds_completing = is_of_now || version < SlurmVersion::V24_11;
+        controller.selector.weights.weigh_for_test(usable, heeds_completing.then_some(&controller.completing));
+    }
 }
 
 /// The same, whatever of several features the nodes have.
@@ -340,6 +350,7 @@ fn at_try(
         {
             return Some(Foreseen::at(now, false));
         }
+        weigh_for_test(controller, &backfill.usable, false);
     }
     if controller.preempt.is_some() {
         return with_preemption(controller, backfill, record, shape, Some((start, later)), test_only);

@@ -142,8 +142,8 @@ fn find_place(
         // What a reservation keeps from the job is not waited for.
         let wanted = if reserved || by_try { &backfill.usable } else { &backfill.base };
         let later = backfill.timeline.later(slots.start, slots.end, wanted);
-        // From 24.11.0 on there is another try behind the first slot beyond the job, unless that is the last.
-        let beyond = || backfill.timeline.end_of_inner(slots.end);
+        // From 24.11.0 on there is another try behind the second slot beyond the job, unless that is the last.
+        let beyond = || backfill.timeline.end_of_inner(slots.end + 1);
         let later = later.or_else(|| is_tried_beyond.then(beyond).flatten());
         let later = later.into_iter().chain(reservation_ends).min();
         if try_from == now {

@@ -1,5 +1,6 @@
 //! One record of a cycle: it is skipped, started or planned. Source: slurm-semantics 3.6 b to d.
 
+use crate::policy::SlurmVersion;
 use crate::simulation::waiting::limited_array;
 use crate::simulation::{Controller, seconds};
 
@@ -66,7 +67,7 @@ pub(super) fn consider(
         return next;
     }
     let array = array();
-    if !backfill.counts.comes_to_task(array, record.partition, controller.array_plan_cap(id)) {
+    if backfill.counts.is_done_with(array, record.partition) || controller.array_may_run(id) == Some(0) {
         return Next::Record;
     }
     let planned = planned_before;
@@ -89,10 +90,15 @@ pub(super) fn consider(
         backfill.counts.rejected = None;
     }
     let needed = backfill.counts.tasks_behind_needed(scenario.policy.backfill.max_job_array_resv);
-    let has_room_enough = limited_array(&scenario.workload.jobs[id.index()])
-        .is_some_and(|(array, most)| most > 0 && controller.room_made_in_cycle(array) >= most);
+    let room_made = controller.room_made_in_cycle(array);
+    let is_full = match controller.array_may_run(id) {
+        Some(most) => backfill.counts.planned_in_row().max(room_made) >= most,
+        None => {
+            limited_array(&scenario.workload.jobs[id.index()]).is_some_and(|(_, most)| most > 0 && room_made >= most)
+        }
+    };
     if !was_planned
-        || has_room_enough
+        || is_full
         || needed.is_none_or(|needed| needed > 1 && !controller.has_pending_tasks_behind(behind, needed))
     {
         backfill.counts.close_array(array, record.partition);
@@ -159,7 +165,9 @@ fn look_at(
     {
         return Next::Record;
     }
-    if record.kind.peculiar && controller.prefers(id) {
+    let by_itself = task_of.map(|array| (array, record.partition));
+    let is_without = by_itself.is_some() && backfill.counts.without_preference == by_itself;
+    if record.kind.peculiar && !is_without && controller.prefers(id) {
         // The record with preferred features: it may start now, and is never planned.
         cycle.depth += 1;
         let shapes = controller.take_preferred(id);
@@ -169,11 +177,12 @@ fn look_at(
         if !controller.live.is_pending(id) || matches!(next, Next::End(_)) {
             return next;
         }
-        if record.kind.task {
+        if record.kind.task && scenario.policy.version < SlurmVersion::V23_02 {
             // An array that is rejected with them is so in its own record, too, which comes next (`reject_array_job` of backfill.c of
             // 22.05.8; rec bb-arr).
             return next;
         }
+        backfill.counts.without_preference = by_itself;
         // A start that was found but could not be had stands: a limit, the window or a later one kept it (rec bb-arr).
         test_only |= backfill.counts.is_planned_elsewhere(&scenario.policy.backfill, id);
         // Each of the two counts against the caps (backfill.c of 22.05.8, `_job_exceeds_max_bf_param`; rec at-lin).

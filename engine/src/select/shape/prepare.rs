@@ -119,12 +119,14 @@ impl Shape {
             }
         }
         min_cpus = min_cpus.max(min_nodes);
+        // --overcommit asks for a CPU of each node, whatever a task takes (rec c108-24-11 job 106).
+        let asked_cpus = request.overcommitted.map_or(min_cpus, |_| request.min_cpus.max(min_nodes));
         // select/linear knows nothing of --spread-job, least loaded nodes and serial jobs (src; rec ar-lin).
         let strategy = if request.spread && !select.linear {
             Strategy::Spread
         } else if (select.least_loaded_nodes || partition.least_loaded_nodes) && !select.linear {
             Strategy::LeastLoaded
-        } else if select.pack_serial_at_end && min_cpus == 1 && max_nodes == 1 && !select.linear {
+        } else if select.pack_serial_at_end && asked_cpus == 1 && max_nodes == 1 && !select.linear {
             Strategy::SerialAtEnd
         } else if select.topology_tree
             && !cluster.switches.is_empty()
@@ -263,6 +265,7 @@ impl Shape {
             strategy,
             rows: rows::rows_of(cluster, partition_id),
             shared_by: rows::shared_by(partition, request),
+            asks_to_share: request.sharing == Sharing::OverSubscribe && !whole_nodes,
             unshared: None,
             by_default: None,
             block_cores: request.plane.is_some() || request.block_cores.unwrap_or(select.block_cores),
