@@ -174,6 +174,8 @@ pub struct Request {
     pub overcommitted: Option<u32>,
     /// `--overcommit` with `--ntasks-per-node`: so many tasks find CPUs on each node, though they take none.
     pub overcommitted_per_node: Option<u32>,
+    /// `--overcommit` beside `--cpus-per-task`: from 24.11 on each of its tasks gets its CPUs all the same.
+    pub overcommit_gives_cpus: bool,
     /// Its QOS has `PartitionMinNodes`: it gets no more nodes because the partition has a `MinNodes`.
     pub past_min_nodes: bool,
     /// Its QOS has `PartitionMaxNodes`: it gets the nodes it asks for, whatever the partition's `MaxNodes`.
@@ -222,6 +224,7 @@ impl Request {
             use_min_nodes: false,
             overcommitted: None,
             overcommitted_per_node: None,
+            overcommit_gives_cpus: false,
             past_min_nodes: false,
             past_max_nodes: false,
             block_cores: None,

@@ -46,6 +46,13 @@ pub(crate) struct Allocation {
 }
 
 impl Allocation {
+    /// Whether it holds anything of its `position`th node, whose sockets are `sockets` in it: of one beyond its tasks it holds nothing, and such
+    /// a node is as one without it (job_resources.c of 22.05.8, `job_res_add_job`; rec c111-24-11). O(sockets).
+    pub(crate) fn holds_some(&self, position: usize, sockets: std::ops::Range<usize>) -> bool {
+        let share = &self.shares[position];
+        share.cpus > 0 || share.memory > 0 || self.socket_cores[sockets].iter().any(|&cores| cores > 0)
+    }
+
     /// CPUs of all nodes.
     pub(crate) fn cpus(&self) -> u32 {
         self.shares.iter().map(|share| share.cpus).sum()

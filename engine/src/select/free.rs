@@ -1,6 +1,6 @@
 //! What is free on every node.
 
-use crate::ids::NodeId;
+use crate::ids::{NodeId, PartitionId};
 use crate::node_set::NodeSet;
 use crate::policy::ConsumableUnit;
 use crate::select::allocation::{Allocation, Share};
@@ -211,11 +211,21 @@ impl Free {
         future.changed.clear();
     }
 
-    /// Takes an allocation out of what is free. O(nodes of the job).
-    pub(crate) fn take(&mut self, geometry: &Geometry, allocation: &Allocation) {
-        if let Some(has_rows) = self.has_rows.get_mut(allocation.partition as usize) {
+    /// Whether a job of the partition has ever held anything. O(1).
+    pub(crate) fn has_had_jobs(&self, partition: PartitionId) -> bool {
+        self.has_rows.get(partition.index()) == Some(&true)
+    }
+
+    /// A job of the partition holds something. O(1).
+    pub(crate) fn note_job_of(&mut self, partition: PartitionId) {
+        if let Some(has_rows) = self.has_rows.get_mut(partition.index()) {
             *has_rows = true;
         }
+    }
+
+    /// Takes an allocation out of what is free. O(nodes of the job).
+    pub(crate) fn take(&mut self, geometry: &Geometry, allocation: &Allocation) {
+        self.note_job_of(PartitionId(allocation.partition));
         let mut socket_at = 0;
         for (position, share) in allocation.shares.iter().enumerate() {
             let node = share.node.index();
@@ -237,6 +247,9 @@ impl Free {
             }
             assert!(self.memory[node] >= share.memory, "memory is handed out once");
             self.memory[node] -= share.memory;
+            if !allocation.holds_some(position, first_socket..socket_at) {
+                continue;
+            }
             self.jobs[node] += 1;
             self.idle.remove(share.node);
             self.users[node].add(allocation.user);
@@ -330,6 +343,9 @@ impl Free {
             self.open.insert(share.node);
         }
         self.memory[node] += share.memory;
+        if !allocation.holds_some(position, socket_at..socket_at + geometry.sockets(share.node).len()) {
+            return;
+        }
         self.jobs[node] -= 1;
         self.users[node].remove(allocation.user);
         if self.jobs[node] == 0 {
@@ -396,7 +412,7 @@ impl Free {
     pub(crate) fn serves(&self, geometry: &Geometry, shape: &Shape, socket: usize) -> bool {
         shape.unit != ConsumableUnit::Socket
             || self.cores[socket] >= geometry.socket_cores[socket]
-                && (geometry.kept_cores[socket] == 0 || self.has_rows.get(shape.partition.index()) == Some(&true))
+                && (geometry.kept_cores[socket] == 0 || self.has_had_jobs(shape.partition))
     }
 
     /// Whether a node may refuse users though no job that runs does. O(words).

@@ -49,6 +49,11 @@ pub(crate) struct Geometry {
     pub(crate) capped_partitions: Vec<PartitionId>,
     /// A job gets CPUs for as many tasks as it says, and not for as many as fit into the least of its nodes (from 24.11 on).
     pub(crate) lays_out_said: bool,
+    /// Whether `--exclusive=user` takes a whole node as far as `MaxCPUsPerNode` goes; from 24.05 on it does not (cons_tres/job_test.c, `_allocate_sc`;
+    /// rec c136-25-05).
+    pub(crate) user_takes_whole: bool,
+    /// Whether `MaxCPUsPerNode` of a partition that has never had a job counts whatever is in use (24.11 alone; rec c136-24-11, c136-25-05).
+    pub(crate) counts_others: bool,
 }
 
 impl Geometry {
@@ -74,6 +79,8 @@ impl Geometry {
             kept_cores: Vec::new(),
             n_partitions: cluster.partitions.len(),
             lays_out_said: false,
+            user_takes_whole: true,
+            counts_others: false,
             cpus_per_core: Vec::new(),
             cpus: Vec::new(),
             all_cpus: Vec::new(),

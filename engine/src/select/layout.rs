@@ -123,6 +123,17 @@ pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, 
     allocation
 }
 
+impl crate::select::Selector {
+    /// Whether there are CPUs for all tasks on the nodes last chosen, where these were chosen for fewer; a node has one task in any case. O(nodes of
+    /// the job).
+    pub(super) fn places_all_tasks(&self, shape: &Shape) -> bool {
+        let tasks_on = |cpus: u32| (cpus / shape.cpus_per_task.max(1)).max(1);
+        shape
+            .tasks_to_place
+            .is_none_or(|tasks| self.chosen.iter().map(|offer| tasks_on(offer.cpus)).sum::<u32>() >= tasks)
+    }
+}
+
 /// CPUs of all tasks on so many nodes: no node has fewer than its least, nor fewer tasks than `--ntasks-per-node`.
 fn cpus_wanted(geometry: &Geometry, shape: &Shape, nodes: u32) -> u32 {
     // A CPU for each task of the GPUs of so many nodes (gres_select_util.c of 22.05.8, `gres_select_util_job_min_tasks`).
@@ -132,6 +143,9 @@ fn cpus_wanted(geometry: &Geometry, shape: &Shape, nodes: u32) -> u32 {
         shape.gres.iter().filter(|wanted| is_gpu(wanted.0)).map(|wanted| wanted.1.saturating_mul(nodes)).max();
     let gpus = of_job.or(of_node).unwrap_or(0);
     let of_gpus = shape.tasks_per_gpu.map_or(0, |tasks| tasks.saturating_mul(gpus));
+    if let Some(tasks) = shape.tasks_to_place {
+        return tasks.saturating_mul(shape.cpus_per_task.max(1));
+    }
     let per_node = shape.min_cpus_per_node.max(shape.tasks_per_node.unwrap_or(1));
     if geometry.lays_out_said && shape.tasks_are_said && (shape.tasks >= nodes || !shape.nodes_are_said) {
         // dist_tasks.c of 24.11.5, `_get_task_count`. Who asks for more nodes than tasks has not said those: sbatch asks for no more. Nodes
@@ -263,6 +277,11 @@ fn cores_over_sockets(
     let usable = |socket: usize| first.as_ref().map_or_else(|| usable(socket), |first| first[socket - sockets.start]);
     let mut left = wanted;
     let held = &mut out[begin..];
+    if is_block && cpus == 0 {
+        // A node beyond the tasks keeps all cores that were on offer, and is charged none (dist_tasks.c, `_block_sync_core_bitmap`; rec c119-24-11).
+        held.iter_mut().zip(sockets.clone()).for_each(|(held, socket)| *held = usable(socket));
+        return 0;
+    }
     if is_block {
         // Cores beyond those of `--ntasks-per-socket` are not on offer.
         let most = shape.tasks_per_socket.map(|tasks| tasks.saturating_mul(shape.cpus_per_task).div_ceil(threads));

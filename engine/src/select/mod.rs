@@ -143,6 +143,8 @@ impl Selector {
     pub(crate) fn new(cluster: &Cluster, policy: &SelectPolicy, version: SlurmVersion) -> Self {
         let mut geometry = Geometry::new(cluster, policy);
         geometry.lays_out_said = version >= SlurmVersion::V24_11;
+        geometry.counts_others = version == SlurmVersion::V24_11;
+        geometry.user_takes_whole = version < SlurmVersion::V24_05;
         let of_sockets = |partition| policy.of(partition).unit == ConsumableUnit::Socket;
         let rounds_up =
             cluster.partitions.iter().any(of_sockets) || geometry.cpus_per_core.iter().any(|&cpus| cpus > 1);
@@ -272,7 +274,7 @@ impl Selector {
             Some(listed) => self.fits_class_by_class(free, shape, user, (&sharing, &listed)),
             None => self.fits_by(free, shape, user, &sharing),
         };
-        let found = fits && self.chosen.len() <= shape.max_nodes as usize;
+        let found = fits && self.chosen.len() <= shape.max_nodes as usize && self.places_all_tasks(shape);
         self.sharing = Some(sharing);
         self.listed = None;
         if !found {
@@ -320,7 +322,7 @@ impl Selector {
     pub(crate) fn fits_in_plan(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.by_weight = false;
         self.in_plan = true;
-        self.fits_by(free, shape, user, candidates)
+        self.fits_by(free, shape, user, candidates) && self.places_all_tasks(shape)
     }
 
     /// As [`Selector::fits_in_plan`], whether it fits if nobody else runs: features are counted as at a start. O(as `fits`).

@@ -55,6 +55,12 @@ impl NodeJobs {
         Self { held: vec![Vec::new(); n_nodes], log: Vec::new(), forgotten: 1, refusing: 0 }
     }
 
+    /// What is known of any node is true no more: a partition has its first job, which changes what its own jobs find in use. O(1).
+    pub(crate) fn all_change(&mut self) {
+        self.forgotten = self.position() + 1;
+        self.log.clear();
+    }
+
     /// A job runs on its nodes. O(nodes of the job × jobs on a node).
     pub(crate) fn insert(&mut self, geometry: &Geometry, moment: Moment, job: JobId, allocation: &Allocation) {
         self.refusing += u32::from(allocation.exclusive_user);

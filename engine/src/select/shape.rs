@@ -133,6 +133,9 @@ pub(crate) struct Shape {
     pub(crate) overcommitted: Option<u32>,
     /// `--overcommit` with select/cons_tres: only so many nodes have a task, and hold anything; a partition's `MinNodes` may be more.
     pub(crate) nodes_with_tasks: Option<u32>,
+    /// `--overcommit` beside `--cpus-per-task`, from 24.11 on: so many tasks must find their CPUs on the nodes chosen, which are chosen
+    /// for fewer (dist_tasks.c of 24.11.5, `tres_per_task`; rec c103-24-11).
+    pub(crate) tasks_to_place: Option<u32>,
     /// By the rules of select/cons_res.
     pub(crate) cons_res: bool,
     /// Which selection is used.

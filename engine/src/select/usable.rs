@@ -55,8 +55,12 @@ pub(crate) fn usable_cpus(geometry: &Geometry, free: &Free, shape: &Shape, user:
         cpus = shape.cpus_counted(cpus / usable_threads, usable_threads);
     }
     if let Some((cap, most)) = shape.max_cpus_per_node {
-        let used = free.capped_cpus[index * geometry.capped_partitions.len() + cap as usize];
-        if shape.asks_for_user && free.node_cores[index] * cpus_per_core + used > most {
+        let used = match geometry.counts_others && !free.has_had_jobs(shape.partition) {
+            true => used_by_anybody(geometry, free, node) * cpus_per_core,
+            false => free.capped_cpus[index * geometry.capped_partitions.len() + cap as usize],
+        };
+        let takes_whole = shape.asks_for_user && geometry.user_takes_whole;
+        if takes_whole && free.node_cores[index] * cpus_per_core + used > most {
             return 0;
         }
         if !shape.cons_res {
@@ -100,6 +104,13 @@ pub(crate) fn usable_cpus(geometry: &Geometry, free: &Free, shape: &Shape, user:
     // With memory by the CPU, only the CPUs of whole tasks count.
     cpus -= shape.beyond_whole_tasks(cpus, usable_threads);
     if cpus < shape.room_for_tasks { 0 } else { cpus }
+}
+
+/// Cores of a node that nobody can get, those kept for the system among them (cons_tres/job_test.c of 24.11.5, `_allocate_sc` without a
+/// `part_core_map`). O(sockets).
+fn used_by_anybody(geometry: &Geometry, free: &Free, node: NodeId) -> u32 {
+    let kept: u32 = geometry.kept_cores[geometry.sockets(node)].iter().sum();
+    kept + geometry.cores[node.index()].saturating_sub(free.node_cores[node.index()])
 }
 
 /// A node for a job that takes it whole: nothing of it may be in use, and no cap on the partition's CPUs be lower than what it has.

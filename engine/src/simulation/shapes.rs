@@ -40,7 +40,13 @@ impl Controller<'_> {
         let by_node = self.scenario.policy.version >= SlurmVersion::V23_11 && request.gres.is_empty() && !select.linear;
         for shape in &mut shapes {
             shape.counts_tasks_by_node = by_node;
-            if lays_out_said && request.tasks > 0 && request.max_nodes.is_none() && shape.min_nodes > request.tasks {
+            if lays_out_said && request.overcommit_gives_cpus && !select.linear {
+                (shape.nodes_with_tasks, shape.tasks_to_place) = (None, request.overcommitted);
+            } else if lays_out_said
+                && request.tasks > 0
+                && request.max_nodes.is_none()
+                && shape.min_nodes > request.tasks
+            {
                 // Nodes beyond its tasks, for a partition's `MinNodes`, hold nothing (dist_tasks.c of 24.11.5; rec c111-24-11).
                 shape.nodes_with_tasks = shape.nodes_with_tasks.or(Some(request.tasks));
             }

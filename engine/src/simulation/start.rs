@@ -43,6 +43,10 @@ impl Controller<'_> {
         // It is reckoned once, for the first run (job_mgr.c of 22.05.8, `calc_job_billable_tres`; rec j-topo, h-pre).
         let before = self.live.get(id).filter(|live| live.starts > 0).map(|live| live.billing);
         let billing = before.unwrap_or_else(|| self.billing(partition, &allocation));
+        if !self.free.has_had_jobs(partition) {
+            self.node_jobs.all_change();
+            self.future.note_job_of(partition);
+        }
         self.free.take(&self.selector.geometry, &allocation);
         let record = &mut self.records[id.index()];
         record.start = Some(start);

@@ -206,6 +206,8 @@ pub struct TraceRequest {
     pub overcommitted: Option<u32>,
     /// `--overcommit`: `--ntasks-per-node`.
     pub overcommitted_per_node: Option<u32>,
+    /// `--overcommit` beside `--cpus-per-task`.
+    pub overcommit_gives_cpus: bool,
     /// The command line says no nodes; the record, which may have them of the partition's `MinNodes`, does.
     pub nodes_are_recorded: bool,
     /// `-m …:block`.
@@ -265,6 +267,7 @@ impl TraceRequest {
             use_min_nodes: false,
             overcommitted: None,
             overcommitted_per_node: None,
+            overcommit_gives_cpus: false,
             nodes_are_recorded: false,
             block_cores: None,
             plane: None,

@@ -98,6 +98,7 @@ impl RequestBuilder<'_> {
             use_min_nodes: options.use_min_nodes,
             overcommitted: options.tasks.filter(|_| options.overcommit),
             overcommitted_per_node: options.ntasks_per_node.filter(|_| options.overcommit),
+            overcommit_gives_cpus: options.overcommit && options.tasks.is_some() && options.cpus_per_task.is_some(),
             nodes_are_recorded: says_options
                 && options.nodes.is_none()
                 && listed == 0

@@ -260,6 +260,7 @@ impl Shape {
                 && select.pack_serial_at_end
                 && matches!(strategy, Strategy::Consecutive | Strategy::Tree),
             overcommitted: request.overcommitted.filter(|_| select.cons_res),
+            tasks_to_place: None,
             nodes_with_tasks: request.overcommitted.filter(|_| !select.cons_res && !whole_nodes),
             cons_res: select.cons_res,
             strategy,

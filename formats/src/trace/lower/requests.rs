@@ -85,6 +85,7 @@ impl<'s> RequestLowering<'s> {
             use_min_nodes: asked.use_min_nodes,
             overcommitted: asked.overcommitted,
             overcommitted_per_node: asked.overcommitted_per_node,
+            overcommit_gives_cpus: asked.overcommit_gives_cpus,
             past_min_nodes: false,
             past_max_nodes: false,
             block_cores: asked.block_cores,
