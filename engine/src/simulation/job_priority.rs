@@ -116,8 +116,11 @@ impl Controller<'_> {
     }
 
     /// The priority that a job comes back with in one of its partitions, until the next step: what it had there when it started, while
-    /// nothing but a step changes `priority_array` (job_mgr.c of 22.05.8; rec bd-g7).
+    /// nothing but a step changes `priority_array` (job_mgr.c of 22.05.8; rec bd-g7). From 24.05.8 on it is reckoned anew (`batch_requeue_fini`).
     pub(super) fn kept_priority(&self, id: JobId, position: usize) -> Option<u32> {
+        if self.scenario.policy.version >= SlurmVersion::V24_05 {
+            return None;
+        }
         let last_step = self.timers.last_priority_step;
         let live = self.live.get(id).filter(|live| live.starts > 0 && last_step < live.submit)?;
         match self.kept_priorities.get(&id) {

@@ -31,6 +31,7 @@ mod reservations;
 mod schedule;
 mod selection;
 mod sharing;
+mod since_23_02;
 mod strays;
 mod switches;
 mod versions;

@@ -141,6 +141,7 @@ pub(super) fn add(
                 request.max_nodes = (!max.is_empty()).then(|| line.number(max));
             }
             "overcommit" => request.overcommitted = Some(line.number(value)),
+            "gives_cpus" => request.overcommit_gives_cpus = true,
             "per_node" => request.ntasks_per_node = Some(line.number(value)),
             "tmp" => request.tmp_disk_mb = line.number(value),
             "ntasks_per_gpu" => request.ntasks_per_gpu = Some(line.number(value)),
@@ -202,6 +203,7 @@ pub(super) fn add(
     // As a trace is lowered.
     if request.overcommitted.is_some() {
         request.overcommitted_per_node = request.ntasks_per_node.take();
+        request.min_cpus = request.min_nodes.max(1);
     }
     if let Some(qos) = qos.get(job.qos.index()) {
         (request.past_min_nodes, request.past_max_nodes) = (qos.partition_min_nodes, qos.partition_max_nodes);

@@ -1,0 +1,214 @@
+//! What recordings of 23.11.11, 24.05.8, 24.11.5 and 25.05.3 showed besides (docs/FACTS.md, facts 88).
+
+use crate::schedule::{expect, expect_equal_with_every_cycle};
+
+/// The array prefers n1, which is busy, and is rejected with that: only from 23.02.3 on is it looked at without (facts 88 (b)).
+#[test]
+fn an_array_rejected_with_its_preference_is_looked_at_without() {
+    let scenario = |version: &str| {
+        format!(
+            "node n1 cores=4 features=big
+             node n2 cores=4
+             set bf_interval=10 {version}
+             job 1 w=n1 n=4 run=300 t=10
+             job 2 at=10 array=1-2 n=4 prefer=big run=100 t=5"
+        )
+    };
+    let expected =
+        |first: &str, node: &str| format!("1 0 0..4 +300 * n1 *\n 2_1 * {first} +100 * {node} *\n 2_2 * * +100 * * *");
+    expect(&scenario(""), &expected("1.end+0..14", "n1"));
+    for version in ["version=23.02", "version=24.11"] {
+        expect(&scenario(version), &expected("10..24", "n2"));
+        expect_equal_with_every_cycle(&scenario(version), 3);
+    }
+}
+
+/// Backfill starts the first task beside job 1 with its five minutes. The last is started by the main scheduler, when job 2 has left: with what the
+/// rest of the array has by then (facts 88 (e)).
+#[test]
+fn the_rest_of_an_array_gets_its_limit_back() {
+    let scenario = |version: &str| {
+        format!(
+            "node n[1-2] cores=4
+             set bf_interval=300 {version}
+             job 1 w=n1 n=4 run=900 t=20
+             job 2 at=10 n=8 run=100 t=10
+             job 3 at=20 array=1-3%1 n=4 run=5000 t=60 time_min=5"
+        )
+    };
+    let expected = |last: &str| {
+        format!(
+            "1    0   0..4  +900      COMPLETED  n1     *
+             2    10  *     +100      COMPLETED  n1,n2  *
+             3_1  *   *     +300..332 TIMEOUT    n2     backfill
+             3_2  *   *     *         TIMEOUT    *      *
+             3_3  *   *     {last}    TIMEOUT    *      main"
+        )
+    };
+    expect(&scenario("version=23.11"), &expected("+300..332"));
+    expect(&scenario("version=24.05"), &expected("+3600..3632"));
+}
+
+/// A task that has started in the EXCLUSIVE partition `w` leaves the rest of its array jobs of whole nodes in `s`, too; a job that was only tested
+/// there is none (facts 88 (f)).
+#[test]
+fn a_start_leaves_whole_nodes_to_the_rest_of_its_array() {
+    let scenario = |version: &str| {
+        format!(
+            "node n[1-2] cores=4
+             partition w nodes=n1 over=exclusive
+             partition s nodes=n2
+             set bf_interval=10 {version}
+             job 1 p=s n=1 run=300 t=10
+             job 2 at=10 p=w,s array=1-2 n=1 run=500 t=10
+             job 3 at=20 p=w,s n=1 run=100 t=5"
+        )
+    };
+    for version in ["version=23.11", "version=24.11"] {
+        expect(
+            &scenario(version),
+            "1    0   0..4        +300  *  n2  *
+             2_1  *   10..14      +500  *  n1  *
+             2_2  *   1.end+0..14 +500  *  n2  *
+             3    20  20..34      +100  *  n2  *",
+        );
+    }
+}
+
+/// `y` lets jobs share. Job 1, which does not, keeps job 2 of another partition off its node only before 23.11; one that shares does so always; so
+/// does job 1 of `b`, which asks to, once `y` has had a job (facts 88 (h)).
+#[test]
+fn who_shares_keeps_others_off_not_whose_partition_would() {
+    let scenario = |version: &str, first: &str| {
+        format!(
+            "node n[1-2] cores=4
+             partition y over=yes:2
+             partition b
+             set bf_interval=10 {version}
+             job 0 p=y w=n2 n=1 run=10 t=1
+             job 1 {first} w=n1 n=1 run=300 t=10
+             job 2 at=20 p=b w=n1 n=1 run=100 t=10"
+        )
+    };
+    let expected = |start: &str| format!("0 0 0..4 +10 * n2 *\n 1 0 0..4 +300 * n1 *\n 2 20 {start} +100 * n1 *");
+    expect(&scenario("version=23.02", "p=y"), &expected("1.end+0..14"));
+    expect(&scenario("version=23.02", "p=b oversubscribe"), &expected("20..34"));
+    for version in ["version=23.11", "version=24.11"] {
+        expect(&scenario(version, "p=y"), &expected("20..34"));
+        expect(&scenario(version, "p=y oversubscribe"), &expected("1.end+0..14"));
+        expect(&scenario(version, "p=b oversubscribe"), &expected("1.end+0..14"));
+    }
+}
+
+/// Task 1 is requeued when n1 fails. It stands behind its array, whose priority it shares; from 24.05.8 on behind job 2, too, which came before it
+/// came back (facts 88 (i)).
+#[test]
+fn a_requeued_task_stands_behind_its_array_under_priority_basic() {
+    let scenario = |version: &str| {
+        format!(
+            "node n1 cores=4
+             outage n1 at=30 for=5
+             set bf_interval=off {version}
+             job 1 array=1-3%1 n=4 run=200 t=10
+             job 2 at=25 n=4 run=100 t=10"
+        )
+    };
+    let expected = |first: &str, second: &str| {
+        format!(
+            "1_1  *   {first}       +200  COMPLETED  n1  *
+             1_2  *   *             +200  COMPLETED  n1  *
+             1_3  *   1_2.end+0..60 +200  COMPLETED  n1  *
+             2    25  {second}      +100  COMPLETED  n1  *"
+        )
+    };
+    for version in ["", "version=23.11"] {
+        expect(&scenario(version), &expected("1_3.end+0..60", "1_1.end+0..60"));
+    }
+    expect(&scenario("version=24.05"), &expected("2.end+0..60", "1_3.end+0..60"));
+}
+
+/// Job 1's one task is on n1. Where cores are handed out by block, it keeps those of n2 that were on offer (facts 88 (j)).
+#[test]
+fn a_node_beyond_the_tasks_keeps_its_cores_by_block() {
+    let scenario = |unit: &str, second: &str| {
+        format!(
+            "node n[1-2] cores=4
+             partition q min_nodes=2
+             partition s
+             set select={unit} bf_interval=10 version=24.11
+             job 1 p=q N=2- n=1 run=300 t=10
+             job 2 p=s at=10 w=n2 {second} run=100 t=10"
+        )
+    };
+    let expected = |start: &str| format!("1 0 0..4 +300 * n1,n2 *\n 2 10 {start} +100 * n2 *");
+    expect(&scenario("cpu", "n=1"), &expected("1.end+0..14"));
+    expect(&scenario("core", "n=1"), &expected("10..14"));
+    // Of whole nodes, too.
+    expect(&scenario("core", "n=1 exclusive"), &expected("10..14"));
+}
+
+/// Eight tasks share four CPUs, but where `-c` is said and 24.11 lays them all out (facts 88 (k)).
+#[test]
+fn overcommitted_tasks_whose_cpus_are_said_get_them() {
+    let scenario = |version: &str, options: &str| {
+        format!(
+            "node n1 cores=4
+             set bf_interval=10 {version}
+             job 1 {options} run=300 t=10 cancel=600
+             job 2 at=20 n=1 run=100 t=2"
+        )
+    };
+    let starts = |second: &str| format!("1 0 0..4 +300 COMPLETED n1 *\n 2 20 {second} +100 COMPLETED n1 *");
+    expect(&scenario("version=24.11", "overcommit=8"), &starts("20..34"));
+    expect(&scenario("version=24.05", "overcommit=8 gives_cpus"), &starts("20..34"));
+    expect(&scenario("version=24.11", "overcommit=4 gives_cpus"), &starts("1.end+0..14"));
+    let waits = "1 * - 600..610 CANCELLED - -\n 2 20 20..34 +100 COMPLETED n1 backfill";
+    expect(&scenario("version=24.11", "overcommit=8 gives_cpus"), waits);
+}
+
+/// A node of eight CPUs is one of whole nodes to `--exclusive=user` and too large for the cap (facts 88 (l)).
+#[test]
+fn nodes_above_the_cap_serve_users_who_keep_them() {
+    let scenario = |version: &str| {
+        format!(
+            "node n1 cores=8
+             partition p max_cpus_per_node=4
+             set bf_interval=10 {version}
+             job 1 n=1 exclusive=user run=300 t=10 cancel=600"
+        )
+    };
+    expect(&scenario("version=23.11"), "1 - - 600..610 CANCELLED - -");
+    expect(&scenario("version=24.05"), "1 0 0..4 +300 COMPLETED n1 *");
+}
+
+/// `b` has never had a job: 24.11 alone counts what job 1 of `a` holds (facts 88 (m)).
+#[test]
+fn a_cap_counts_others_while_its_partition_has_had_no_job() {
+    let scenario = |version: &str| {
+        format!(
+            "node n[1-2] cores=4
+             partition a
+             partition b max_cpus_per_node=2
+             set bf_interval=10 {version}
+             job 1 p=a w=n1 n=2 run=300 t=10
+             job 2 p=b at=10 w=n1 n=1 run=100 t=10
+             job 3 p=b at=20 w=n1 n=1 run=50 t=1"
+        )
+    };
+    let expected = |second: &str| format!("1 0 0..4 +300 * n1 *\n 2 10 {second} +100 * n1 *\n 3 * * +50 * n1 *");
+    for version in ["version=24.05", "version=25.05"] {
+        expect(&scenario(version), &expected("10..14"));
+    }
+    expect(&scenario("version=24.11"), &expected("1.end+0..14"));
+}
+
+/// One CPU is asked for, whatever the task takes (facts 88 (d)).
+#[test]
+fn an_overcommitted_job_is_serial() {
+    expect(
+        "node n[1-3] cores=4
+         set pack_serial_at_end
+         job 1 overcommit=1 n=1 c=2 run=300 t=10",
+        "1 0 0..4 +300 * n3 *",
+    );
+}
