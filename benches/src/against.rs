@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use foresite_engine::observer::Unobserved;
-use foresite_engine::policy::CostModel;
+use foresite_engine::policy::{CostModel, SlurmVersion};
 use foresite_engine::scenario::Scenario;
 use foresite_engine::{Draws, simulate, simulate_every_cycle};
 
@@ -91,7 +91,12 @@ fn folders(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Small machines with a few hundred jobs, of `--jobs` seeds (1,000 if not given), under parameters drawn from the seed.
+/// Releases after 22.05.
+const NEWER: [SlurmVersion; 5] =
+    [SlurmVersion::V23_02, SlurmVersion::V23_11, SlurmVersion::V24_05, SlurmVersion::V24_11, SlurmVersion::V25_05];
+
+/// Small machines with a few hundred jobs, of `--jobs` seeds (1,000 if not given), under parameters drawn from the seed, as 22.05
+/// and as a newer release decide.
 pub(crate) fn random(options: &Options) -> anyhow::Result<()> {
     let many = options.jobs.unwrap_or(1000);
     let mut unlike = 0;
@@ -104,14 +109,20 @@ pub(crate) fn random(options: &Options) -> anyhow::Result<()> {
         let (backfill_record_us, backfill_passed_us) = (record_us, record_us / 4);
         scenario.policy.cost =
             CostModel { backfill_record_us, backfill_passed_us, noise_percent, ..CostModel::default() };
-        let scenario = &scenario;
         let draws = Draws { seed, boot_offset: None };
-        let same =
-            simulate(scenario, draws, &mut Unobserved)? == simulate_every_cycle(scenario, draws, &mut Unobserved)?;
-        if !same {
-            unlike += 1;
-            if let Err(difference) = compare("random", scenario, draws) {
-                println!("{difference}");
+        // 22.05, and one of the releases after it, which have select/cons_tres and select/linear only.
+        let newer = (!scenario.policy.select.cons_res).then(|| NEWER[(seed / 4) as usize % NEWER.len()]);
+        for version in [Some(scenario.policy.version), newer].into_iter().flatten() {
+            scenario.policy.version = version;
+            let scenario = &scenario;
+            let same =
+                simulate(scenario, draws, &mut Unobserved)? == simulate_every_cycle(scenario, draws, &mut Unobserved)?;
+            if !same {
+                unlike += 1;
+                println!("{version:?}");
+                if let Err(difference) = compare("random", scenario, draws) {
+                    println!("{difference}");
+                }
             }
         }
     }
