@@ -27,6 +27,7 @@ pub(crate) mod near;
 mod offers;
 mod one_node;
 pub(crate) mod outlook;
+mod overcommitted;
 pub(crate) mod overlap;
 pub(crate) mod pick;
 pub(crate) mod predict;

@@ -3,6 +3,9 @@
 //! rec c108-24-11, c110-24-11 (docs/FACTS.md, facts 87).
 
 use crate::ids::NodeId;
+use crate::policy::SlurmVersion;
+use crate::sched::queue::Record;
+use crate::select::free::ANY_USER;
 use crate::select::shape::Shape;
 use crate::simulation::Controller;
 
@@ -70,4 +73,13 @@ fn last_ends(controller: &Controller<'_>) -> Vec<(i64, NodeId)> {
         .collect();
     nodes.sort_by_key(|&(end, node)| (std::cmp::Reverse(end), node));
     nodes
+}
+
+/// For whom tests are made: from 24.11 on for anybody, since nodes that others hold for themselves have been taken out before by when they come
+/// free ([`filter`]).
+pub(super) fn tested_for(controller: &Controller<'_>, record: Record) -> u32 {
+    match controller.scenario.policy.version >= SlurmVersion::V24_11 {
+        true => ANY_USER,
+        false => controller.scenario.workload.jobs[record.job.index()].user.0,
+    }
 }

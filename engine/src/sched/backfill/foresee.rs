@@ -3,7 +3,6 @@
 use crate::node_set::NodeSet;
 use crate::policy::SlurmVersion;
 use crate::select::Selector;
-use crate::select::free::ANY_USER;
 use crate::select::predict::Asked;
 use crate::select::shape::Shape;
 use crate::select::strays::AT_ONCE;
@@ -12,6 +11,7 @@ use crate::simulation::running::Running;
 use crate::simulation::{Controller, seconds};
 
 use super::ends::expected;
+use super::exclusive_users::tested_for;
 use super::{Backfill, alternatives};
 use crate::sched::queue::Record;
 
@@ -479,15 +479,6 @@ fn with_preemption(
         controller.preempt = Some(preemption);
     }
     found.map(|start| Foreseen::at(start, start > now || tried.is_some()))
-}
-
-/// For whom tests are made: from 24.11 on for anybody, since nodes that others hold for themselves have been taken out before by when they come
-/// free ([`super::exclusive_users`]).
-fn tested_for(controller: &Controller<'_>, record: Record) -> u32 {
-    match controller.scenario.policy.version >= SlurmVersion::V24_11 {
-        true => ANY_USER,
-        false => controller.scenario.workload.jobs[record.job.index()].user.0,
-    }
 }
 
 /// How this controller groups the ends of running jobs.
