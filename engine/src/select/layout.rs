@@ -8,15 +8,12 @@ use crate::select::capped::cores_within_cap;
 use crate::select::free::{ANY_USER, Free};
 use crate::select::geometry::Geometry;
 use crate::select::near::{NearCores, take_near, units_of_sockets, usable_cores};
-use crate::select::overcommitted::all_they_have;
 use crate::select::pick::Offer;
 use crate::select::shape::{GresOfJob, MemoryNeed, Shape};
 use crate::select::usable::usable_cpus;
 
 /// Lays a job out on its chosen nodes. O(nodes of the job × sockets).
 pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, near): (&[Offer], bool)) -> Allocation {
-    let all = all_they_have(geometry, free, shape, chosen);
-    let chosen = all.as_deref().unwrap_or(chosen);
     let mut allocation = Allocation {
         shares: Vec::with_capacity(chosen.len()),
         socket_cores: Vec::new(),

@@ -275,7 +275,7 @@ impl Selector {
             Some(listed) => self.fits_class_by_class(free, shape, user, (&sharing, &listed)),
             None => self.fits_by(free, shape, user, &sharing),
         };
-        let found = fits && self.chosen.len() <= shape.max_nodes as usize && self.places_all_tasks(free, shape);
+        let found = fits && self.chosen.len() <= shape.max_nodes as usize && self.places_all_tasks(shape);
         self.sharing = Some(sharing);
         self.listed = None;
         if !found {
@@ -323,7 +323,7 @@ impl Selector {
     pub(crate) fn fits_in_plan(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.by_weight = false;
         self.in_plan = true;
-        self.fits_by(free, shape, user, candidates) && self.places_all_tasks(free, shape)
+        self.fits_by(free, shape, user, candidates) && self.places_all_tasks(shape)
     }
 
     /// As [`Selector::fits_in_plan`], whether it fits if nobody else runs: features are counted as at a start. O(as `fits`).
