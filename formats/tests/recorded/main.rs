@@ -392,6 +392,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("bg-c103", 91),
         ("bg-c108-23", 131),
         ("bg-c110-24", 77),
+        ("bg-c111", 21),
         ("bg-c114-2405", 30),
         ("bg-c119", 20),
         ("bg-c121-2405", 18),
