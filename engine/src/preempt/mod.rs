@@ -47,6 +47,8 @@ impl Preemption {
             PreemptKind::PartitionPrio => scenario.cluster.partitions.iter().any(|it| removes(it.preempt_mode)),
             PreemptKind::Qos => scenario.qos.iter().any(|it| removes(it.preempt_mode)),
         };
-        can_preempt.then(|| Box::new(Self { free: Free::new(geometry), in_plan: false, arrays: BTreeMap::new() }))
+        can_preempt.then(|| {
+            Box::new(Self { free: Free::new(geometry).of_others_gone(), in_plan: false, arrays: BTreeMap::new() })
+        })
     }
 }

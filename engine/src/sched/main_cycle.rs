@@ -26,7 +26,9 @@ use crate::simulation::{Controller, seconds};
 use super::queue::Record;
 use super::walk::Walk;
 use busy::{busy, fail, keep_named, limited};
-use of_reservations::{draw, reservation_lacks_nodes, reservation_never_serves};
+use of_reservations::{
+    block_reserved, block_unreserved, draw, may_hold, reservation_lacks_nodes, reservation_never_serves,
+};
 use unseen::Unseen;
 
 /// Working memory of a cycle.
@@ -41,6 +43,8 @@ pub(crate) struct MainScratch {
     candidates: NodeSet,
     walk: Walk,
     blocked: Vec<PartitionId>,
+    /// Those of them whose reserved nodes are still there (from 24.11 on).
+    half_blocked: Vec<PartitionId>,
     unseen: Unseen,
     /// Arrays of which a task was rejected, with the partition: Slurm keeps them in one record, so the other tasks
     /// are passed over before anything is counted. From 23.02.3 on its record with preferred features is one by itself.
@@ -81,6 +85,7 @@ impl MainScratch {
             candidates: NodeSet::empty(n_nodes),
             walk: Walk::default(),
             blocked: Vec::new(),
+            half_blocked: Vec::new(),
             unseen: Unseen::default(),
             rejected_arrays: std::collections::BTreeSet::new(),
             failed_reservations: Vec::new(),
@@ -95,6 +100,8 @@ impl MainScratch {
 enum Tried {
     Started,
     Blocks,
+    /// It blocks its partition but for nodes of reservations.
+    BlocksUnreserved,
     Passes,
     /// The cycle ends (`bf_licenses`).
     Ends,
@@ -137,6 +144,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     let (version, sizes, reasons) = (controller.version, controller.sizes_version, controller.reasons_version);
     let mut scratch = std::mem::replace(&mut controller.main_scratch, MainScratch::new(0));
     scratch.blocked.clear();
+    scratch.half_blocked.clear();
     scratch.rejected_arrays.clear();
     scratch.failed_reservations.clear();
     scratch.turns_at = i64::MAX;
@@ -163,6 +171,9 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         && !controller.reservations.any_named()
         && !controller.components_wait()
         && policy.partition_job_depth == 0;
+    // Who blocks a partition anew, such as the second component of a heterogeneous job, ends the cycle: what had left a search for the
+    // partition leaves the cycle since there is none (job_scheduler.c of 24.11.0 to 25.11.7, `_schedule`, `fail_this_part`; rec c135-24-11).
+    let ends_at_second_block = controller.scenario.policy.version >= SlurmVersion::V24_11;
     let mut waiting_behind = 0;
     let start_us = controller.scenario.policy.cost.main_start_us;
     let mut own_turn = None;
@@ -204,13 +215,17 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
             stamp(controller, &mut scratch);
             continue;
         }
+        if component && ends_at_second_block && scratch.blocked.contains(&record.partition) {
+            break;
+        }
         if reservation.is_none() && scratch.blocked.contains(&record.partition) {
             if component {
                 // It neither counts nor is noted: those behind are still come to.
                 continue;
             }
             stamp(controller, &mut scratch);
-            if scratch.blocked.len() == n_partitions {
+            block_reserved(controller, &mut scratch, record.partition);
+            if scratch.blocked.len() == n_partitions && scratch.half_blocked.is_empty() {
                 // Every partition is blocked: the rest of the queue cannot start.
                 break;
             }
@@ -239,14 +254,18 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
             }
             Tried::Passes => {}
             Tried::Ends => break,
-            Tried::Blocks if is_off(Rule::Blocking) => {}
-            Tried::Blocks => {
+            Tried::Blocks | Tried::BlocksUnreserved if is_off(Rule::Blocking) => {}
+            Tried::Blocks | Tried::BlocksUnreserved => {
                 if !scratch.blocked.contains(&record.partition) {
                     scratch.blocked.push(record.partition);
                     scratch.unseen.block(record.partition);
+                } else if ends_at_second_block {
+                    break;
                 }
                 let nodes = &controller.scenario.cluster.partitions[record.partition.index()].nodes;
-                if !is_off(Rule::BlockedNodes) {
+                if matches!(tried, Tried::BlocksUnreserved) {
+                    block_unreserved(controller, &mut scratch, record.partition);
+                } else if !is_off(Rule::BlockedNodes) {
                     scratch.available.subtract(nodes);
                 }
             }
@@ -387,7 +406,7 @@ fn consider(
         // Nodes that have what it asks for are looked at before that is found (rec m-pre/a2).
         looked_at = shape.is_looked_at();
         // While a reservation takes nodes from it, it waits for the reservation (node_scheduler.c of 22.05.8, `_pick_best_nodes`; rec s-core).
-        if !controller.any_reservation_takes(id, record.partition, reservation) {
+        if may_hold(controller, reservation) && !controller.any_reservation_takes(id, record.partition, reservation) {
             controller.hold_never_runnable(id, too_small);
         }
         keep_named(scratch, (&shape.required, shape.min_nodes));

@@ -106,5 +106,5 @@ fn is_by_age(controller: &Controller<'_>) -> bool {
     let tiers =
         || controller.scenario.cluster.partitions.windows(2).all(|pair| pair[0].priority_tier == pair[1].priority_tier);
     let is_basic = policy.scheduler == Scheduler::SlurmBuiltin && !policy.priority.multifactor;
-    is_basic && policy.version < SlurmVersion::V25_05 && tiers()
+    is_basic && policy.version < SlurmVersion::V24_11 && tiers()
 }

@@ -127,6 +127,12 @@ impl Free {
         }
     }
 
+    /// For tests of what would be free if others had gone: from 23.11.6 on these do not know whose jobs share.
+    pub(crate) fn of_others_gone(mut self) -> Self {
+        self.shared.forgets_jobs = true;
+        self
+    }
+
     /// The same, but for who sits where if cores may be shared. O(nodes).
     pub(crate) fn copy_amounts_from(&mut self, other: &Self) {
         self.cores.clone_from(&other.cores);

@@ -155,12 +155,16 @@ fn tasks_over_nodes(geometry: &Geometry, shape: &Shape, chosen: &[Offer]) -> Vec
         Some(tasks) => tasks.min(offered).max(1),
         None => cpus_wanted(geometry, shape, chosen.len() as u32),
     };
-    if offered == 0 || offered <= wanted && shape.cpus_per_task <= 1 {
+    if offered == 0 || (offered <= wanted && shape.cpus_per_task <= 1 && shape.one_task_a_node.is_none()) {
         return chosen.iter().map(|offer| offer.cpus).collect();
     }
     let of_task = shape.cpus_per_task.max(1);
     let mut cpus = vec![0; chosen.len()];
-    let mut left = if shape.overcommitted.is_some() { wanted } else { (wanted / of_task).max(1) };
+    let mut left = match shape.one_task_a_node {
+        Some(tasks) => tasks.min(offered),
+        None if shape.overcommitted.is_some() => wanted,
+        None => (wanted / of_task).max(1),
+    };
     if let Some(plane) = shape.plane {
         planes_over_nodes((left, plane), of_task, chosen, &mut cpus);
         return cpus;
@@ -186,6 +190,9 @@ fn tasks_over_nodes(geometry: &Geometry, shape: &Shape, chosen: &[Offer]) -> Vec
     for (cpus, offer) in cpus.iter_mut().zip(chosen) {
         let begun = *cpus % threads(offer);
         place(cpus, offer, begun / of_task, false);
+    }
+    if shape.one_task_a_node.is_some() {
+        return cpus;
     }
     // Tasks that find all their CPUs nowhere have what is left, node by node.
     let mut squeezed = false;
@@ -343,9 +350,9 @@ fn cores_over_sockets(
 /// `_allocate_sc`; rec c102-24-11). O(sockets).
 fn first_cores(shape: &Shape, mut cores: Vec<u32>, threads: u32) -> Vec<u32> {
     let all = cores.iter().sum::<u32>().saturating_mul(threads);
-    let of_tasks = shape.tasks_per_node.map_or(all, |tasks| tasks.saturating_mul(shape.cpus_per_task.max(1)));
+    let of_tasks = shape.tasks_a_node_counts().map_or(all, |tasks| tasks.saturating_mul(shape.cpus_per_task.max(1)));
     let counted = all.min(of_tasks);
-    let mut left = (counted - shape.beyond_whole_tasks(counted, threads)).div_ceil(threads.max(1));
+    let mut left = shape.that_count(counted, threads).min(all).div_ceil(threads.max(1));
     for cores in &mut cores {
         *cores = (*cores).min(left);
         left -= *cores;

@@ -175,7 +175,7 @@ impl Selector {
             looks_at_who_shares: version >= SlurmVersion::V23_11 && !policy.linear,
             offering: NodeSet::empty(cluster.nodes.len()),
             rounds_up,
-            scratch: PickScratch::new(Tree::new(cluster, version)),
+            scratch: PickScratch::new(Tree::new(cluster, version), version),
             offers: Vec::new(),
             near: Vec::new(),
             far: Vec::new(),

@@ -2,6 +2,7 @@
 //! Source: slurm-semantics 6.7 (observed on 22.05.8).
 
 use crate::ids::NodeId;
+use crate::policy::SlurmVersion;
 use crate::select::busy::busy_first;
 use crate::select::by_leaves::by_leaves;
 use crate::select::by_switches::by_switches;
@@ -50,6 +51,9 @@ pub(crate) struct PickScratch {
     pub(super) left: Vec<Offer>,
     /// The switch tree, empty without topology/tree.
     pub(super) tree: Tree,
+    /// After a failed attempt one small node is dropped, not all that are as small (from 24.11.4 on; topology/common_topo.c,
+    /// `common_topo_choose_nodes`; rec c117-25-05).
+    pub(super) drops_singly: bool,
     /// Idle nodes, which come last (`bf_busy_nodes`); empty where they do not.
     pub(super) idle_last: Vec<bool>,
     /// Free GPUs of each node on offer, of the kinds asked for; empty where none are.
@@ -62,8 +66,8 @@ pub(crate) struct PickScratch {
 
 impl PickScratch {
     /// Working memory for a cluster with this switch tree.
-    pub(crate) fn new(tree: Tree) -> Self {
-        Self { tree, ..Self::default() }
+    pub(crate) fn new(tree: Tree, version: SlurmVersion) -> Self {
+        Self { tree, drops_singly: version >= SlurmVersion::V24_11, ..Self::default() }
     }
 
     /// By how much an offer is taken to offer where smaller ones are dropped: its CPUs, and where GPUs are asked for the node's free ones,
@@ -81,7 +85,7 @@ impl PickScratch {
 
 /// Chooses nodes out of `offers` (node order) into `chosen` (node order, CPUs as given). False if it cannot be done.
 /// O(offers + runs²) for one attempt; failing attempts are repeated without the smallest nodes (at most as often as
-/// there are different CPU counts). `linear` chooses as select/linear does: whatever the weights.
+/// there are different CPU counts; from 24.11.4 on as often as there are nodes). `linear` chooses as select/linear does: whatever the weights.
 pub(crate) fn choose(
     shape: &Shape,
     offers: &[Offer],
@@ -112,17 +116,21 @@ pub(crate) fn choose(
     cut_to_taken(&mut kept, chosen, &scratch.left);
     let most = kept.iter().map(|offer| scratch.size(offer)).max().unwrap_or(0);
     let mut done = false;
-    for count in 1..most {
-        let before = kept.len();
+    let mut count = 0;
+    while count + 1 < most {
+        count += 1;
+        let (tried, before) = (count, kept.len());
         let mut left = before;
         kept.retain(|offer| {
             let drop = scratch.size(offer) <= count
                 && left > shape.min_nodes as usize
                 && !shape.required.contains(&offer.node);
             left -= usize::from(drop);
+            // From 24.11.4 on the first that goes lowers the count, for those behind it, too.
+            count -= u32::from(drop && scratch.drops_singly && count == tried);
             !drop
         });
-        if kept.len() == before && count > 1 {
+        if kept.len() == before && tried > 1 {
             continue;
         }
         if attempt(shape, &kept, linear, scratch, chosen) {

@@ -102,14 +102,14 @@ pub(crate) fn rows_of(cluster: &Cluster, partition: PartitionId) -> Option<Rows>
 
 /// Whether a job may be on a node with the jobs there: those that share and those that do not keep apart, unless
 /// they are of one partition and the sharing ones came first. With `by_jobs` whoever
-/// shares there is in the way, as soon as another partition that shares has had a job.
+/// shares there is in the way, as soon as another partition that shares has had a job; nobody is where jobs are not known.
 fn admits(shared: &Shared, shape: &Shape, node: NodeId, by_jobs: bool) -> bool {
     if shape.shared_by > 1 {
         return !shared.has_own(node);
     }
     let is_other = |place: usize| shape.rows.is_none_or(|rows| rows.place() != place);
     if by_jobs {
-        return !shared.has_sharing(node) || !shared.has_used(is_other);
+        return shared.forgets_jobs || !shared.has_sharing(node) || !shared.has_used(is_other);
     }
     shared.sharing_jobs(node).iter().enumerate().all(|(place, &jobs)| jobs == 0 || !is_other(place))
 }

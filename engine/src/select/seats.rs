@@ -70,6 +70,8 @@ pub(crate) struct Shared {
     of_partition: Vec<u32>,
     /// Whether a job has ever sat in the rows of each partition.
     ever_used: Vec<bool>,
+    /// Which jobs are on a node is not known here; who sits where is (cons_tres/node_data.c of 23.11.6, `node_data_dup_use`; rec c102-24-11).
+    pub(super) forgets_jobs: bool,
     /// Whether a test has gone through the rows of each partition since they changed: it puts the fullest first.
     gone_through: Vec<Cell<bool>>,
 }
@@ -135,6 +137,7 @@ impl Shared {
             sharing: vec![0; cluster.nodes.len()],
             of_partition: vec![0; cluster.nodes.len() * partitions.len()],
             ever_used: vec![false; partitions.len()],
+            forgets_jobs: false,
             gone_through: vec![Cell::new(false); partitions.len()],
             partitions,
         }

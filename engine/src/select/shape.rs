@@ -56,6 +56,8 @@ pub(crate) struct Shape {
     pub(crate) cpus_per_task: u32,
     /// Tasks on a node at most, where asked for.
     pub(crate) tasks_per_node: Option<u32>,
+    /// The same with `--overcommit`, which from 23.02.5 on counts where [`Shape::counts_tasks_by_node`] does (rec c117-25-05).
+    pub(crate) overcommitted_per_node: Option<u32>,
     /// Tasks, at least one, and whether they were asked for.
     pub(crate) tasks: u32,
     pub(crate) tasks_are_said: bool,
@@ -64,6 +66,9 @@ pub(crate) struct Shape {
     /// From 23.02.5 on, unless GRES are asked for: a node counts with the CPUs of whole tasks, and with no more than its `--ntasks-per-node`
     /// (cons_tres/job_test.c of 24.11.5, `_allocate_sc`; rec c103-25-05, c117-25-05).
     pub(crate) counts_tasks_by_node: bool,
+    /// CPUs of a node that its memory makes, where those are more than it asks for: then a node counts with no fewer
+    /// (`pn_min_cpus` above `orig_pn_min_cpus`; rec c101-24-05). 0 where they are not.
+    pub(crate) cpus_of_memory: u32,
     /// Tasks on a socket at most.
     pub(crate) tasks_per_socket: Option<u32>,
     /// CPUs usable of each core: threads, fewer where tasks per core or threads per core are limited.
@@ -133,6 +138,9 @@ pub(crate) struct Shape {
     pub(crate) overcommitted: Option<u32>,
     /// `--overcommit` with select/cons_tres: only so many nodes have a task, and hold anything; a partition's `MinNodes` may be more.
     pub(crate) nodes_with_tasks: Option<u32>,
+    /// `--overcommit` with select/cons_tres: of so many tasks each node gets the CPUs of one, whatever it must have at least, and those that
+    /// fit on the cores begun (cons_tres/dist_tasks.c of 22.05.8; rec c134-23-11).
+    pub(crate) one_task_a_node: Option<u32>,
     /// `--overcommit` beside `--cpus-per-task`, from 24.11 on: so many tasks must find their CPUs on the nodes chosen, which are chosen
     /// for fewer (dist_tasks.c of 24.11.5, `tres_per_task`; rec c103-24-11).
     pub(crate) tasks_to_place: Option<u32>,
@@ -377,7 +385,15 @@ impl Shape {
     /// `--ntasks-per-node`, where a node counts with no more than that: for jobs that share cores (slurm-semantics 6.5), and see
     /// [`Shape::counts_tasks_by_node`].
     pub(crate) fn tasks_a_node_counts(&self) -> Option<u32> {
-        self.tasks_per_node.filter(|_| self.shared_by > 1 || self.counts_tasks_by_node)
+        let counts = self.tasks_per_node.filter(|_| self.shared_by > 1 || self.counts_tasks_by_node);
+        counts.or(self.overcommitted_per_node.filter(|_| self.counts_tasks_by_node))
+    }
+
+    /// Of so many CPUs of a node those that count: of whole tasks, but no fewer than its memory makes. O(1).
+    #[inline]
+    pub(crate) fn that_count(&self, cpus: u32, usable_threads: u32) -> u32 {
+        let least = if self.counts_tasks_by_node && cpus > 0 { self.cpus_of_memory } else { 0 };
+        (cpus - self.beyond_whole_tasks(cpus, usable_threads)).max(least)
     }
 
     /// CPUs of a node that make no whole task, where they do not count. O(1).

@@ -102,7 +102,7 @@ pub(crate) fn usable_cpus(geometry: &Geometry, free: &Free, shape: &Shape, user:
         cpus = cpus.min(tasks.saturating_mul(shape.cpus_per_task));
     }
     // With memory by the CPU, only the CPUs of whole tasks count.
-    cpus -= shape.beyond_whole_tasks(cpus, usable_threads);
+    cpus = shape.that_count(cpus, usable_threads);
     if cpus < shape.room_for_tasks { 0 } else { cpus }
 }
 

@@ -263,7 +263,7 @@ impl<'a> Controller<'a> {
             waiting: Waiting::new(&scenario.workload),
             holds: Holds::default(),
             queue: Queue::capped(scenario.policy.backfill.holder_cap()),
-            future: free.clone(),
+            future: free.clone().of_others_gone(),
             hetjobs: HetJobs::of(&scenario.workload),
             record_ages: RecordAges::default(),
             preempt: Preemption::of(scenario, &selector.geometry),

@@ -143,6 +143,11 @@ impl Controller<'_> {
         self.reservations.moved.get(&index).unwrap_or(&self.scenario.calendar.reservations[index].nodes)
     }
 
+    /// The nodes of each reservation that exists now.
+    pub(crate) fn reserved_anywhere(&self) -> impl Iterator<Item = &NodeSet> {
+        self.reservations.existing.iter().map(|it| self.reserved_nodes(it.reservation))
+    }
+
     /// The reservation a job names and is still bound to, by its index. O(1) where nothing is reserved.
     #[inline]
     pub(crate) fn reservation_of(&self, id: JobId) -> Option<usize> {

@@ -41,7 +41,8 @@ impl Controller<'_> {
         for shape in &mut shapes {
             shape.counts_tasks_by_node = by_node;
             if lays_out_said && request.overcommit_gives_cpus && !select.linear {
-                (shape.nodes_with_tasks, shape.tasks_to_place) = (None, request.overcommitted);
+                (shape.nodes_with_tasks, shape.one_task_a_node) = (None, None);
+                shape.tasks_to_place = request.overcommitted;
             } else if lays_out_said
                 && request.tasks > 0
                 && request.max_nodes.is_none()

@@ -32,6 +32,7 @@ mod schedule;
 mod selection;
 mod sharing;
 mod since_23_02;
+mod since_24_11;
 mod strays;
 mod switches;
 mod versions;

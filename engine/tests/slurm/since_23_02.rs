@@ -1,4 +1,4 @@
-//! What recordings of 23.11.11, 24.05.8, 24.11.5 and 25.05.3 showed besides (docs/FACTS.md, facts 88).
+//! What recordings of 23.11.11, 24.05.8, 24.11.5 and 25.05.3 showed besides (docs/FACTS.md, facts 88 and 89).
 
 use crate::schedule::{expect, expect_equal_with_every_cycle};
 
@@ -212,4 +212,86 @@ fn an_overcommitted_job_is_serial() {
          job 1 overcommit=1 n=1 c=2 run=300 t=10",
         "1 0 0..4 +300 * n3 *",
     );
+}
+
+/// A node counts with no more than two CPUs: n1 and n2 offer fewer than the three small nodes (facts 89 (f)).
+#[test]
+fn tasks_a_node_bound_what_nodes_of_overcommitted_jobs_count_with() {
+    let scenario = |version: &str| {
+        format!(
+            "node n[1-2] cores=4
+             node n3 cores=4
+             node n[4-6] cores=2
+             partition p nodes=n[1-2],n[4-6]
+             set {version}
+             job 1 p=p n=1 overcommit=1 per_node=2 run=100 t=10"
+        )
+    };
+    expect(&scenario("version=23.02"), "1 0 0..4 +100 * n4 *");
+    for version in ["version=23.11", "version=24.11"] {
+        expect(&scenario(version), "1 0 0..4 +100 * n1 *");
+    }
+}
+
+/// Job 1 holds four CPUs for its memory, though a node has two of its tasks: five are not free (facts 89 (g)).
+#[test]
+fn a_node_counts_with_the_cpus_that_memory_makes() {
+    for version in ["", "version=23.11", "version=24.05", "version=24.11"] {
+        expect(
+            &format!(
+                "node n1 cores=8 memory=16000
+                 set memory max_mem_per_cpu=1000 {version}
+                 job 1 n=2 per_node=2 mem=4000 run=300 t=10
+                 job 2 at=10 n=5 mem=1 run=100 t=5
+                 job 3 at=20 n=4 mem=1 run=100 t=5"
+            ),
+            "1 0  0..4          +300 * n1 *
+             2 10 1.end+0..62   +100 * n1 *
+             3 20 20..62        +100 * n1 *",
+        );
+    }
+}
+
+/// Job 2 wants both nodes, but job 1 shares n1. Tests of what will be free do not know that from 23.11 on, and from 24.11 on there is one before
+/// anybody has left: it is planned at once, in vain, and job 3 finds no time before it (facts 89 (h)).
+#[test]
+fn plans_do_not_know_whose_jobs_share() {
+    let scenario = |version: &str| {
+        format!(
+            "node n[1-2] cores=4
+             partition y nodes=n1 over=yes:2
+             partition b
+             set bf_interval=30 {version}
+             job 1 p=y n=1 oversubscribe run=590 t=10
+             job 2 at=10 p=b N=2 n=2 run=100 t=10
+             job 3 at=15 p=b n=1 run=50 t=5"
+        )
+    };
+    let expected = |start: &str, node: &str| {
+        format!("1 0 0..4 +590 * n1 *\n 2 10 1.end+0..32 +100 * n1,n2 *\n 3 15 {start} +50 * {node} *")
+    };
+    for version in ["version=23.02", "version=23.11"] {
+        expect(&scenario(version), &expected("15..62", "n2"));
+    }
+    for version in ["version=24.11", "version=25.05"] {
+        expect(&scenario(version), &expected("2.start+0..200", "n1"));
+        expect_equal_with_every_cycle(&scenario(version), 3);
+    }
+}
+
+/// It has one task on its node, whatever that must have at least (facts 89 (i)).
+#[test]
+fn an_overcommitted_job_holds_the_cpus_of_one_task() {
+    for version in ["", "version=23.11", "version=24.11"] {
+        expect(
+            &format!(
+                "node n1 cores=4
+                 set {version}
+                 job 1 n=1 overcommit=1 mincpus=3 run=300 t=10
+                 job 2 at=10 n=3 run=100 t=5"
+            ),
+            "1 0  0..4    +300 * n1 *
+             2 10 10..14  +100 * n1 *",
+        );
+    }
 }

@@ -19,6 +19,7 @@ mod log;
 pub mod lower;
 mod maps;
 mod model;
+mod plain_components;
 mod request;
 mod row;
 mod sacct;

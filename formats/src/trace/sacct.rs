@@ -15,6 +15,7 @@ use super::lines::Lines;
 use super::log::Log;
 use super::maps::Map;
 use super::model::{Trace, TraceBefore, TraceFormat, TraceJob, TraceRequest};
+use super::plain_components::PlainComponents;
 use super::request::shown;
 use super::row::{Cut, Row, RowCutter};
 use super::sacct_job::{Present, RowReader, TakenRow};
@@ -59,6 +60,7 @@ struct Jobs {
     by_request: Map<TraceRequest, u32>,
     pending_tasks: u64,
     arrays: BTreeMap<u64, Array>,
+    components: PlainComponents,
     cluster: Option<Symbol>,
 }
 
@@ -94,6 +96,7 @@ pub(crate) fn read<R: BufRead>(
         by_request: Map::default(),
         pending_tasks: 0,
         arrays: BTreeMap::new(),
+        components: PlainComponents::default(),
         cluster: None,
     };
     let mut latest = i64::MIN;
@@ -120,6 +123,7 @@ pub(crate) fn read<R: BufRead>(
         log.caveats_of(CaveatKind::AmbiguousTime, clock.ambiguous - ambiguous, line);
     }
     jobs.merge(log);
+    jobs.name_lone_components();
     jobs.end_arrays((opens, latest), log);
     // Tasks without a row may have a name that another job had.
     jobs.merge(log);
@@ -306,6 +310,7 @@ impl Jobs {
         let line = reader.line;
         let parsed = match JobId::parse(id) {
             Some(JobId::Step) => return,
+            Some(JobId::One(name)) => JobId::One(self.components.name(row, name)),
             Some(parsed) => parsed,
             None => {
                 let cure = "export the trace again, or remove the row";
@@ -331,7 +336,7 @@ impl Jobs {
     /// Of an array whose next tasks wait because `%N` of it run, slurmdbd is told that they are not eligible, and sacct, asked for a period,
     /// leaves that record out, also once it was cancelled: no row has the array's own id then. As tasks start in the order of their
     /// numbers, those after the highest that came are the ones that still waited, if `N` came at all: of fewer, the period holds the ends
-    /// alone of tasks that ran before it. They were cancelled when the last that ran ended, or before: after an end the next one is
+    /// alone of tasks that ran before it. They were cancelled when the first of the last `N` ended, or before: after an end the next one is
     /// eligible, and has a row. While one runs, nothing is known of them after the `latest` moment that the trace tells. Other tasks
     /// without a row, and those beyond what one trace may stand for, are counted.
     fn end_arrays(&mut self, (opens, latest): (Option<i64>, i64), log: &mut Log) {
@@ -348,22 +353,38 @@ impl Jobs {
                 let count = u32::try_from(rest.count()).unwrap_or(u32::MAX);
                 missing = missing.saturating_sub(count);
                 log.caveats_of(CaveatKind::ArrayRest, u64::from(count), array.line);
-                let ended = ended.get(&id).copied().unwrap_or(i64::MAX);
-                self.take_pending(&rest, &job.never_started(ended.min(latest), opens), log);
+                let first = rest.limit.and_then(|limit| ended.get(&id)?.get(limit.checked_sub(1)? as usize));
+                let before = first.map_or(latest, |&end| end.min(latest));
+                self.take_pending(&rest, &job.never_started(before, opens), log);
             }
             log.caveats_of(CaveatKind::TasksMissing, u64::from(missing), array.line);
         }
     }
 
-    /// When the task of each array that ended last ended; the end of time if one has not.
-    fn ends_of_arrays(&self) -> BTreeMap<u64, i64> {
-        let mut ended = BTreeMap::new();
+    /// When the tasks of each array ended, the latest first; the end of time for one that has not. O(tasks log tasks).
+    fn ends_of_arrays(&self) -> BTreeMap<u64, Vec<i64>> {
+        let mut ended: BTreeMap<u64, Vec<i64>> = BTreeMap::new();
         let tasks = self.jobs.iter().zip(&self.ends).filter(|(job, _)| matches!(job.name.part, JobPart::Task(_)));
         for (job, end) in tasks.filter(|(job, _)| self.arrays.contains_key(&job.name.id)) {
-            let last = ended.entry(job.name.id).or_insert(i64::MIN);
-            *last = (*last).max(end.unwrap_or(i64::MAX));
+            ended.entry(job.name.id).or_default().push(end.unwrap_or(i64::MAX));
         }
+        ended.values_mut().for_each(|ends| ends.sort_unstable_by_key(|&end| std::cmp::Reverse(end)));
         ended
+    }
+
+    /// Jobs of which nothing but a first component came keep the names that sacct gave them.
+    fn name_lone_components(&mut self) {
+        let alone = std::mem::take(&mut self.components.alone);
+        if alone.is_empty() {
+            return;
+        }
+        let is_lone = |name: JobName| name.part == JobPart::Component(0) && alone.contains(&name.id);
+        for job in self.jobs.iter_mut().filter(|job| is_lone(job.name)) {
+            job.name.part = JobPart::Whole;
+        }
+        let lone = self.by_name.extract_if(|&name, _| is_lone(name)).collect::<Vec<_>>();
+        self.by_name
+            .extend(lone.into_iter().map(|(name, index)| (JobName { id: name.id, part: JobPart::Whole }, index)));
     }
 
     fn check_cluster(&mut self, row: &Row<'_>, reader: &mut RowReader<'_>) {

@@ -62,6 +62,15 @@ pub(crate) fn parse<'a>(
     Some(options)
 }
 
+/// How many components a command line names: 1 of a job that is not heterogeneous.
+pub(super) fn components(line: &[u8]) -> u32 {
+    if memchr::memmem::find(line, b" : ").is_none() {
+        return 1;
+    }
+    let mut count = 1;
+    walk(line, |item| count += u32::from(matches!(item, Item::NextComponent))).map_or(1, |_| count)
+}
+
 /// What a command line is made of.
 enum Item<'a> {
     /// An option, the word it begins with, and its value without quotes.

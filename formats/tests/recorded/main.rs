@@ -397,6 +397,10 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("bg-c119", 20),
         ("bg-c121-2405", 18),
         ("bg-c136", 59),
+        ("bg-c101-2405", 53),
+        ("bg-c102", 36),
+        ("bg-c117-25", 101),
+        ("bg-c135", 39),
         ("bg-c101-25", 42),
         ("bg-c104", 56),
         ("bg-c109", 58),
@@ -440,7 +444,8 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
             "ar-qos1" => found.cycles / 5,
             // From 23.11 on: what stamps there besides is not looked into; jobs that could never start wait in the last.
             "bg-c101" | "bg-c101-25" | "bg-c103" | "bg-c104" | "bg-c108-23" | "bg-c109" | "bg-c109-25"
-            | "bg-c110-24" | "bg-c117" | "bg-c121-2405" | "bg-c136" => found.cycles / 12,
+            | "bg-c101-2405" | "bg-c102" | "bg-c117-25" | "bg-c135" | "bg-c110-24" | "bg-c117" | "bg-c121-2405"
+            | "bg-c136" => found.cycles / 12,
             "bg-c119" => found.cycles / 3,
             _ => found.cycles / 100,
         };

@@ -2,6 +2,7 @@
 //! Source: slurm-semantics 1.5; node_scheduler.c of 22.05.8, `_pick_best_nodes`.
 
 use crate::ids::{JobId, NodeId};
+use crate::policy::SlurmVersion;
 use crate::sched::queue::Record;
 use crate::select::shape::{Alone, Shape};
 use crate::simulation::Controller;
@@ -81,7 +82,14 @@ pub(super) fn fail(
     }
     if let Some(reservation) = reservation {
         scratch.failed_reservations.push(reservation);
-        return Tried::Passes;
+        let own = controller.reservation(reservation);
+        // One without nodes, of licences, has the flag ANY_NODES.
+        let reaches_out =
+            (own.flags.flex || own.nodes.is_empty()) && controller.scenario.policy.version >= SlurmVersion::V24_11;
+        return match reaches_out && !below_reserve_thresholds(controller, record) {
+            true => Tried::BlocksUnreserved,
+            false => Tried::Passes,
+        };
     }
     if below_reserve_thresholds(controller, record) { Tried::Passes } else { Tried::Blocks }
 }

@@ -1,6 +1,8 @@
 //! What the main scheduler does with jobs of reservations, apart from trying them.
 //! Source: slurm-semantics 7.2; job_scheduler.c of 22.05.8.
 
+use crate::ids::PartitionId;
+use crate::policy::SlurmVersion;
 use crate::sched::queue::Record;
 use crate::sched::walk::Walk;
 use crate::select::shape::Shape;
@@ -39,15 +41,45 @@ pub(super) fn draw(controller: &mut Controller<'_>, scratch: &mut MainScratch, d
 }
 
 /// Whether its reservation has fewer nodes of the partition than a test has given the job, in another partition or, where it is a FLEX
-/// one, outside: it is passed over uncounted (job_scheduler.c of 22.05.8, `_job_runnable_test3`; rec ay-site, h-share; not tested: ay-cpu).
+/// one, outside: it is passed over uncounted (job_scheduler.c of 22.05.8, `_job_runnable_test3`; rec ay-site, h-share; not tested: ay-cpu). From
+/// 24.11 on not of a FLEX one (job_scheduler.c of 24.11.0; rec c123-24-11).
 pub(super) fn reservation_lacks_nodes(controller: &Controller<'_>, record: Record, own: usize) -> bool {
-    let elsewhere = controller.reservation(own).flags.flex || controller.partitions(record.job).len() > 1;
+    let is_flex = controller.reservation(own).flags.flex;
+    let elsewhere = is_flex || controller.partitions(record.job).len() > 1;
+    if is_flex && controller.scenario.policy.version >= SlurmVersion::V24_11 {
+        return false;
+    }
     let own = controller.reserved_nodes(own);
     if own.is_empty() || !elsewhere {
         return false;
     }
     let nodes = &controller.scenario.cluster.partitions[record.partition.index()].nodes;
     own.intersection_len(nodes) < controller.nodes_counted(record.job) as usize
+}
+
+/// Blocks what its partition has outside of reservations, as a job of a FLEX reservation or one of ANY_NODES does from 24.11 on that finds no
+/// nodes: jobs of other reservations are still tried, and the first that is of none takes the rest away (job_scheduler.c of 24.11.0,
+/// `_get_nodes_in_reservations`). O(nodes of reservations).
+pub(super) fn block_unreserved(controller: &Controller<'_>, scratch: &mut MainScratch, partition: PartitionId) {
+    let mut nodes = controller.scenario.cluster.partitions[partition.index()].nodes.clone();
+    for reserved in controller.reserved_anywhere() {
+        nodes.subtract(reserved);
+    }
+    scratch.available.subtract(&nodes);
+    scratch.half_blocked.push(partition);
+}
+
+/// Blocks what is left of a partition. O(partitions).
+pub(super) fn block_reserved(controller: &Controller<'_>, scratch: &mut MainScratch, partition: PartitionId) {
+    if let Some(at) = scratch.half_blocked.iter().position(|&other| other == partition) {
+        scratch.half_blocked.swap_remove(at);
+        scratch.available.subtract(&controller.scenario.cluster.partitions[partition.index()].nodes);
+    }
+}
+
+/// Whether a job that could never run may be held for it: from 24.11 on none of a reservation is (job_scheduler.c of 24.11.0, `_schedule`).
+pub(super) fn may_hold(controller: &Controller<'_>, reservation: Option<usize>) -> bool {
+    reservation.is_none() || controller.scenario.policy.version < SlurmVersion::V24_11
 }
 
 /// Whether none of the nodes that a job's reservation has of the partition would serve it, were they all free. It could never run, and is
@@ -83,7 +115,11 @@ pub(super) fn reservation_never_serves(
         if let Some(nodes) = controller.bound_nodes(candidate.own) {
             scratch.available.subtract(nodes);
         }
-    } else if !prefers && !controller.is_drawn(id) && (too_small || !is_limited()) {
+    } else if may_hold(controller, candidate.own)
+        && !prefers
+        && !controller.is_drawn(id)
+        && (too_small || !is_limited())
+    {
         controller.hold_never_runnable(id, too_small);
     }
     true

@@ -27,6 +27,7 @@ pub(crate) struct NodeNeed {
     /// CPUs of whole tasks only count, though it takes whole nodes.
     whole_tasks: Option<u32>,
     by_node: bool,
+    cpus_of_memory: u32,
     /// `None` if it takes whole nodes with all of their CPUs.
     tasks: Option<TaskNeed>,
 }
@@ -77,6 +78,7 @@ impl Shape {
                 && (self.counts_tasks_by_node || matches!(self.memory, MemoryNeed::PerCpu(_))))
             .then_some(self.cpus_per_task),
             by_node: self.counts_tasks_by_node,
+            cpus_of_memory: if self.counts_tasks_by_node { self.cpus_of_memory } else { 0 },
             tasks: self.counts_tasks().then_some(TaskNeed {
                 cpus_per_task: self.cpus_per_task,
                 per_node: self.tasks_a_node_counts(),

@@ -42,9 +42,9 @@ impl Shape {
         let asked_cpus = if counts_tasks { request.min_cpus.max(of_tasks) } else { request.min_cpus };
         let mut min_cpus = asked_cpus.max(1);
         let mut min_cpus_per_node = request.min_cpus_per_node.unwrap_or(1).max(cpus_per_task);
-        if let Some(of_memory) = memory_limit::cpus_of(cluster, select, partition_id, request) {
-            min_cpus_per_node = min_cpus_per_node.max(of_memory);
-        }
+        let of_memory = memory_limit::cpus_of(cluster, select, partition_id, request);
+        let cpus_of_memory = of_memory.filter(|&cpus| cpus > min_cpus_per_node).unwrap_or(0);
+        min_cpus_per_node = min_cpus_per_node.max(cpus_of_memory);
         let tasks = request.tasks.max(1);
         let mut room = 1;
         // node_scheduler.c of 22.05.8, `get_node_cnts`.
@@ -214,6 +214,7 @@ impl Shape {
             counts_tasks_by_node: false,
             cpus_per_task,
             tasks_per_node: request.ntasks_per_node,
+            overcommitted_per_node: request.overcommitted_per_node,
             most_of_whole: request
                 .ntasks_per_node
                 .filter(|_| select.linear)
@@ -228,6 +229,7 @@ impl Shape {
             cores_per_socket: request.cores_per_socket.unwrap_or(0),
             sockets_per_node: request.sockets_per_node.unwrap_or(0),
             min_cpus_per_node,
+            cpus_of_memory,
             room_per_node: min_cpus_per_node.max(room_for_tasks),
             room_of_one,
             room_for_tasks,
@@ -260,6 +262,7 @@ impl Shape {
                 && select.pack_serial_at_end
                 && matches!(strategy, Strategy::Consecutive | Strategy::Tree),
             overcommitted: request.overcommitted.filter(|_| select.cons_res),
+            one_task_a_node: request.overcommitted.filter(|_| !select.cons_res && !select.linear),
             tasks_to_place: None,
             nodes_with_tasks: request.overcommitted.filter(|_| !select.cons_res && !whole_nodes),
             cons_res: select.cons_res,

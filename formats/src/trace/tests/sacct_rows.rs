@@ -102,6 +102,28 @@ fn incarnations_after_a_requeue_are_runs_of_one_job() {
     assert_eq!(caveats(&trace), [(CaveatKind::Requeued, 2), (CaveatKind::DuplicateRow, 1)]);
 }
 
+/// From 24.11 on; a job that was refused has its first row alone, and keeps its name.
+#[test]
+fn components_that_never_started_are_known_by_their_command_line() {
+    let never = |id: &str, line: &str| {
+        row(&[("JobID", id), ("State", "CANCELLED by 7"), ("ElapsedRaw", "0"), ("Partition", ""), ("SubmitLine", line)])
+    };
+    let of_two = "sbatch -p fast -N 2 : -n 4 job.sh";
+    let rows = [
+        never("53", of_two),
+        never("54", of_two),
+        never("55", of_two),
+        never("56", "sbatch -N 1 job.sh : -n 4"),
+        never("57", of_two),
+        never("58", of_two),
+    ];
+    let trace = trace(&format!("{HEADER}\n{}\n", rows.join("\n")));
+    let names: Vec<String> = trace.jobs.iter().map(|job| job.name.to_string()).collect();
+    assert_eq!(names, ["53+0", "53+1", "55", "56", "57+0", "57+1"]);
+    let of = |at: usize| &trace.requests[trace.jobs[at].request as usize];
+    assert_eq!((of(0).partitions == of(2).partitions, of(0).partitions == of(1).partitions), (true, false));
+}
+
 /// What sacct writes of a component after slurmctld's `Deallocate JobId=40+1 due to hetjob start failure`.
 #[test]
 fn a_component_whose_job_could_not_start_whole_did_not_run() {
@@ -202,7 +224,7 @@ fn tasks_that_waited_for_others_of_their_array_have_no_row_and_are_known_by_that
 
 /// Recorded (at-share 120): who cancels an array cancels its tasks that run, too.
 #[test]
-fn tasks_that_waited_for_others_of_their_array_are_cancelled_with_the_last_that_ran() {
+fn tasks_that_waited_for_others_of_their_array_are_cancelled_while_as_many_ran_as_may() {
     let cancelled = |state: &str| {
         let line = "sbatch --array=1-3%1 -n 48 j.sh";
         let text = format!("29|{}", row(&[("JobID", "5_1"), ("State", state), ("SubmitLine", line)]));
@@ -212,6 +234,12 @@ fn tasks_that_waited_for_others_of_their_array_are_cancelled_with_the_last_that_
     assert_eq!(cancelled("CANCELLED by 7"), [Some(22), Some(22)]);
     // Or before it ended: after that the next one would have a row.
     assert_eq!(cancelled("FAILED"), [Some(22), Some(22)]);
+    // Of two, when the first ended (rec c139-24-05).
+    let line = "sbatch --array=1-3%2 -n 48 j.sh";
+    let task = |id: &str, end: &str| row(&[("JobID", id), ("End", end), ("SubmitLine", line)]);
+    let rows = [task("5_1", "2024-01-01T00:09:00"), task("5_2", "2024-01-01T00:08:30")];
+    let trace = trace(&format!("JobIDRaw|{HEADER}\n29|{}\n31|{}\n", rows[0], rows[1]));
+    assert_eq!(trace.jobs[2].cancelled_at.map(|at| at - SUBMIT), Some(30));
 }
 
 #[test]

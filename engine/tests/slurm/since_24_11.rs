@@ -1,0 +1,111 @@
+//! What the main scheduler and the choice of nodes do otherwise from 24.11 on (docs/FACTS.md, facts 89).
+
+use crate::schedule::{expect, expect_equal_with_every_cycle};
+
+const SINCE: [&str; 2] = ["version=24.11", "version=25.05"];
+
+/// Both components block `p`: the second one ends the cycle, and job 3 of another partition is left to backfill (facts 89 (b)).
+#[test]
+fn who_blocks_a_blocked_partition_ends_the_cycle() {
+    let scenario = |version: &str| {
+        format!(
+            "node n[1-3] cores=4
+             partition p nodes=n[1-2]
+             partition s nodes=n3
+             set bf_interval=300 {version}
+             job 1 p=p n=8 run=1000 t=20
+             job 2+0 at=10 p=p n=4 run=100 t=10
+             job 2+1 at=10 p=p n=4 run=100 t=10
+             job 3 at=20 p=s n=4 run=50 t=5"
+        )
+    };
+    let expected = |start: &str, by: &str| {
+        format!(
+            "1    0   0..4    +1000  *  n1,n2  *
+             2+0  10  *       +100   *  *      backfill
+             2+1  10  *       +100   *  *      backfill
+             3    20  {start} +50    *  n3     {by}"
+        )
+    };
+    expect(&scenario("version=24.05"), &expected("20..24", "main"));
+    for version in SINCE {
+        expect(&scenario(version), &expected("20..330", "backfill"));
+        expect_equal_with_every_cycle(&scenario(version), 3);
+    }
+}
+
+/// None of the FLEX reservation's nodes is of partition `a`: such a job was left to backfill (facts 89 (c)).
+#[test]
+fn jobs_of_flex_reservations_are_tried_wherever_they_ask() {
+    let scenario = |version: &str| {
+        format!(
+            "node n[1-2] cores=4
+             partition a nodes=n1
+             partition b nodes=n2
+             set bf_interval=300 {version}
+             reservation r nodes=n2 at=600 for=900 users=bob flex
+             job 1 at=5 p=a n=4 run=100 t=5 user=bob resv=r"
+        )
+    };
+    expect(&scenario("version=24.05"), "1 5 5..330 +100 * n1 backfill");
+    for version in SINCE {
+        expect(&scenario(version), "1 5 5..9 +100 * n1 *");
+        expect_equal_with_every_cycle(&scenario(version), 3);
+    }
+}
+
+/// Job 2 finds the nodes of its FLEX reservation busy. It keeps n3, which nobody has reserved, from job 4; job 3 of another reservation goes on to
+/// its own node (facts 89 (c)).
+#[test]
+fn a_job_of_a_flex_reservation_blocks_what_is_not_reserved() {
+    let scenario = |version: &str| {
+        format!(
+            "node n[1-4] cores=4
+             set bf_interval=300 {version}
+             reservation f nodes=n[1-2] at=0 for=9000 users=bob flex
+             reservation o nodes=n4 at=0 for=9000 users=eve
+             job 1 n=8 N=2 run=1000 t=20 user=bob resv=f
+             job 2 at=10 n=12 N=3 run=100 t=10 user=bob resv=f
+             job 3 at=20 n=4 run=100 t=5 user=eve resv=o
+             job 4 at=20 n=4 run=100 t=5"
+        )
+    };
+    let expected = |start: &str, by: &str| {
+        format!(
+            "1 0  0..4           +1000  *  n1,n2     *
+             2 10 1.end+0..302   +100   *  n1,n2,n3  *
+             3 20 20..24         +100   *  n4        *
+             4 20 {start}        +100   *  n3        {by}"
+        )
+    };
+    expect(&scenario("version=24.05"), &expected("20..24", "*"));
+    for version in SINCE {
+        expect(&scenario(version), &expected("20..330", "backfill"));
+        expect_equal_with_every_cycle(&scenario(version), 3);
+    }
+}
+
+/// Three nodes with 24 CPUs: no run of nodes has them. Once n1, n2 and n5 have gone, n6 and n7 are a run, and n3 does; before, n6 and n10 went
+/// with them (facts 89 (e)).
+#[test]
+fn small_nodes_go_one_by_one() {
+    let scenario = |version: &str| {
+        format!(
+            "node n[1-2] cores=6
+             node n3 cores=9
+             node n4 cores=9
+             node n[5-6] cores=6
+             node n7 cores=9
+             node n8 cores=9
+             node n9 cores=9
+             node n10 cores=6
+             partition p nodes=n[1-3],n[5-7],n[9-10]
+             set {version}
+             job 1 p=p N=3 n=24 run=100 t=10"
+        )
+    };
+    expect(&scenario("version=24.05"), "1 0 0..4 +100 * n3,n7,n9 *");
+    for version in SINCE {
+        expect(&scenario(version), "1 0 0..4 +100 * n3,n6,n7 *");
+    }
+}
