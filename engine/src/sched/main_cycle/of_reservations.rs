@@ -9,7 +9,9 @@ use crate::select::shape::Shape;
 use crate::simulation::Controller;
 use crate::simulation::reservations::{Candidate, Opening};
 
-use super::{MainScratch, Tried, consider, keep_named};
+use super::busy::keep_named;
+use super::consider::consider;
+use super::{MainScratch, Tried};
 
 /// Tries jobs in MAGNETIC reservations, whose records come before all others. Says how many started.
 pub(super) fn draw(controller: &mut Controller<'_>, scratch: &mut MainScratch, depth: &mut u64) -> u32 {
