@@ -52,6 +52,11 @@ pub(crate) struct Geometry {
     /// Whether `--exclusive=user` takes a whole node as far as `MaxCPUsPerNode` goes; from 24.05 on it does not (cons_tres/job_test.c, `_allocate_sc`;
     /// rec c136-25-05).
     pub(crate) user_takes_whole: bool,
+    /// CPUs of each GPU that the whole job counts are kept beside it where its tasks tell how many (from 23.11 on).
+    pub(crate) estimates_cpus_a_unit: bool,
+    /// With CR_Socket a node offers who asks for GRES all cores of its sockets, not only those that its tasks need (gres_select_filter.c of
+    /// 23.02.7, `gres_select_filter_sock_core`; rec c146-25-05).
+    pub(crate) offers_sockets_whole: bool,
     /// Whether `MaxCPUsPerNode` of a partition that has never had a job counts whatever is in use (24.11 alone; rec c136-24-11, c136-25-05).
     pub(crate) counts_others: bool,
 }
@@ -80,6 +85,8 @@ impl Geometry {
             n_partitions: cluster.partitions.len(),
             lays_out_said: false,
             user_takes_whole: true,
+            offers_sockets_whole: false,
+            estimates_cpus_a_unit: false,
             counts_others: false,
             cpus_per_core: Vec::new(),
             cpus: Vec::new(),

@@ -145,6 +145,8 @@ impl Selector {
         let mut geometry = Geometry::new(cluster, policy);
         geometry.lays_out_said = version >= SlurmVersion::V24_11;
         geometry.counts_others = version == SlurmVersion::V24_11;
+        geometry.estimates_cpus_a_unit = version >= SlurmVersion::V23_11;
+        geometry.offers_sockets_whole = version >= SlurmVersion::V23_02;
         geometry.user_takes_whole = version < SlurmVersion::V24_05;
         let of_sockets = |partition| policy.of(partition).unit == ConsumableUnit::Socket;
         let rounds_up =

@@ -3,6 +3,7 @@
 //! Source: behaviour of select/cons_tres of 22.05.8; `docs/FACTS.md`, facts 19.
 
 use crate::ids::{GresId, NodeId};
+use crate::policy::ConsumableUnit;
 use crate::select::free::Free;
 use crate::select::geometry::Geometry;
 use crate::select::shape::{GresOfJob, Shape};
@@ -166,6 +167,11 @@ impl NearCores {
             let cpus_a_unit = if geometry.gpus[gres.index()] { shape.cpus_a_gpu } else { 0 };
             // Sockets are looked for until they have what the whole job counts, where it counts so (rec v-gpu).
             let of_job = shape.gres_of_job.iter().find(|wanted| wanted.gres == gres);
+            // What its tasks make of each, where that comes out even, is kept beside it at first (from 23.11 on).
+            let counts_all = of_job.filter(|wanted| first_pass && wanted.per_task.is_none() && cpus_a_unit == 0);
+            let estimate = counts_all.filter(|_| geometry.estimates_cpus_a_unit && shape.tasks_are_said);
+            let estimate = estimate.map_or(0, |wanted| estimated_cpus(shape.tasks, wanted.count, per_task));
+            let beside = cpus_a_unit.max(estimate);
             // Counted by socket, all have to be looked at that have what each of them gets.
             let of_socket = shape.of_each_socket(gres).is_some();
             let sought = match of_job {
@@ -184,8 +190,8 @@ impl NearCores {
             let mut units = free.units(geometry, shape, node, gres);
             for socket in order {
                 let mut here = free.near(geometry, sockets.start + socket, gres);
-                if strict && cpus_a_unit > 0 {
-                    here = here.min(self.cores[socket] * self.cpus_per_core / cpus_a_unit);
+                if strict && beside > 0 {
+                    here = here.min(self.cores[socket] * self.cpus_per_core / beside);
                 }
                 if of_socket && anywhere + here < count {
                     here = 0;
@@ -203,7 +209,7 @@ impl NearCores {
                 required[socket] = !enough;
                 enough |= anywhere == 0 && found >= sought;
             }
-            if let Some(with_cpus) = self.cpus.checked_div(cpus_a_unit) {
+            if let Some(with_cpus) = self.cpus.checked_div(beside) {
                 let of_job = of_job.filter(|wanted| wanted.per_task.is_none() && !shape.whole_nodes);
                 let most = of_job.map_or(u32::MAX, |wanted| wanted.count);
                 found = found.min(with_cpus).min(most);
@@ -211,6 +217,10 @@ impl NearCores {
             if found < count {
                 self.cpus = 0;
                 return;
+            }
+            if estimate > 0 {
+                let with_those = (estimate * found) / per_task;
+                tasks = if with_those < least { least } else { tasks.min(with_those) };
             }
             // No more tasks than there are units for.
             if let Some(per_task) = of_job.and_then(|wanted| wanted.per_task) {
@@ -254,18 +264,21 @@ impl NearCores {
                 self.cpus = 0;
                 return;
             }
+            // Whole sockets are taken from 23.02 on where those are what is consumed (rec c146-25-05).
+            let keeps_all = geometry.offers_sockets_whole && shape.unit == ConsumableUnit::Socket;
+            let least_left = if keeps_all { self.total } else { wanted };
             for socket in (0..required.len()).filter(|&socket| !required[socket]) {
-                while self.total > wanted && self.cores[socket] > 0 {
+                while self.total > least_left && self.cores[socket] > 0 {
                     self.remove(socket);
                 }
             }
             // The rest goes evenly, the fullest socket first.
-            while self.total > wanted {
+            while self.total > least_left {
                 let held = (0..required.len()).filter(|&socket| required[socket] && self.cores[socket] > 0);
                 let Some(fullest) = held.rev().max_by_key(|&socket| self.cores[socket]) else { break };
                 self.remove(fullest);
             }
-            units = units.min(self.cpus.checked_div(cpus_a_unit).unwrap_or(u32::MAX));
+            units = units.min(self.cpus.checked_div(beside).unwrap_or(u32::MAX));
             if of_job.is_some() {
                 self.units = self.units.min(units);
             }
@@ -281,6 +294,16 @@ impl NearCores {
             self.once_more = cpus.min(tasks * per_task);
         }
         self.cpus = self.cpus.min((tasks * per_task).max(with_units));
+    }
+}
+
+/// CPUs of each unit of what the whole job counts, where tasks go evenly with units or units with tasks; 0 where they do not
+/// (gres_filter.c of 23.11.0, `_estimate_cpus_per_gres`; rec c144-25-05).
+fn estimated_cpus(tasks: u32, units: u32, of_task: u32) -> u32 {
+    match (tasks.checked_rem(units), units.checked_rem(tasks)) {
+        (Some(0), _) if tasks >= units => tasks / units * of_task,
+        (_, Some(0)) if units > 0 && of_task % (units / tasks) == 0 => of_task / (units / tasks),
+        _ => 0,
     }
 }
 

@@ -295,3 +295,39 @@ fn an_overcommitted_job_holds_the_cpus_of_one_task() {
         );
     }
 }
+
+/// Its task fits on one socket. In 22.05 its node offers two cores of each, and both are its own (facts 89 (j)).
+#[test]
+fn sockets_beside_gpus_are_offered_whole() {
+    let scenario = |version: &str| {
+        format!(
+            "node n1 cores=8 sockets=2 gres=gpu:2
+             set select=socket {version}
+             job 1 n=1 c=4 N=1 gres=gpu:1 run=300 t=10
+             job 2 at=10 n=4 run=100 t=5"
+        )
+    };
+    expect(&scenario(""), "1 0 0..4 +300 * n1 *\n 2 10 1.end+0..62 +100 * n1 *");
+    for version in ["version=23.02", "version=24.11"] {
+        expect(&scenario(version), "1 0 0..4 +300 * n1 *\n 2 10 10..14 +100 * n1 *");
+        expect_equal_with_every_cycle(&scenario(version), 3);
+    }
+}
+
+/// Eight tasks go with each GPU: n1 offers CPUs for one of them and n2 for the other, so neither has eight free afterwards (facts 89 (k)).
+#[test]
+fn cpus_are_kept_beside_gpus_that_the_whole_job_counts() {
+    let scenario = |version: &str| {
+        format!(
+            "node n[1-2] cores=12 gres=gpu:2
+             set {version}
+             job 1 n=16 N=2 gpus=2 run=300 t=10
+             job 2 at=10 n=8 N=1 run=100 t=5"
+        )
+    };
+    expect(&scenario("version=23.02"), "1 0 0..4 +300 * n1,n2 *\n 2 10 10..14 +100 * n2 *");
+    for version in ["version=23.11", "version=24.11"] {
+        expect(&scenario(version), "1 0 0..4 +300 * n1,n2 *\n 2 10 1.end+0..62 +100 * * *");
+        expect_equal_with_every_cycle(&scenario(version), 3);
+    }
+}
