@@ -219,7 +219,7 @@ impl NearCores {
                 return;
             }
             if estimate > 0 {
-                let with_those = (estimate * found) / per_task;
+                let with_those = estimate.saturating_mul(found) / per_task;
                 tasks = if with_those < least { least } else { tasks.min(with_those) };
             }
             // No more tasks than there are units for.
@@ -301,8 +301,8 @@ impl NearCores {
 /// (gres_filter.c of 23.11.0, `_estimate_cpus_per_gres`; rec c144-25-05).
 fn estimated_cpus(tasks: u32, units: u32, of_task: u32) -> u32 {
     match (tasks.checked_rem(units), units.checked_rem(tasks)) {
-        (Some(0), _) if tasks >= units => tasks / units * of_task,
-        (_, Some(0)) if units > 0 && of_task % (units / tasks) == 0 => of_task / (units / tasks),
+        (Some(0), _) if tasks >= units => (tasks / units).saturating_mul(of_task),
+        (_, Some(0)) if units > 0 && of_task.is_multiple_of(units / tasks) => of_task / (units / tasks),
         _ => 0,
     }
 }
