@@ -29,7 +29,7 @@ impl PlainComponents {
     /// The name of a row's job. O(length of its command line), which is walked only where it holds a colon between blanks.
     pub(super) fn name(&mut self, row: &Row<'_>, name: JobName) -> JobName {
         let (line, submit) = (row.get(Column::SubmitLine), row.get(Column::Submit));
-        let count = if name.part == JobPart::Whole { components(line) } else { 1 };
+        let count = if name.part == JobPart::Whole && never_ran(row) { components(line) } else { 1 };
         if count < 2 {
             return name;
         }
@@ -45,4 +45,11 @@ impl PlainComponents {
         self.alone.insert(name.id);
         JobName { id: name.id, part: JobPart::Component(0) }
     }
+}
+
+/// Whether a row is of a job that waits, or left the queue as it came: one that ran has its component in its id.
+fn never_ran(row: &Row<'_>) -> bool {
+    let state = row.get(Column::State);
+    (state.starts_with(b"CANCELLED") || state.starts_with(b"PENDING"))
+        && matches!(row.get(Column::ElapsedRaw), b"" | b"0")
 }

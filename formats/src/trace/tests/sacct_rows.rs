@@ -120,6 +120,10 @@ fn components_that_never_started_are_known_by_their_command_line() {
     let trace = trace(&format!("{HEADER}\n{}\n", rows.join("\n")));
     let names: Vec<String> = trace.jobs.iter().map(|job| job.name.to_string()).collect();
     assert_eq!(names, ["53+0", "53+1", "55", "56", "57+0", "57+1"]);
+    // Two jobs that ran are two jobs, whatever stands in their command lines.
+    let ran = |id: &str| row(&[("JobID", id), ("SubmitLine", "sbatch --comment a : b job.sh")]);
+    let jobs = self::trace(&format!("{HEADER}\n{}\n{}\n", ran("60"), ran("61"))).jobs;
+    assert_eq!(jobs.iter().map(|job| job.name.to_string()).collect::<Vec<_>>(), ["60", "61"]);
     let of = |at: usize| &trace.requests[trace.jobs[at].request as usize];
     assert_eq!((of(0).partitions == of(2).partitions, of(0).partitions == of(1).partitions), (true, false));
 }
