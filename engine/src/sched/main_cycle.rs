@@ -167,8 +167,8 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         && !controller.reservations.any_named()
         && !controller.components_wait()
         && policy.partition_job_depth == 0;
-    // Who blocks a partition anew, such as the second component of a heterogeneous job, ends the cycle: what had left a search for the
-    // partition leaves the cycle since there is none (job_scheduler.c of 24.11.0 to 25.11.7, `_schedule`, `fail_this_part`; rec c135-24-11).
+    // Who blocks a blocked partition, such as the second component of a heterogeneous job, ends the cycle: the `break` that left a search for
+    // the partition leaves the cycle itself now (job_scheduler.c of 24.11.0 to 25.11.7, `_schedule`, `fail_this_part`; rec c135-24-11).
     let ends_at_second_block = controller.scenario.policy.version >= SlurmVersion::V24_11;
     let mut waiting_behind = 0;
     let start_us = controller.scenario.policy.cost.main_start_us;
