@@ -1,8 +1,11 @@
 //! Tests on the cores that nobody uses, and where nodes could be worse than they seem on all cores, too.
 
 use super::Selector;
+use super::allocation::Allocation;
 use super::free::Free;
-use super::shape::Shape;
+use super::ready::{Moment, NodeJobs};
+use super::shape::{Shape, Strategy};
+use crate::ids::JobId;
 use crate::node_set::NodeSet;
 
 impl Selector {
@@ -18,7 +21,8 @@ impl Selector {
             self.favour_unused(free, shape, user, candidates);
         }
         // On all cores no socket serves that keeps some for the system.
-        let worse = (shape.contiguous || self.most_leaves.is_some() || self.keeps_cores) && !self.linear;
+        let worse = shape.contiguous || self.most_leaves.is_some() || self.keeps_cores || cuts_all(shape);
+        let worse = worse && !self.linear;
         if !worse {
             return self.fits_free(free, shape, user, candidates);
         }
@@ -38,6 +42,27 @@ impl Selector {
         self.fits_free(free, shape, user, candidates) && self.fits_all_cores(free, shape, user, candidates)
     }
 
+    /// As [`Selector::fits_all_cores`] in tests of when: with the memory and GRES of the jobs up to `last` given back; `future` is left so.
+    /// O(1) where nodes that are looked at are not all cut, else as that.
+    pub(super) fn fits_all_cores_after<'a>(
+        &mut self,
+        (free, future): (&Free, &mut Free),
+        jobs: &NodeJobs,
+        (shape, user): (&Shape, u32),
+        usable: &NodeSet,
+        last: Moment,
+        allocation: impl Fn(JobId) -> Option<&'a Allocation> + Copy,
+    ) -> bool {
+        if !cuts_all(shape) || self.linear {
+            return true;
+        }
+        for node in usable.iter() {
+            free.restore_node(&self.geometry, future, node);
+            jobs.release(&self.geometry, future, node, last, allocation);
+        }
+        self.fits_all_cores(future, shape, user, usable)
+    }
+
     /// Whether it fits if nobody used the candidates' cores. The nodes chosen stay. O(nodes) and as [`Selector::fits`].
     pub(super) fn fits_all_cores(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         let mut unused = self.unused.take().unwrap_or_else(|| Box::new(free.clone()));
@@ -53,4 +78,10 @@ impl Selector {
         self.unused = Some(unused);
         fits
     }
+}
+
+/// Whether every node that is looked at is left with no more CPUs than the job could take of it then: what one or two may give in full, more
+/// together cannot (`_eval_nodes_lln` of 22.05.8; rec bf-c151).
+fn cuts_all(shape: &Shape) -> bool {
+    shape.strategy == Strategy::LeastLoaded && shape.spread > 1 && !shape.whole_nodes && !shape.cons_res
 }

@@ -1,4 +1,4 @@
-//! From chosen nodes to an allocation: tasks over nodes, cores over sockets, memory and GRES.
+//! From chosen nodes to an allocation: cores over sockets, memory and GRES.
 //! Source: slurm-semantics 6.5 (last paragraph), 6.4, 6.9.
 
 use crate::ids::{GresId, NodeId};
@@ -10,6 +10,7 @@ use crate::select::geometry::Geometry;
 use crate::select::near::{NearCores, take_near, units_of_sockets, usable_cores};
 use crate::select::pick::Offer;
 use crate::select::shape::{GresOfJob, MemoryNeed, Shape};
+use crate::select::tasks::tasks_over_nodes;
 use crate::select::usable::usable_cpus;
 
 /// Lays a job out on its chosen nodes. O(nodes of the job × sockets).
@@ -30,6 +31,7 @@ pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, 
         asks_to_share: shape.asks_to_share,
     };
     let mut near_cores = NearCores::default();
+    let mut rooms = Vec::new();
     let mut task_cpus = if shape.whole_nodes { Vec::new() } else { tasks_over_nodes(geometry, shape, chosen) };
     // With `--overcommit` tasks may be fewer than nodes, and those without one hold nothing (dist_tasks.c, `dist_tasks_compute_c_b`,
     // job_resources.c, `job_res_add_job` of 22.05.8; rec ay-tier).
@@ -67,7 +69,7 @@ pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, 
                 near_cores.find((geometry, free), shape, (offer.node, all), near);
             }
             let near = cuts.then_some(near_cores.cores.as_slice());
-            cores_over_sockets(geometry, free, shape, (offer, near), cores, &mut allocation.socket_cores)
+            cores_over_sockets(geometry, free, shape, (offer, near), cores, (&mut rooms, &mut allocation.socket_cores))
         };
         let cpus = match shape.unit {
             _ if shape.whole_nodes => geometry.cpus[index],
@@ -123,136 +125,15 @@ pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, 
     allocation
 }
 
-/// CPUs of all tasks on so many nodes: no node has fewer than its least, nor fewer tasks than `--ntasks-per-node`.
-fn cpus_wanted(geometry: &Geometry, shape: &Shape, nodes: u32) -> u32 {
-    // A CPU for each task of the GPUs of so many nodes (gres_select_util.c of 22.05.8, `gres_select_util_job_min_tasks`).
-    let is_gpu = |gres: GresId| geometry.gpus[gres.index()];
-    let of_job = shape.gres_of_job.iter().filter(|wanted| is_gpu(wanted.gres)).map(|wanted| wanted.count).max();
-    let of_node =
-        shape.gres.iter().filter(|wanted| is_gpu(wanted.0)).map(|wanted| wanted.1.saturating_mul(nodes)).max();
-    let gpus = of_job.or(of_node).unwrap_or(0);
-    let of_gpus = shape.tasks_per_gpu.map_or(0, |tasks| tasks.saturating_mul(gpus));
-    if let Some(tasks) = shape.tasks_to_place {
-        return tasks.saturating_mul(shape.cpus_per_task.max(1));
-    }
-    let per_node = shape.min_cpus_per_node.max(shape.tasks_per_node.unwrap_or(1));
-    if geometry.lays_out_said && shape.tasks_are_said && (shape.tasks >= nodes || !shape.nodes_are_said) {
-        // dist_tasks.c of 24.11.5, `_get_task_count`. Who asks for more nodes than tasks has not said those: sbatch asks for no more. Nodes
-        // beyond the tasks, for a partition's `MinNodes`, hold nothing (rec c111-24-11).
-        return shape.tasks.saturating_mul(shape.cpus_per_task.max(1));
-    }
-    match shape.tasks_per_node {
-        Some(tasks) if shape.cpus_per_task > 1 => tasks.saturating_mul(nodes).saturating_mul(shape.cpus_per_task),
-        _ => shape.min_cpus.max(per_node.saturating_mul(nodes)).max(of_gpus),
-    }
-}
-
-/// CPUs of each node: a task on every node first, then round and round until all are placed, in each round as many on a node as
-/// its cores have threads for. Source: behaviour of dist_tasks of 22.05.8; `docs/FACTS.md`, facts 50. O(CPUs of the job).
-fn tasks_over_nodes(geometry: &Geometry, shape: &Shape, chosen: &[Offer]) -> Vec<u32> {
-    let offered: u32 = chosen.iter().map(|offer| offer.cpus).sum();
-    let wanted = match shape.overcommitted {
-        Some(tasks) => tasks.min(offered).max(1),
-        None => cpus_wanted(geometry, shape, chosen.len() as u32),
-    };
-    if offered == 0 || (offered <= wanted && shape.cpus_per_task <= 1 && shape.one_task_a_node.is_none()) {
-        return chosen.iter().map(|offer| offer.cpus).collect();
-    }
-    let of_task = shape.cpus_per_task.max(1);
-    let mut cpus = vec![0; chosen.len()];
-    let mut left = match shape.one_task_a_node {
-        Some(tasks) => tasks.min(offered),
-        None if shape.overcommitted.is_some() => wanted,
-        None => (wanted / of_task).max(1),
-    };
-    if let Some(plane) = shape.plane {
-        planes_over_nodes((left, plane), of_task, chosen, &mut cpus);
-        return cpus;
-    }
-    if shape.cons_res {
-        one_by_one(left, of_task, chosen, &mut cpus);
-        return cpus;
-    }
-    // Places up to so many tasks on a node; says whether it placed some.
-    let mut place = |cpus: &mut u32, offer: &Offer, tasks: u32, squeezed: bool| {
-        let room = if squeezed { u32::MAX } else { (offer.cpus - *cpus) / of_task };
-        let placed = tasks.min(left).min(room);
-        *cpus = cpus.saturating_add(placed.saturating_mul(of_task)).min(offer.cpus);
-        left -= placed;
-        (placed > 0, left)
-    };
-    let threads = |offer: &Offer| geometry.cpus_per_core[offer.node.index()].max(1);
-    for (cpus, offer) in cpus.iter_mut().zip(chosen) {
-        // A node's first task has what CPUs there are.
-        place(cpus, offer, 1, true);
-    }
-    // Begun cores are filled.
-    for (cpus, offer) in cpus.iter_mut().zip(chosen) {
-        let begun = *cpus % threads(offer);
-        place(cpus, offer, begun / of_task, false);
-    }
-    if shape.one_task_a_node.is_some() {
-        return cpus;
-    }
-    // Tasks that find all their CPUs nowhere have what is left, node by node.
-    let mut squeezed = false;
-    loop {
-        let (mut placed, mut left) = (false, 0);
-        for (cpus, offer) in cpus.iter_mut().zip(chosen) {
-            let (some, still) = place(cpus, offer, (threads(offer) / of_task).max(1), squeezed);
-            (placed, left) = (placed || some, still);
-        }
-        if left == 0 {
-            return cpus;
-        }
-        squeezed |= !placed;
-    }
-}
-
-/// select/cons_res: a task on each node that has all its CPUs, round after round; once a round finds no node with a CPU to spare, whatever is
-/// left (`dist_tasks_compute_c_b` of 22.05.8). O(CPUs of the job).
-fn one_by_one(mut tasks: u32, of_task: u32, chosen: &[Offer], cpus: &mut [u32]) {
-    let mut squeezed = false;
-    let mut wanted = of_task;
-    while tasks > 0 {
-        let mut has_room = false;
-        for (cpus, offer) in cpus.iter_mut().zip(chosen) {
-            if tasks > 0 && (squeezed || wanted <= offer.cpus) {
-                tasks -= 1;
-                *cpus = cpus.saturating_add(of_task).min(offer.cpus);
-                has_room |= wanted < offer.cpus;
-            }
-        }
-        squeezed |= !has_room;
-        wanted = wanted.saturating_add(of_task);
-    }
-}
-
-/// `-m plane`: so many tasks a plane, node after node, round and round; a task has what CPUs are left on its node.
-/// Source: behaviour of dist_tasks of 22.05.8; `docs/FACTS.md`, facts 61. O(nodes × rounds).
-fn planes_over_nodes((mut tasks, plane): (u32, u32), of_task: u32, chosen: &[Offer], cpus: &mut [u32]) {
-    loop {
-        let before = tasks;
-        for (cpus, offer) in cpus.iter_mut().zip(chosen) {
-            let placed = plane.min(tasks).min((offer.cpus - *cpus).div_ceil(of_task));
-            *cpus = cpus.saturating_add(placed.saturating_mul(of_task)).min(offer.cpus);
-            tasks -= placed;
-        }
-        if tasks == 0 || tasks == before {
-            return;
-        }
-    }
-}
-
 /// Takes cores of a node for `cpus` CPUs, `threads` of each: cyclically over its sockets, or (with CR_CPU always) socket by socket, the
-/// tightest first. Pushes a count a socket. Source: behaviour of dist_tasks of 22.05.8; `docs/FACTS.md`, facts 11, 38.
+/// tightest first. Pushes a count a socket; `rooms` is for work. Source: behaviour of dist_tasks of 22.05.8; `docs/FACTS.md`, facts 11, 38.
 fn cores_over_sockets(
     geometry: &Geometry,
     free: &Free,
     shape: &Shape,
     (offer, near): (&Offer, Option<&[u32]>),
     (cpus, threads): (u32, u32),
-    out: &mut Vec<u32>,
+    (rooms, out): (&mut Vec<u32>, &mut Vec<u32>),
 ) -> u32 {
     let is_block = shape.block_cores || shape.unit == ConsumableUnit::Cpu;
     // Tasks of several cores have those to themselves, but where they are counted by socket.
@@ -264,27 +145,30 @@ fn cores_over_sockets(
     let begin = out.len();
     out.resize(begin + sockets.len(), 0);
     let capped = cores_within_cap(geometry, free, shape, offer.node);
-    let usable = |socket: usize| {
+    rooms.clear();
+    rooms.extend(sockets.clone().enumerate().map(|(position, socket)| {
         let cores = usable_cores(geometry, free, shape, socket);
-        let cores = capped.as_ref().map_or(cores, |capped| cores.min(capped[socket - sockets.start]));
-        near.map_or(cores, |near| cores.min(near[socket - sockets.start]))
-    };
-    let first = shape.counts_tasks_by_node.then(|| first_cores(shape, sockets.clone().map(usable).collect(), threads));
-    let usable = |socket: usize| first.as_ref().map_or_else(|| usable(socket), |first| first[socket - sockets.start]);
+        let cores = capped.as_ref().map_or(cores, |capped| cores.min(capped[position]));
+        near.map_or(cores, |near| cores.min(near[position]))
+    }));
+    if shape.counts_tasks_by_node {
+        leave_first_cores(shape, rooms, threads);
+    }
     let mut left = wanted;
     let held = &mut out[begin..];
     if is_block && cpus == 0 {
         // A node beyond the tasks keeps all cores that were on offer, and is charged none (dist_tasks.c, `_block_sync_core_bitmap`; rec c119-24-11).
-        held.iter_mut().zip(sockets.clone()).for_each(|(held, socket)| *held = usable(socket));
+        held.copy_from_slice(rooms);
         return 0;
     }
     if is_block {
         // Cores beyond those of `--ntasks-per-socket` are not on offer.
-        let most = shape.tasks_per_socket.map(|tasks| tasks.saturating_mul(shape.cpus_per_task).div_ceil(threads));
-        let usable = |socket: usize| usable(socket).min(most.unwrap_or(u32::MAX));
-        while let Some(best) = tightest(sockets.clone().zip(&*held).map(|(socket, held)| usable(socket) - held), wanted)
-        {
-            let taken = (usable(sockets.start + best) - held[best]).min(left);
+        if let Some(tasks) = shape.tasks_per_socket {
+            let most = tasks.saturating_mul(shape.cpus_per_task).div_ceil(threads);
+            rooms.iter_mut().for_each(|room| *room = most.min(*room));
+        }
+        while let Some(best) = tightest(rooms.iter().zip(&*held).map(|(room, held)| room - held), wanted) {
+            let taken = (rooms[best] - held[best]).min(left);
             held[best] += taken;
             left -= taken;
             if left == 0 {
@@ -292,16 +176,14 @@ fn cores_over_sockets(
             }
         }
     } else {
-        let mut avoided = vec![false; sockets.len()];
         if let Some(tasks) = shape.tasks_per_socket {
-            let most = tasks.saturating_mul(shape.cpus_per_task);
-            avoid_sockets(&mut avoided, sockets.clone().map(|socket| usable(socket) * threads), most, wanted * threads);
+            avoid_sockets(rooms, threads, tasks.saturating_mul(shape.cpus_per_task), wanted * threads);
         } else if shape.cpus_per_task > 1 {
             // Tasks of several CPUs fill a socket with as many as have all their CPUs there, then the next.
             let odd = shape.leaves_odd_threads(threads);
             let (mut cpus, mut of_task) = (cpus, shape.cpus_per_task);
-            for (held, socket) in held.iter_mut().zip(sockets.clone()) {
-                let here = usable(socket) * threads;
+            for (held, &room) in held.iter_mut().zip(&*rooms) {
+                let here = room * threads;
                 let mut here = here - here % shape.cpus_per_task;
                 if !odd {
                     *held = here.div_ceil(threads).min(left);
@@ -309,7 +191,7 @@ fn cores_over_sockets(
                     continue;
                 }
                 // The last core of each task gives it what it lacks.
-                while *held < usable(socket) && here > 0 && cpus > 0 {
+                while *held < room && here > 0 && cpus > 0 {
                     let used = of_task.min(threads);
                     of_task = if of_task <= used { shape.cpus_per_task } else { of_task - used };
                     here = if here < threads { 0 } else { here - used };
@@ -321,18 +203,7 @@ fn cores_over_sockets(
                 left = cpus.div_ceil(threads);
             }
         }
-        while left > 0 {
-            let before = left;
-            for (position, socket) in sockets.clone().enumerate() {
-                if left > 0 && !avoided[position] && held[position] < usable(socket) {
-                    held[position] += 1;
-                    left -= 1;
-                }
-            }
-            if left == before {
-                break;
-            }
-        }
+        round_and_round(held, rooms, left);
     }
     if shape.unit == ConsumableUnit::Socket {
         // Every socket with a task on it is charged whole, also where its cores beside a GRES would do.
@@ -346,18 +217,35 @@ fn cores_over_sockets(
     held.map(|(held, socket)| held + kept(socket)).sum()
 }
 
+/// Takes so many cores one by one, socket after socket, as long as they have any. O(sockets²).
+fn round_and_round(held: &mut [u32], rooms: &[u32], mut left: u32) {
+    loop {
+        let open = held.iter().zip(rooms).filter(|(held, room)| held < room);
+        let (n_open, least) = open.fold((0, u32::MAX), |(n, least), (held, room)| (n + 1, least.min(room - held)));
+        if n_open == 0 || left == 0 {
+            return;
+        }
+        let rounds = (left / n_open).min(least);
+        for (held, _) in held.iter_mut().zip(rooms).filter(|(held, room)| **held < **room) {
+            // The last ones go to the first sockets.
+            let taken = rounds.max(1).min(left);
+            *held += taken;
+            left -= taken;
+        }
+    }
+}
+
 /// Where a node counts with the CPUs of its tasks alone, only its first cores are on offer, as many as those need (cons_tres/job_test.c of 24.11.5,
 /// `_allocate_sc`; rec c102-24-11). O(sockets).
-fn first_cores(shape: &Shape, mut cores: Vec<u32>, threads: u32) -> Vec<u32> {
+fn leave_first_cores(shape: &Shape, cores: &mut [u32], threads: u32) {
     let all = cores.iter().sum::<u32>().saturating_mul(threads);
     let of_tasks = shape.tasks_a_node_counts().map_or(all, |tasks| tasks.saturating_mul(shape.cpus_per_task.max(1)));
     let counted = all.min(of_tasks);
     let mut left = shape.that_count(counted, threads).min(all).div_ceil(threads.max(1));
-    for cores in &mut cores {
+    for cores in cores {
         *cores = (*cores).min(left);
         left -= *cores;
     }
-    cores
 }
 
 /// The socket with the fewest free cores that are enough, else the one with the most; the first of several. `None` if all are full.
@@ -366,10 +254,10 @@ fn tightest(free: impl Iterator<Item = u32>, wanted: u32) -> Option<usize> {
     free.enumerate().filter(|&(_, free)| free > 0).min_by_key(|&(_, free)| of(free)).map(|(socket, _)| socket)
 }
 
-/// `--ntasks-per-socket`: leaves out the first sockets that are not needed, once those with more than `most` CPUs are counted with
-/// so many.
-fn avoid_sockets(avoided: &mut [bool], cpus: impl Iterator<Item = u32>, most: u32, wanted: u32) {
-    let mut cpus: Vec<u32> = cpus.collect();
+/// `--ntasks-per-socket`: leaves no room on the first sockets that are not needed, once those with more than `most` CPUs are counted with
+/// so many. O(sockets).
+fn avoid_sockets(rooms: &mut [u32], threads: u32, most: u32, wanted: u32) {
+    let mut cpus: Vec<u32> = rooms.iter().map(|room| room * threads).collect();
     let mut total: u32 = cpus.iter().sum();
     for cpus in cpus.iter_mut().filter(|cpus| **cpus > most) {
         if total > wanted {
@@ -377,9 +265,9 @@ fn avoid_sockets(avoided: &mut [bool], cpus: impl Iterator<Item = u32>, most: u3
             *cpus = most;
         }
     }
-    for (avoided, cpus) in avoided.iter_mut().zip(cpus) {
+    for (room, cpus) in rooms.iter_mut().zip(cpus) {
         if total > wanted && cpus <= most && total - cpus >= wanted {
-            *avoided = true;
+            *room = 0;
             total -= cpus;
         }
     }

@@ -39,6 +39,7 @@ pub(crate) mod seats;
 pub(crate) mod shape;
 mod small_nodes;
 pub(crate) mod strays;
+mod tasks;
 pub(crate) mod tree;
 pub(crate) mod usable;
 pub(crate) mod weights;

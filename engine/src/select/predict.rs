@@ -130,6 +130,8 @@ impl Selector {
             self.fits_offers(shape)
         });
         self.ripe = ripe;
+        let fits =
+            fits && self.fits_all_cores_after((free, &mut *future), jobs, (shape, user), usable, last, allocation);
         for offer in self.chosen.iter().filter(|_| fits && lays_out) {
             free.restore_node(&self.geometry, future, offer.node);
             jobs.release(&self.geometry, future, offer.node, last, allocation);

@@ -54,6 +54,11 @@ pub(crate) fn usable_cpus(geometry: &Geometry, free: &Free, shape: &Shape, user:
     if shape.leaves_odd_threads(usable_threads) {
         cpus = shape.cpus_counted(cpus / usable_threads, usable_threads);
     }
+    let within_tasks_of_node = |cpus: u32| match shape.tasks_a_node_counts() {
+        Some(tasks) => cpus.min(tasks.saturating_mul(shape.cpus_per_task)),
+        None => cpus,
+    };
+    let mut cut_by_cap = false;
     if let Some((cap, most)) = shape.max_cpus_per_node {
         let used = match geometry.counts_others && !free.has_had_jobs(shape.partition) {
             true => used_by_anybody(geometry, free, node) * cpus_per_core,
@@ -63,8 +68,13 @@ pub(crate) fn usable_cpus(geometry: &Geometry, free: &Free, shape: &Shape, user:
         if takes_whole && free.node_cores[index] * cpus_per_core + used > most {
             return 0;
         }
-        if !shape.cons_res {
-            cpus = cpus.min(most.saturating_sub(used));
+        let left = most.saturating_sub(used);
+        if !shape.cons_res && cpus > left {
+            // Who counts by tasks counts them before the cap, which may leave a part of one (`_allocate_sc` of 24.05.8; rec c152-24-05).
+            if shape.counts_tasks_by_node {
+                cpus = shape.that_count(within_tasks_of_node(cpus), usable_threads);
+            }
+            (cpus, cut_by_cap) = (cpus.min(left), shape.counts_tasks_by_node);
         }
     }
     if cpus < shape.room_of_one {
@@ -98,11 +108,10 @@ pub(crate) fn usable_cpus(geometry: &Geometry, free: &Free, shape: &Shape, user:
             }
         }
     };
-    if let Some(tasks) = shape.tasks_a_node_counts() {
-        cpus = cpus.min(tasks.saturating_mul(shape.cpus_per_task));
-    }
     // With memory by the CPU, only the CPUs of whole tasks count.
-    cpus = shape.that_count(cpus, usable_threads);
+    if !cut_by_cap || matches!(shape.memory, MemoryNeed::PerCpu(_)) {
+        cpus = shape.that_count(within_tasks_of_node(cpus), usable_threads);
+    }
     if cpus < shape.room_for_tasks { 0 } else { cpus }
 }
 

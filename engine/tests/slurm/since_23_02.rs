@@ -331,3 +331,19 @@ fn cpus_are_kept_beside_gpus_that_the_whole_job_counts() {
         expect_equal_with_every_cycle(&scenario(version), 3);
     }
 }
+
+/// Tasks of three CPUs are counted before the cap, which leaves each node one and a part: job 1 asks for twelve CPUs and gets them (facts 90 (b)).
+#[test]
+fn a_cap_leaves_a_node_a_part_of_a_task() {
+    let scenario = |version: &str, tasks: u32| {
+        format!(
+            "node n[1-3] cores=16
+             partition p max_cpus_per_node=4
+             set {version}
+             job 1 n={tasks} c=3 N=1-3 run=300 t=10"
+        )
+    };
+    for version in ["", "version=23.11", "version=24.05"] {
+        expect(&scenario(version, 4), "1 0 0..4 +300 * n1,n2,n3 *");
+    }
+}

@@ -207,6 +207,24 @@ fn least_loaded_nodes_without_room_for_tasks_serve_where_more_is_owed_to_others(
     assert_eq!(of("core", "N=3 n=6 c=2"), "c1,c2,c3");
 }
 
+/// Recorded (bf-c151): each node that is looked at is left with one CPU, since two sockets are owed to the others; what is missing can only come
+/// from another weight, whose nodes are then cut alike. n3 is in use, but the nodes must also suffice if it were not: with it they do not.
+#[test]
+fn least_loaded_nodes_must_suffice_if_nobody_used_them() {
+    let of = |request: &str| {
+        nodes(&format!(
+            "node n[1-3] cores=8 sockets=2
+             node g[1-2] cores=8 sockets=2 weight=20
+             set lln select=socket
+             job 1 w=n3 n=8 run=300
+             job 2 at=10 N=3 n=8 run=50 t=2 {request}"
+        ))[1]
+            .clone()
+    };
+    assert_eq!(of(""), "-");
+    assert_eq!(of("x=n3"), "n1,n2,g1");
+}
+
 /// Recorded (y-cpu): a node that another user holds for himself now is out of every plan, whenever it comes free. Job 3 would be
 /// planned on n1 at 600 s, and leave n2 to job 4; so it is planned on n2.
 #[test]

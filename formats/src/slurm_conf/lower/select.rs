@@ -6,41 +6,68 @@ use super::partitions::memory;
 use super::{Lowering, Values};
 use crate::diagnostic::Severity;
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Plugin {
+    Linear,
+    ConsRes,
+    ConsTres,
+}
+
 impl Lowering<'_> {
     /// The words of `SelectTypeParameters`, in capitals.
     fn select_words(&self) -> Vec<String> {
         self.globals().words("SelectTypeParameters").iter().map(|word| word.to_ascii_uppercase()).collect()
     }
 
-    fn is_linear(&self) -> bool {
+    /// The plugin that chooses nodes: below select/cray_aries the one that its parameters name, and select/cons_tres for the
+    /// select/cons_res that 23.11 and later do not have.
+    fn plugin(&self) -> Plugin {
         let words = self.select_words();
         let has = |name: &str| words.iter().any(|word| word == name);
-        match self.globals().setting("SelectType").map(|setting| setting.value.to_ascii_lowercase()) {
-            None => self.version < SlurmVersion::V23_11,
-            Some(plugin) if plugin == "select/cray_aries" => !has("OTHER_CONS_RES") && !has("OTHER_CONS_TRES"),
-            Some(plugin) => plugin == "select/linear",
-        }
+        let named = self.globals().setting("SelectType").map(|setting| setting.value.to_ascii_lowercase());
+        let plugin = match named.as_deref() {
+            None if self.version < SlurmVersion::V23_11 => Plugin::Linear,
+            None => Plugin::ConsTres,
+            Some("select/linear") => Plugin::Linear,
+            Some("select/cons_res") => Plugin::ConsRes,
+            Some("select/cray_aries") if has("OTHER_CONS_TRES") => Plugin::ConsTres,
+            Some("select/cray_aries") if has("OTHER_CONS_RES") => Plugin::ConsRes,
+            Some("select/cray_aries") => Plugin::Linear,
+            Some(_) => Plugin::ConsTres,
+        };
+        let is_gone = plugin == Plugin::ConsRes && self.version >= SlurmVersion::V23_11;
+        if is_gone { Plugin::ConsTres } else { plugin }
     }
 
-    fn is_cons_res(&self) -> bool {
-        match self.globals().setting("SelectType").map(|setting| setting.value.to_ascii_lowercase()) {
-            None => false,
-            Some(plugin) if plugin == "select/cray_aries" => {
-                self.select_words().iter().any(|word| word == "OTHER_CONS_RES")
-            }
-            Some(plugin) => plugin == "select/cons_res",
-        }
+    fn is_linear(&self) -> bool {
+        self.plugin() == Plugin::Linear
     }
 
     /// Whether GRES are given with cores near them: select/cons_tres does that.
     pub(super) fn looks_at_sockets_of_gres(&self) -> bool {
-        match self.globals().setting("SelectType").map(|setting| setting.value.to_ascii_lowercase()) {
-            None => self.version >= SlurmVersion::V23_11,
-            Some(plugin) if plugin == "select/cray_aries" => {
-                self.select_words().iter().any(|word| word == "OTHER_CONS_TRES")
-            }
-            Some(plugin) => plugin == "select/cons_tres",
-        }
+        self.plugin() == Plugin::ConsTres
+    }
+
+    /// What newer releases do not start with (RELEASE_NOTES of 23.11 and 24.05).
+    fn remark_on_what_newer_releases_left_out(&mut self) {
+        let plugin = self.globals().text("SelectType").to_ascii_lowercase();
+        let is_tree = self.globals().text("TopologyPlugin").eq_ignore_ascii_case("topology/tree");
+        let of_cray = plugin == "select/cray_aries";
+        let cons_res =
+            plugin == "select/cons_res" || of_cray && self.select_words().iter().any(|word| word == "OTHER_CONS_RES");
+        let (message, cure) = if of_cray && self.version >= SlurmVersion::V24_05 {
+            ("24.05 and later have no select/cray_aries; taken as what SelectTypeParameters names", "select/cons_tres")
+        } else if cons_res && self.version >= SlurmVersion::V23_11 {
+            ("23.11 and later have no select/cons_res; taken as select/cons_tres", "select/cons_tres")
+        } else if plugin == "select/linear" && is_tree && self.version >= SlurmVersion::V24_05 {
+            let message =
+                "slurmctld of 24.05 and later does not start with it beside topology/tree; taken as 23.11 takes them";
+            (message, "select/cons_tres, or leave out TopologyPlugin")
+        } else {
+            return;
+        };
+        let remark = self.place_of("SelectType").remark(Severity::Warning, "SelectType", message);
+        self.diagnostics.push(remark.cure(format!("write SelectType={cure}")));
     }
 
     /// Whether memory is handed out. select/linear does so only where CR_Memory asks for it; cons_res and cons_tres do where no
@@ -121,13 +148,14 @@ impl Lowering<'_> {
             );
         }
         self.remark_on_select_words();
+        self.remark_on_what_newer_releases_left_out();
         let unit = self.unit();
         let topology = self.globals();
         self.remark_on_two_defaults(&values, &self.place_of("DefMemPerCPU"));
         SelectPolicy {
             cuts_to_gres: self.looks_at_sockets_of_gres(),
             linear,
-            cons_res: self.is_cons_res(),
+            cons_res: self.plugin() == Plugin::ConsRes,
             unit,
             memory: self.memory_is_consumed(),
             one_task_per_core: has("CR_ONE_TASK_PER_CORE"),

@@ -183,3 +183,37 @@ fn what_slurmctld_would_not_start_with_is_said_where_it_is_understood() {
     let (_, said) = read_and_lower(&[("slurm.conf", &small("AccountingStorageEnforce=3"))], None);
     assert!(said.contains("error: AccountingStorageEnforce: '3' is unknown"), "{said}");
 }
+
+#[test]
+fn plugins_that_newer_releases_left_out() {
+    let of = |lines: &str, version: &str| {
+        let mut conf = read(&format!("{lines}NodeName=n[1-4] CPUs=4\nPartitionName=p Nodes=ALL\n"));
+        conf.set("SlurmVersion", version).unwrap();
+        let (site, diagnostics) = conf.lower(None);
+        let (site, said) = (site.unwrap(), said(&diagnostics));
+        let select = site.policy.select;
+        let plugin = if select.linear {
+            "linear"
+        } else if select.cons_res {
+            "cons_res"
+        } else {
+            "cons_tres"
+        };
+        (plugin, said.lines().filter(|line| line.contains(" SelectType: ")).collect::<Vec<_>>().join("\n"))
+    };
+    let cons_res = "SelectType=select/cons_res\nSelectTypeParameters=CR_Core\n";
+    assert_eq!(of(cons_res, "23.02"), ("cons_res", String::new()));
+    let gone = "slurm.conf:1: warning: SelectType: 23.11 and later have no select/cons_res; taken as select/cons_tres; \
+                write SelectType=select/cons_tres";
+    assert_eq!(of(cons_res, "23.11"), ("cons_tres", gone.to_owned()));
+    let cray = "SelectType=select/cray_aries\n";
+    assert_eq!(of(cray, "23.11"), ("linear", String::new()));
+    let gone = "slurm.conf:1: warning: SelectType: 24.05 and later have no select/cray_aries; taken as what \
+                SelectTypeParameters names; write SelectType=select/cons_tres";
+    assert_eq!(of(cray, "24.05"), ("linear", gone.to_owned()));
+    let tree = "SelectType=select/linear\nTopologyPlugin=topology/tree\n";
+    assert_eq!(of(tree, "23.11"), ("linear", String::new()));
+    let gone = "slurm.conf:1: warning: SelectType: slurmctld of 24.05 and later does not start with it beside \
+                topology/tree; taken as 23.11 takes them; write SelectType=select/cons_tres, or leave out TopologyPlugin";
+    assert_eq!(of(tree, "24.05"), ("linear", gone.to_owned()));
+}
