@@ -42,6 +42,7 @@ mod shapes;
 mod spacing;
 mod standing_before;
 mod start;
+mod startup;
 mod time_min;
 pub(crate) mod timers;
 mod vain;

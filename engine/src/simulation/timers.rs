@@ -4,6 +4,7 @@
 
 use super::purge::Purge;
 use super::scans::Scans;
+use super::startup::Startup;
 use super::{SECOND, seconds};
 use crate::Draws;
 use crate::ablation::{Rule, is_off};
@@ -11,9 +12,6 @@ use crate::moments::Moments;
 use crate::policy::{Policy, Scheduler};
 use crate::rng::{Purpose, Stream};
 
-/// The background loop sleeps for a second and works a little, so its phase drifts: the mean of the recordings, whose controllers are busy as
-/// those of [`crate::policy::CostModel::RECORDED`] (an idle one's, at real time, is 1.003 s).
-const TICK_MS: i64 = 1017;
 /// From the daemon's start to the first submission, at least [ms]. No trace tells: this is how far apart they are in the
 /// recordings, and about as far as it differs among them.
 const BOOT_OFFSET_MS: i64 = 300_000;
@@ -21,11 +19,6 @@ const BOOT_OFFSET_MS: i64 = 300_000;
 const BOOT_OFFSET_SPREAD_MS: u64 = 45_000;
 /// How much later jobs may come by the controller's clock than by the trace's: against its minutes, replications begin anywhere [s].
 const CLOCK_SPREAD: u64 = 60;
-/// From the daemon's start to its background loop, at least [ms].
-const STARTUP_MS: i64 = 20_500;
-/// How much longer it may take [ms].
-const STARTUP_SPREAD_MS: u64 = 6_000;
-
 /// Entities of draws: arrivals are numbered from 0, ends of runs from here.
 const END_OF_RUN: u64 = 1 << 40;
 
@@ -46,6 +39,8 @@ pub(crate) struct Timers {
     /// How far the controller's clock is ahead of the trace's [s]: drawn where its start is.
     pub(crate) clock_ahead: i64,
     tick_zero: i64,
+    /// Between two ticks [ms].
+    tick: i64,
     sweep_zero: i64,
     scans: Scans,
     batch_delay: i64,
@@ -103,13 +98,8 @@ impl Timers {
         };
         let boot = first_submit * SECOND - since_boot;
         let mut phase = Stream::new(draws.seed, Purpose::Tick, 0);
-        // The daemon comes up in this order: backfill's thread, then the background loop and the priority thread
-        // (20–27 s after boot in all recordings, most of them 24 to 26, backfill at 73 % of it).
-        // Nearer to the longest than to the shortest in most recordings: the longest of three draws.
-        let startup = STARTUP_MS + (0..3).map(|_| phase.below(STARTUP_SPREAD_MS) as i64).max().unwrap_or(0);
-        let backfill_start = boot + startup * 73 / 100;
-        let priority_start = boot + startup;
-        let tick_zero = boot + startup;
+        let startup = Startup::drawn(policy.version, boot, &mut phase);
+        let (tick_zero, tick) = (startup.tick_zero, startup.tick);
         let sweep_zero = seconds(boot) + phase.below(SWEEP_SECONDS as u64) as i64;
         let is_builtin = policy.scheduler == Scheduler::SlurmBuiltin;
         let backfill_off = is_builtin || policy.backfill.interval.is_none();
@@ -119,8 +109,9 @@ impl Timers {
             boot,
             clock_ahead,
             tick_zero,
+            tick,
             sweep_zero,
-            scans: Scans::new(tick_zero, TICK_MS),
+            scans: Scans::new(tick_zero, tick),
             batch_delay: if is_off(Rule::BatchDelay) { 0 } else { i64::from(policy.main.batch_sched_delay) },
             full_interval: policy.main.sched_interval.map(i64::from),
             backfill_interval,
@@ -134,12 +125,12 @@ impl Timers {
             postponed_main: None,
             purge: Purge::new(policy.min_job_age, seconds(tick_zero)),
             priority_at: if policy.priority.multifactor && !policy.priority.no_steps {
-                priority_start + calc_period
+                startup.priority + calc_period
             } else {
                 i64::MAX
             },
-            last_priority_step: seconds(priority_start),
-            backfill_at: if is_builtin || !backfill_off { backfill_start + backfill_interval } else { i64::MAX },
+            last_priority_step: seconds(startup.priority),
+            backfill_at: if is_builtin || !backfill_off { startup.backfill + backfill_interval } else { i64::MAX },
             backfill_polls_from: None,
             backfill_end: 0,
             last_change: seconds(boot),
@@ -246,14 +237,14 @@ impl Timers {
 
     /// A job's record will not change any more: it is there to be purged.
     pub(crate) fn record_ended(&mut self, now: i64) {
-        let Self { purge, moments, tick_zero, full_interval, .. } = self;
-        purge.ended(seconds(now), |at| purge_tick(moments, *full_interval, *tick_zero, at));
+        let Self { purge, moments, tick_zero, tick, full_interval, .. } = self;
+        purge.ended(seconds(now), |at| purge_tick(moments, *full_interval, (*tick_zero, *tick), at));
     }
 
     /// Purges records: a change.
     pub(crate) fn purge_records(&mut self, now: i64) {
-        let Self { purge, moments, tick_zero, full_interval, .. } = self;
-        purge.purge(seconds(now), |at| purge_tick(moments, *full_interval, *tick_zero, at));
+        let Self { purge, moments, tick_zero, tick, full_interval, .. } = self;
+        purge.purge(seconds(now), |at| purge_tick(moments, *full_interval, (*tick_zero, *tick), at));
         self.changed(now);
     }
 
@@ -264,7 +255,7 @@ impl Timers {
 
     /// The first tick at or after an instant.
     fn tick_at(&self, ms: i64) -> i64 {
-        tick_at(self.tick_zero, ms)
+        tick_at((self.tick_zero, self.tick), ms)
     }
 
     /// Computes the next tick that runs the main scheduler.
@@ -339,7 +330,7 @@ impl Timers {
     pub(crate) fn next_pass(&self, now: i64) -> i64 {
         let runs = &self.moments.main;
         let next = runs.get(runs.partition_point(|run| run.0 <= now)).map(|run| run.0);
-        next.filter(|&run| run <= now + TICK_MS).unwrap_or_else(|| self.tick_at(now + 1))
+        next.filter(|&run| run <= now + self.tick).unwrap_or_else(|| self.tick_at(now + 1))
     }
 
     /// The reservation sweep that sees what begins or ends in second `time`.
@@ -442,18 +433,18 @@ impl Timers {
 /// From the question that a tick puts to a resumed node to its registration [ms] (recordings: 16 to 20).
 const REGISTERS_MS: i64 = 18;
 
-/// The first tick at or after an instant, of those since `zero`.
-fn tick_at(zero: i64, ms: i64) -> i64 {
+/// The first tick at or after an instant, of those since `zero`, one every `tick` [ms].
+fn tick_at((zero, tick): (i64, i64), ms: i64) -> i64 {
     let since = (ms - zero).max(0);
-    zero + (since + TICK_MS - 1) / TICK_MS * TICK_MS
+    zero + (since + tick - 1) / tick * tick
 }
 
 /// The first tick at or after an instant that may purge: purges and full-queue runs have the same beat, if both come once a minute.
-fn purge_tick(moments: &Moments, full_interval: Option<i64>, zero: i64, ms: i64) -> i64 {
+fn purge_tick(moments: &Moments, full_interval: Option<i64>, beat: (i64, i64), ms: i64) -> i64 {
     let runs = &moments.main;
     let next = runs.partition_point(|run| run.0 < ms);
     match runs[next..].iter().find(|run| run.1) {
         Some(&(at, _)) if full_interval == Some(60) => at,
-        _ => tick_at(zero, ms),
+        _ => tick_at(beat, ms),
     }
 }

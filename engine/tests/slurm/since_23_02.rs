@@ -23,26 +23,25 @@ fn an_array_rejected_with_its_preference_is_looked_at_without() {
     }
 }
 
-/// Backfill starts the first task beside job 1 with its five minutes. The last is started by the main scheduler, when job 2 has left: with what the
-/// rest of the array has by then (facts 88 (e)).
+/// Backfill starts the first task beside job 1 with its five minutes; another five do not fit before job 2's plan. The last is started by the main
+/// scheduler, when job 2 has left: with what the rest of the array has by then (facts 88 (e)).
 #[test]
 fn the_rest_of_an_array_gets_its_limit_back() {
     let scenario = |version: &str| {
         format!(
             "node n[1-2] cores=4
-             set bf_interval=300 {version}
-             job 1 w=n1 n=4 run=900 t=20
+             set bf_interval=200 {version}
+             job 1 w=n1 n=4 run=500 t=9
              job 2 at=10 n=8 run=100 t=10
-             job 3 at=20 array=1-3%1 n=4 run=5000 t=60 time_min=5"
+             job 3 at=20 array=1-2%1 n=4 run=5000 t=60 time_min=5"
         )
     };
     let expected = |last: &str| {
         format!(
-            "1    0   0..4  +900      COMPLETED  n1     *
+            "1    0   0..4  +500      COMPLETED  n1     *
              2    10  *     +100      COMPLETED  n1,n2  *
              3_1  *   *     +300..332 TIMEOUT    n2     backfill
-             3_2  *   *     *         TIMEOUT    *      *
-             3_3  *   *     {last}    TIMEOUT    *      main"
+             3_2  *   *     {last}    TIMEOUT    *      main"
         )
     };
     expect(&scenario("version=23.11"), &expected("+300..332"));
@@ -345,5 +344,32 @@ fn a_cap_leaves_a_node_a_part_of_a_task() {
     };
     for version in ["", "version=23.11", "version=24.05"] {
         expect(&scenario(version, 4), "1 0 0..4 +300 * n1,n2,n3 *");
+    }
+}
+
+/// From 23.11 on the background loop sleeps until the next second begins: nobody is started by the main scheduler in the second of his submission
+/// (facts 90 (d)).
+#[test]
+fn the_main_scheduler_comes_when_a_second_begins() {
+    let scenario = |version: &str| {
+        format!(
+            "node n1 cores=1
+             set bf_interval=3600 sched_interval=60 {version}
+             job 1 at=0 run=10 t=1
+             job 2 at=100 run=10 t=1
+             job 3 at=200 run=10 t=1
+             job 4 at=300 run=10 t=1
+             job 5 at=400 run=10 t=1"
+        )
+    };
+    for version in ["version=23.11", "version=24.05", "version=25.05"] {
+        expect(
+            &scenario(version),
+            "1 0   1..4     +10 * n1 main
+             2 100 101..104 +10 * n1 main
+             3 200 201..204 +10 * n1 main
+             4 300 301..304 +10 * n1 main
+             5 400 401..404 +10 * n1 main",
+        );
     }
 }

@@ -296,14 +296,14 @@ fn a_least_time_grows_up_to_the_first_plan() {
         format!(
             "node n[1-2] cores=4
              set bf_interval=30 {version}
-             job 1 w=n1 n=4 run=900 t=20
+             job 1 w=n1 n=4 run=905 t=20
              job 2 at=10 n=8 run=100 t=10
              job 3 at=20 n=4 run=5000 t=60 time_min=5"
         )
     };
     let expected = |second: &str, third: &str| {
         format!(
-            "1  0   0..4      +900  COMPLETED  n1     *
+            "1  0   0..4      +905  COMPLETED  n1     *
              2  10  {second}  +100  COMPLETED  n1,n2  main
              3  20  20..60    {third}  TIMEOUT  n2    backfill"
         )
