@@ -26,6 +26,7 @@ mod grid;
 mod hetjob_order;
 pub(crate) mod hetjobs;
 mod idle;
+mod marks;
 mod place;
 mod reach;
 mod record;
@@ -71,6 +72,8 @@ pub(crate) struct Backfill {
     unasked: Vec<i64>,
     /// Nodes that plans of this cycle hold; after it, those of them that carry the PLANNED flag.
     planned: NodeSet,
+    /// Whether the last cycle set or cleared such flags when it ended.
+    marked: bool,
     /// Nodes that came free while the cycle slept: it starts and plans nobody there (`bf_ignore_node_bitmap` of 22.05.8).
     freed: NodeSet,
     /// Where the cycle stands in the queue.
@@ -130,6 +133,7 @@ impl Backfill {
             outlook: Outlook::default(),
             unasked: Vec::new(),
             planned: NodeSet::empty(n_nodes),
+            marked: false,
             freed: NodeSet::empty(n_nodes),
             walk: Walk::default(),
             cycle: None,
@@ -408,12 +412,11 @@ fn window_seconds(policy: &BackfillPolicy) -> i64 {
 
 /// Counts and plans the next cycle.
 fn finish(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle, exit: Exit) {
-    // Planned nodes without jobs carry the PLANNED flag until the next cycle (docs/FACTS.md, facts 46).
-    backfill.planned.intersect(&controller.free.idle);
+    backfill.marked = marks::mark(controller, &mut backfill.planned);
     // A cycle so long that it sleeps is taken to have changed something: what it marks depends on what it plans last.
     // One that a job holds up plans nobody else: what it marks is known.
     backfill.slept = cycle.cost.yields(cycle.length);
-    if !backfill.planned.is_empty() || backfill.slept {
+    if backfill.marked || backfill.slept {
         controller.timers.changed(controller.now);
     }
     let counters = &mut controller.counters;

@@ -373,3 +373,27 @@ fn the_main_scheduler_comes_when_a_second_begins() {
         );
     }
 }
+
+/// Job 2 is planned on a node that is in use in part, which carries the PLANNED flag from 24.11 on only: cycles then come in time, though nothing else
+/// changes. In 22.05 backfill looks once a second, and finds job 3 at once (facts 90 (e)).
+#[test]
+fn planned_nodes_in_use_keep_cycles_coming() {
+    let scenario = |version: &str| {
+        format!(
+            "node n1 cores=4
+             set bf_interval=1000 {version}
+             job 1 n=2 run=9000 t=200
+             job 2 at=10 n=4 run=100 t=10
+             job 3 at=2500 n=1 run=10 t=1"
+        )
+    };
+    let expected =
+        |third: &str| format!("1 0 0..4 +9000 * n1 *\n 2 10 * +100 * n1 *\n 3 2500 {third} +10 * n1 backfill");
+    for version in ["", "version=23.11", "version=24.05"] {
+        expect(&scenario(version), &expected("2500..2502"));
+    }
+    for version in ["version=24.11", "version=25.05"] {
+        expect(&scenario(version), &expected("2640..2710"));
+        expect_equal_with_every_cycle(&scenario(version), 3);
+    }
+}

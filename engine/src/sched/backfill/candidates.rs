@@ -18,6 +18,7 @@ use crate::simulation::{Controller, SECOND, seconds};
 use super::ahead::{self, Ahead};
 use super::blocked::Blocked;
 use super::counts::Counts;
+use super::marks;
 use super::reach::Reach;
 use super::{Backfill, Cycle};
 use crate::sched::queue::Record;
@@ -254,11 +255,11 @@ pub(super) fn none_left(controller: &mut Controller<'_>, backfill: &mut Backfill
 /// second in which it ends. Whatever the rest of the queue adds, the next cycle then comes in time. After a cycle that sleeps it
 /// comes anyway. O(words).
 fn flags_are_known(controller: &Controller<'_>, backfill: &Backfill, cycle: &Cycle) -> bool {
-    let idle = &controller.free.idle;
     let is_last_second = |records| cycle.cost.is_second_of_end(cycle.begin_ms, records, cycle.length);
+    let marks_none = !marks::marks_full_nodes(controller) && controller.free.idle.is_empty();
     cycle.yields
-        || backfill.planned.intersects(idle)
-        || (backfill.stamped.is_some_and(is_last_second) && idle.is_empty())
+        || marks::are_left(controller, &backfill.planned)
+        || (backfill.stamped.is_some_and(is_last_second) && marks_none)
 }
 
 /// Goes on to the next candidate.

@@ -38,7 +38,7 @@ pub(super) fn repeat_idle(controller: &mut Controller<'_>, backfill: &Backfill) 
     // This cycle's own time: one that would sleep or be cut short is another cycle.
     let cost = CycleCost::of_next(controller);
     let Some(duration) = cost.whole_ms(idle.records) else { return false };
-    let is_marked = !backfill.planned.is_empty();
+    let is_marked = backfill.marked;
     let is_second_of_end = |stamped| cost.is_second_of_end(controller.now, stamped, idle.records);
     if idle.version != controller.version
         || idle.weights != controller.selector.weights.version()
