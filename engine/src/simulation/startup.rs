@@ -31,7 +31,7 @@ impl Startup {
         // Nearer to the longest than to the shortest in most recordings: the longest of three draws.
         let mut longest = |spread: u64| (0..3).map(|_| phase.below(spread) as i64).max().unwrap_or(0);
         // Backfill's thread comes first, then the background loop and the priority thread (20 to 27 s after the start in all recordings of 22.05,
-        // most of them 24 to 26, backfill at 73 % of it). From 24.05 on nobody waits for slurmdbd (1.2 to 5.7 s, most of them 1.5 to 2.7).
+        // most of them 24 to 26, backfill at 73 % of it). From 24.05 on nobody waits for slurmdbd (1.1 to 5.7 s, most of them 1.4 to 2.8).
         let (backfill, begun) = if version >= SlurmVersion::V24_05 {
             let begun = 2_900 - longest(1_600);
             (begun + 120, begun)
