@@ -121,6 +121,31 @@ fn a_plan_that_a_limit_refuses_counts_for_bf_one_resv_per_job() {
     );
 }
 
+/// The tasks of an array are planned one after the other at one record, whose time of start was asked for before: those of job 8, whom the
+/// partition refuses to start, get a node each, so nothing is left to job 9. Source: `_attempt_backfill` of 22.05.8 (`orig_start_time` stands
+/// before `next_task`); rec c154.
+#[test]
+fn bf_one_resv_per_job_plans_every_task_at_one_record() {
+    let scenario = |option: &str| {
+        format!(
+            "node n[1-2] cores=4
+             account a
+             account b
+             user a parent=a
+             user b parent=b
+             partition p allow_accounts=b
+             set sched_interval=off bf_interval=10 bf_min_age_reserve=3600 {option}
+             job 8 user=a array=1-2 n=4 run=100 t=10
+             job 9 at=10 user=b n=4 run=100 t=10"
+        )
+    };
+    let expected = "8_1  0   -  -  PENDING  -  -
+                    8_2  0   -  -  PENDING  -  -
+                    9    10  -  -  PENDING  -  -";
+    expect(&scenario(""), expected);
+    expect(&scenario("bf_one_resv_per_job"), expected);
+}
+
 /// Nodes n2 … n6 end at 10, 11, … 14 minutes; job 7 needs five nodes. The will-run test releases the last two together
 /// and says 14 minutes; with running jobs in the table it is asked again at 13, and job 8 is a minute too long for n1.
 #[test]

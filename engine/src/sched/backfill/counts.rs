@@ -25,12 +25,22 @@ pub(super) struct Counts {
     pub(super) rejected: Option<(u64, PartitionId)>,
     /// The array whose record with preferred features has been rejected in a partition (from 23.02.3 on): its tasks go on without them.
     pub(super) without_preference: Option<(u64, PartitionId)>,
-    /// Arrays at whose record of a partition the cycle is, or was, and whether their tasks may only start now.
-    begun_arrays: std::collections::BTreeMap<(u64, PartitionId), bool>,
+    /// Arrays at whose record of a partition the cycle is, or was, and what holds for all of their tasks there.
+    begun_arrays: std::collections::BTreeMap<(u64, PartitionId), Begun>,
     /// The task of an array that starts next: a plan uses up none.
     next_tasks: std::collections::BTreeMap<u64, JobId>,
     /// Jobs with a time of start, under `bf_one_resv_per_job`.
     jobs: std::collections::BTreeSet<JobId>,
+}
+
+/// What an array's first task found at its record of a partition; it holds for the tasks behind it (`next_task` of backfill.c of 22.05.8 is
+/// behind the questions).
+#[derive(Clone, Copy, Debug)]
+struct Begun {
+    /// They may only start now.
+    test_only: bool,
+    /// Another record had a time of start (`orig_start_time`; rec c154).
+    planned_elsewhere: bool,
 }
 
 /// Plans of one array's tasks in a row.
@@ -118,9 +128,16 @@ impl Counts {
         }
     }
 
-    /// Under `bf_one_resv_per_job`: whether another record of the job has a time of start, planned or found.
-    pub(super) fn is_planned_elsewhere(&self, policy: &BackfillPolicy, job: JobId) -> bool {
-        policy.one_resv_per_job && self.jobs.contains(&job)
+    /// Under `bf_one_resv_per_job`: whether another record of the job has a time of start, planned or found. Of an array's tasks
+    /// (`task_of` an array in a partition) the first one's answer holds. O(log jobs).
+    pub(super) fn is_planned_elsewhere(
+        &self,
+        policy: &BackfillPolicy,
+        job: JobId,
+        task_of: Option<(u64, PartitionId)>,
+    ) -> bool {
+        let begun = || task_of.and_then(|of| self.begun_arrays.get(&of));
+        policy.one_resv_per_job && begun().map_or_else(|| self.jobs.contains(&job), |begun| begun.planned_elsewhere)
     }
 
     /// Whether the cycle comes to no other task of an array in a partition.
@@ -139,13 +156,14 @@ impl Counts {
 
     /// The first task of an array gets past its limits in a partition, and may be planned or may only start now: so may those behind it.
     /// O(log arrays).
-    pub(super) fn begin_array(&mut self, array: u64, partition: PartitionId, test_only: bool) {
-        self.begun_arrays.insert((array, partition), test_only);
+    pub(super) fn begin_array(&mut self, array: u64, partition: PartitionId, task: JobId, test_only: bool) {
+        let planned_elsewhere = self.jobs.contains(&task);
+        self.begun_arrays.insert((array, partition), Begun { test_only, planned_elsewhere });
     }
 
     /// What was said of a task before: whether it may only start now. O(log arrays).
     pub(super) fn task_before(&self, array: u64, partition: PartitionId) -> Option<bool> {
-        self.begun_arrays.get(&(array, partition)).copied()
+        self.begun_arrays.get(&(array, partition)).map(|begun| begun.test_only)
     }
 
     /// A task of an array got a planned start.

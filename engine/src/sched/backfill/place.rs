@@ -397,7 +397,9 @@ fn find_place(
             backfill.counts.note_start_time(policy, id);
             return Next::Record;
         }
-        if test_only && backfill.counts.is_planned_elsewhere(policy, id) {
+        let array = || (scenario.workload.jobs[id.index()].name.id, record.partition);
+        let task_of = (record.kind.task && !controller.has_own_record(id)).then(array);
+        if test_only && backfill.counts.is_planned_elsewhere(policy, id, task_of) {
             // One that would start now, but for its siblings or limits, comes here, too (`_attempt_backfill` of 22.05.8; rec ay-mix).
             return Next::Record;
         }
@@ -412,8 +414,8 @@ fn find_place(
         if licensed {
             backfill.licenses.insert(licenses, begin, end);
         }
-        if record.kind.task && !controller.has_own_record(id) {
-            backfill.counts.note_task_plan(scenario.workload.jobs[id.index()].name.id, record.partition);
+        if let Some((array, partition)) = task_of {
+            backfill.counts.note_task_plan(array, partition);
         }
         if is_off(Rule::Plans) || (is_off(Rule::ConservativePlans) && !backfill.planned.is_empty()) {
             return Next::Record;

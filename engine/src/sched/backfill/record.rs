@@ -156,7 +156,7 @@ fn look_at(
     }
     let mut test_only = before.unwrap_or_else(|| is_test_only(controller, backfill, record));
     if let (Some(array), None) = (task_of, before) {
-        backfill.counts.begin_array(array, record.partition, test_only);
+        backfill.counts.begin_array(array, record.partition, id, test_only);
     }
     if !controller.record_is_open(record)
         || !backfill.counts.admit(controller, record)
@@ -184,7 +184,7 @@ fn look_at(
         }
         backfill.counts.without_preference = by_itself;
         // A start that was found but could not be had stands: a limit, the window or a later one kept it (rec bb-arr).
-        test_only |= backfill.counts.is_planned_elsewhere(&scenario.policy.backfill, id);
+        test_only |= backfill.counts.is_planned_elsewhere(&scenario.policy.backfill, id, None);
         // Each of the two counts against the caps (backfill.c of 22.05.8, `_job_exceeds_max_bf_param`; rec at-lin).
         if !backfill.counts.admit(controller, record) {
             return Next::Record;
@@ -211,7 +211,7 @@ pub(super) fn is_test_only(controller: &Controller<'_>, backfill: &Backfill, rec
     record.priority() < controller.reserve_threshold(record)
         || (policy.min_age_reserve > 0 && seconds(controller.now) - eligible() < i64::from(policy.min_age_reserve))
         || (quota > 0 && backfill.counts.planned(record.partition) >= quota)
-        || backfill.counts.is_planned_elsewhere(policy, record.job)
+        || backfill.counts.is_planned_elsewhere(policy, record.job, None)
 }
 
 /// slurmctld notes that a partition's lists refuse the job, which is a change (`part_policy_valid_qos`, `part_policy_valid_acct` of 22.05.8). O(1).
