@@ -75,9 +75,13 @@ impl Controller<'_> {
                             || self.selector.charges_by_node(shape)
                     }
                 };
-                shape.size_grows = !select.linear
-                    && !shape.size_varies
-                    && shape.charged_alone.is_some_and(|cpus| cpus != request.min_cpus);
+            }
+            // What the last test charges stands, in whatever partition it was made (rec c158).
+            let any = shapes.iter().any(|shape| shape.size_varies);
+            for shape in &mut shapes {
+                shape.size_varies = any;
+                shape.size_grows =
+                    !select.linear && !any && shape.charged_alone.is_some_and(|cpus| cpus != request.min_cpus);
             }
         }
         shapes

@@ -316,13 +316,13 @@ impl Timers {
         self.tick_at(scan * SECOND)
     }
 
-    /// When nodes register that a resume made known in second `end`: the next tick asks them, before its run of the main scheduler, which
-    /// does not know of their answer yet (node_mgr.c `_require_node_reg`, controller.c `_slurmctld_background` of 22.05.8).
+    /// When nodes register that a resume made known in second `end`, in its middle as far as is known: the next tick asks them, before its run of
+    /// the main scheduler, which does not know of their answer yet (node_mgr.c `_require_node_reg`, controller.c `_slurmctld_background` of 22.05.8).
     pub(crate) fn registration_after(&self, end: i64) -> i64 {
         let runs = &self.moments.main;
         let next = runs.partition_point(|run| run.0 < end * SECOND);
         let run = runs.get(next).map(|run| run.0).filter(|&at| at + REGISTERS_MS < (end + 1) * SECOND);
-        run.unwrap_or_else(|| self.tick_at(end * SECOND)) + REGISTERS_MS
+        run.unwrap_or_else(|| self.tick_at(end * SECOND + SECOND / 2)) + REGISTERS_MS
     }
 
     /// The background loop's next pass after `now` [ms]: before a recorded run of the main scheduler, which is the pass's, if one comes

@@ -64,6 +64,21 @@ pub(crate) fn a_drained_node_lets_its_jobs_finish_and_takes_no_new_ones() {
     );
 }
 
+/// Recorded (c160 of 24.11.5): from 23.11 on the background loop wakes when a second begins, so a node that is resumed in it is asked a second later, and
+/// has answered when the loop comes to the main scheduler the second time.
+#[test]
+fn a_resumed_node_is_asked_when_the_next_second_begins() {
+    expect(
+        "node n1 cores=4
+         set version=24.05 bf_interval=off
+         outage n1 at=1000 for=3600 drain
+         job 1 at=0 run=2000 t=60 n=2
+         job 2 at=1100 run=100 t=5 n=2",
+        "1  *  0..31       +2000  COMPLETED  n1  *
+         2  *  4602..4605  +100   COMPLETED  n1  *",
+    );
+}
+
 #[test]
 fn a_node_returns_when_its_last_outage_is_over() {
     expect(

@@ -385,6 +385,30 @@ fn under_builtin_jobs_count_as_the_nodes_would_charge_where_they_could_run_first
     expect(&scenario(15), &format!("{first} 2 10 1.end+0..4 +100 * n1 *\n 3 20 2.end+0..4 +100 * n1 *"));
 }
 
+/// Recorded (c158): the test made last says how large a job is, in whatever partition. Backfill plans job 2 on t1, which would charge it a core of
+/// eight CPUs, and then in q, where no node charges more than it asks for: it stands behind job 3's four.
+#[test]
+fn a_job_of_two_partitions_is_as_large_as_its_last_test_found() {
+    let scenario = |partitions: &str| {
+        format!(
+            "node m1 cores=4 weight=1
+             node t1 cores=1 threads=8 weight=10
+             node n1 cores=4
+             partition p nodes=m1,t1 tier=2
+             partition q nodes=n1
+             set bf_interval=30 multifactor weight_job_size=1000
+             job 0 p=p w=m1 n=4 run=1900 t=60
+             job 1 p=p w=t1 n=8 run=900 t=20
+             job 9 p=q n=4 run=400 t=30
+             job 2 at=10 p={partitions} N=1 n=3 run=100 t=10
+             job 3 at=20 p=q N=1 n=4 run=100 t=10"
+        )
+    };
+    let first = "0 0 0..4 +1900 * m1 *\n 1 0 0..4 +900 * t1 *\n 9 0 0..4 +400 * n1 *\n";
+    expect(&scenario("p,q"), &format!("{first} 2 10 3.end+0..34 +100 * n1 *\n 3 20 9.end+0..34 +100 * n1 *"));
+    expect(&scenario("q"), &format!("{first} 2 10 3.end+0..34 +100 * n1 *\n 3 20 9.end+0..34 +100 * n1 *"));
+}
+
 /// Recorded (aw-topo): so does a job that its test at submission in an EXCLUSIVE partition has made one of whole nodes in all of its own.
 #[test]
 fn jobs_that_become_ones_of_whole_nodes_grow_with_their_first_test() {
