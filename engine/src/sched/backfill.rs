@@ -84,6 +84,8 @@ pub(crate) struct Backfill {
     last_ends: LastEnds,
     /// The limit of the record that is tried, where it is tested with a shorter one [s].
     whole_limit: Option<i64>,
+    /// The limit [s] with which the cycle came to the record whose tasks it tests one after the other, once one of `--time-min` has started.
+    row_limit: Option<i64>,
     counts: Counts,
     /// The array, and the partition, of whose tasks the cycle tests another next.
     row: Option<(u64, PartitionId)>,
@@ -140,6 +142,7 @@ impl Backfill {
             ends: Ends::default(),
             last_ends: LastEnds::default(),
             whole_limit: None,
+            row_limit: None,
             counts: Counts::default(),
             row: None,
             licenses: LicensePlan::default(),

@@ -165,7 +165,10 @@ impl Controller<'_> {
         let in_bounds = self.partitions(id).iter().any(|&partition| self.partition_limits_allow(id, partition));
         let is_admitted =
             |&partition| self.partition_limits_allow(id, partition) && !self.partition_denies(id, partition);
-        let denied = last_asked.is_some_and(|partition| self.partition_denies(id, partition));
+        let no_limits_enforced = self.scenario.policy.enforce.partition_limits == EnforcePartLimits::No;
+        let denied = last_asked.is_some_and(|partition| {
+            self.partition_denies(id, partition) || (no_limits_enforced && !self.admits_to_nodes(id, partition))
+        });
         let admitted = !denied && self.partitions(id).iter().any(is_admitted);
         let refused = match (feasible, self.reservation_admits(id)) {
             // Nobody looks at nodes for a job whose reservation is still to begin (node_scheduler.c of 22.05.8, `_build_node_list`; rec bb-site).

@@ -51,8 +51,12 @@ impl Controller<'_> {
         if self.scenario.policy.preempt.within {
             self.reprioritise_within();
         }
-        if self.queue.is_empty() && self.anyone_held() {
-            // Who waits for other things than nodes gets a priority, too, which is a change.
+        let policy = &self.scenario.policy.priority;
+        let rates_all = policy.calculate_running && !policy.increase_only;
+        let rates_others = rates_all && (!self.running.is_empty() || self.timers.keeps_records());
+        if self.queue.is_empty() && (rates_others || self.anyone_held()) {
+            // Who waits for other things than nodes gets a priority, too, which is a change; under CALCULATE_RUNNING so does everybody whose
+            // record is there (`decay_apply_weighted_factors` of 22.05.8; rec c174).
             self.timers.changed(self.now);
         }
         self.rise_all();

@@ -21,6 +21,8 @@ pub(super) struct Purge {
     ends: VecDeque<i64>,
     /// The first purge that finds something [ms].
     pub(super) at: i64,
+    /// Records of jobs that have ended are there, those that nothing purges, too.
+    pub(super) holds_any: bool,
 }
 
 impl Purge {
@@ -28,12 +30,13 @@ impl Purge {
     pub(super) fn new(min_age: u32, begin: i64) -> Self {
         let min_age = i64::from(min_age);
         let interval = INTERVAL_SECONDS.min(min_age.max(LEAST_INTERVAL_SECONDS));
-        Self { min_age, interval, last: begin, ends: VecDeque::new(), at: i64::MAX }
+        Self { min_age, interval, last: begin, ends: VecDeque::new(), at: i64::MAX, holds_any: false }
     }
 
     /// A job has ended in second `end`, no earlier than those before. `tick` is the background loop's first tick at or after an
     /// instant [ms]. O(1).
     pub(super) fn ended(&mut self, end: i64, tick: impl Fn(i64) -> i64) {
+        self.holds_any = true;
         if self.min_age == 0 || self.ends.back() == Some(&end) {
             return;
         }
@@ -49,6 +52,7 @@ impl Purge {
         while self.ends.front().is_some_and(|end| end + self.min_age <= now) {
             self.ends.pop_front();
         }
+        self.holds_any = !self.ends.is_empty();
         self.plan(tick);
     }
 

@@ -66,6 +66,15 @@ impl Controller<'_> {
         }
     }
 
+    /// The test of an array's record after a start out of it is over: what stays of it has the limit [s] again with which the cycle came to it
+    /// (backfill.c of 22.05.8, `_attempt_backfill`: `orig_time_limit` stands before `next_task`; rec c174). O(jobs of that submission).
+    pub(crate) fn record_gets_limit(&mut self, id: JobId, limit: i64) {
+        self.rest_keeps_limit(id, limit);
+        if let Some(live) = self.live.get_mut(id) {
+            live.limit_seconds = limit;
+        }
+    }
+
     /// What stays of an array's record when a task starts has a limit [s] from then on. O(jobs of that submission).
     fn rest_keeps_limit(&mut self, id: JobId, limit: i64) {
         for task in self.rest_of_record(id) {

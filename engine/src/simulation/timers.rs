@@ -235,6 +235,11 @@ impl Timers {
         self.purge.at
     }
 
+    /// Whether records of jobs that have ended are not purged yet.
+    pub(crate) fn keeps_records(&self) -> bool {
+        self.purge.holds_any
+    }
+
     /// A job's record will not change any more: it is there to be purged.
     pub(crate) fn record_ended(&mut self, now: i64) {
         let Self { purge, moments, tick_zero, tick, full_interval, .. } = self;

@@ -412,19 +412,41 @@ fn a_purged_record_brings_a_cycle_of_backfill() {
     assert_eq!(cycles("min_job_age=3000"), never);
 }
 
-/// Recorded (bf-c71): backfill starts a task of job 3 with its least time, and the rest of the array's record keeps that, though the main
-/// scheduler starts it (docs/FACTS.md, facts 86 (d)).
+/// Under CALCULATE_RUNNING every step rates jobs that run or have ended, too, as long as their records are there (MinJobAge), which brings a cycle
+/// though nobody waits. Source: `decay_apply_weighted_factors` of 22.05.8; rec c174.
 #[test]
-fn the_rest_of_an_array_keeps_the_least_time_with_which_a_task_was_started() {
-    expect(
-        "node n[1-2] cores=4
-         set epilog bf_interval=120
-         job 1 w=n1 n=4 run=900 t=20
-         job 2 at=10 n=8 run=100 t=10
-         job 3 at=20 array=1-2 n=4 run=1000 t=60 time_min=10",
-        "1    0   0..4         +900       COMPLETED  n1     *
-         2    10  1.end+0..4   +100       COMPLETED  n1,n2  main
-         3_1  20  20..150      +600..632  TIMEOUT    n2     backfill
-         3_2  20  2.end+0..4   +600..632  TIMEOUT    n1     main",
-    );
+fn calculate_running_brings_cycles_while_a_record_is_there() {
+    let cycles = |flag: &str| {
+        let jobs = "job 1 run=30000 t=600\n job 2 at=31000 run=10 t=10";
+        let text = format!("node n1 cores=4\n set multifactor {flag}\n {jobs}");
+        run(&text, 1).1.counters.backfill_cycles
+    };
+    let steps = (30_000 + 300) / 300;
+    let more = cycles("calculate_running") - cycles("");
+    assert!((steps - 8..=2 * steps).contains(&more), "{more} for {steps} steps");
+}
+
+/// Recorded (bf-c71): backfill starts a task of job 3 with its least time, and the rest of the array's record keeps that, though the main
+/// scheduler starts it, where the cycle does not come to test it (docs/FACTS.md, facts 86 (d)); where it does, the rest gets its limit back (rec c174).
+#[test]
+fn the_rest_of_an_array_keeps_the_least_time_unless_it_is_tested_in_turn() {
+    let scenario = |most: &str| {
+        format!(
+            "node n[1-2] cores=4
+             set epilog bf_interval=120
+             job 1 w=n1 n=4 run=900 t=20
+             job 2 at=10 n=8 run=100 t=10
+             job 3 at=20 array=1-2{most} n=4 run=1000 t=60 time_min=10"
+        )
+    };
+    let expected = |last: &str| {
+        format!(
+            "1    0   0..4         +900       COMPLETED  n1     *
+             2    10  1.end+0..4   +100       COMPLETED  n1,n2  main
+             3_1  20  20..150      +600..632  TIMEOUT    n2     backfill
+             3_2  *   2.end+0..4   {last}     n1     main"
+        )
+    };
+    expect(&scenario("%1"), &expected("+600..632  TIMEOUT"));
+    expect(&scenario(""), &expected("+1000  COMPLETED"));
 }

@@ -35,6 +35,11 @@ pub(super) fn place(
     backfill.whole_limit = whole_limit;
     let next = find_place(controller, backfill, cycle, record, shape, (test_only, true));
     controller.unshorten_limit(record.job, whole_limit);
+    if !controller.live.is_pending(record.job) {
+        backfill.row_limit = backfill.row_limit.or(whole_limit);
+    } else if let Some(limit) = backfill.row_limit {
+        controller.record_gets_limit(record.job, limit);
+    }
     while let Some(try_from) = backfill.unasked.pop() {
         let now = seconds(controller.now);
         let end = try_from.max(now) + controller.test_seconds(record.job, record.partition);

@@ -37,6 +37,7 @@ pub(super) fn consider(
     backfill.row = None;
     if !in_row {
         backfill.qos_held_known = backfill.qos_held.len();
+        backfill.row_limit = None;
     }
     if record.kind.out || !controller.live.is_pending(id) {
         return Next::Record;

@@ -41,6 +41,26 @@ fn a_groups_submit_limit_is_shared_and_the_qos_decides_first() {
     expect(&scenario("grp_submit_jobs=2"), "1  0  0..4  +100  *  n1  *\n 2  0  0..4  +100  *  n1  *");
 }
 
+/// Recorded (c134): where no partition could serve a job, the answer of the last one asked stands, by tier. `low` does not look at nodes for a job of
+/// more than its MaxNodes, so job 1 waits, and takes its account's only place, though no node of `high` has so much memory.
+#[test]
+fn a_job_that_the_last_partition_asked_keeps_out_waits() {
+    let scenario = |bound: &str| {
+        format!(
+            "node n[1-3] cores=4 memory=1000
+             partition low {bound} tier=1
+             partition high tier=5
+             set enforce=limits
+             account x max_submit_jobs=1
+             user a account=x
+             job 1 p=low,high user=a N=3 n=3 mem=2000 run=100 t=10
+             job 2 at=10 p=low user=a run=100 t=10"
+        )
+    };
+    expect(&scenario("max_nodes=2"), "1  0  -  -  PENDING  -  -\n 2  -  -  -  PENDING  -  -");
+    expect(&scenario(""), "1  -  -  -  PENDING  -  -\n 2  10  10..14  +100  COMPLETED  n1  *");
+}
+
 /// Refused, it does not count; without the flag it waits for ever and takes the group's only place.
 #[test]
 fn deny_on_limit_refuses_what_could_never_run() {
