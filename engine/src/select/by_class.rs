@@ -37,7 +37,7 @@ impl Selector {
     /// nodes, and with switches (node_scheduler.c of 22.05.8, `_pick_best_nodes`; rec at-lin). O(1).
     fn tells_lines(&self, shape: &Shape) -> bool {
         let shares = if self.linear { shape.shared_by > 1 } else { !shape.whole_nodes };
-        !((self.joins_equals || shares) && shape.alternatives.is_empty())
+        self.lines_apart || !((self.joins_equals || shares) && shape.alternatives.is_empty())
     }
 
     /// With select/cons_res, where a class is looked at more than once before the next is added. O(classes × as [`Selector::fits`]).

@@ -73,6 +73,8 @@ pub(crate) struct Selector {
     linear: bool,
     /// Whether it adds node sets of one weight together: where jobs may preempt, or there are switches.
     pub(crate) joins_equals: bool,
+    /// From 25.05 on it never does (node_scheduler.c, `_pick_best_nodes`; rec c164-25-05).
+    lines_apart: bool,
     /// select/cons_res: weights are looked at by starts alone, which add classes one by one.
     cons_res: bool,
     /// preempt/partition_prio, with select/cons_tres and select/cons_res.
@@ -158,6 +160,7 @@ impl Selector {
             weights: Weights::new(cluster),
             linear: policy.linear,
             joins_equals: cluster.switches.len() > 1,
+            lines_apart: version >= SlurmVersion::V25_05,
             partitions_preempt: false,
             cons_res: policy.cons_res,
             many_classes: cluster

@@ -194,6 +194,10 @@ pub(super) fn attempt(
     let mut rest = Remaining::of(shape);
     let prefers_busy = prefers_busy(shape, scratch);
     rest.uncut = is_uncut(shape, scratch);
+    let by_tasks = prefers_busy || !matches!(shape.strategy, Strategy::Consecutive | Strategy::Tree);
+    if by_tasks && !linear && !shape.cons_res {
+        rest.max_nodes = rest.max_nodes.min(i64::from(shape.most_by_tasks));
+    }
     // Two ways take more nodes than are needed with it.
     let goes_on = shape.cons_res && (prefers_busy || shape.strategy == Strategy::Spread);
     for required in &shape.required {

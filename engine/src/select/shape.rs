@@ -46,6 +46,9 @@ pub(crate) struct Shape {
     pub(crate) min_nodes: u32,
     /// Most nodes (at least `min_nodes`, or the request can never be met).
     pub(crate) max_nodes: u32,
+    /// The most that some ways of choosing take: as many as tasks are asked for, though a partition's MinNodes may be more
+    /// (cons_tres/job_test.c of 22.05.8, `_eval_nodes_lln`, `_eval_nodes_busy`, `_eval_nodes_spread`, `_eval_nodes_serial`; rec c178).
+    pub(crate) most_by_tasks: u32,
     /// Nodes that selection tries to get.
     pub(crate) wanted_nodes: u32,
     /// The same two without the limits of whose job it is at the moment.

@@ -101,7 +101,7 @@ impl RequestBuilder<'_> {
             overcommit_gives_cpus: options.overcommit && options.tasks.is_some() && options.cpus_per_task.is_some(),
             nodes_are_recorded: says_options
                 && options.nodes.is_none()
-                && listed == 0
+                && (listed == 0 || recorded.nodes > listed)
                 && shape.max_nodes.is_some()
                 && !(options.overcommit && options.spread),
             block_cores: options.block_cores,

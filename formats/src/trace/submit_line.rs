@@ -28,7 +28,7 @@ pub(crate) fn parse<'a>(
     component: u32,
     mut remark: impl FnMut(&'a [u8], OptionRemark),
 ) -> Option<Options<'a>> {
-    let mut options = Options::default();
+    let mut options = seen_before(line);
     let mut at = 0;
     walk(line, |item| match item {
         Item::NextComponent => {
@@ -60,6 +60,21 @@ pub(crate) fn parse<'a>(
     let mut options = if at < component { options.of_next_component() } else { options };
     options.take_hint();
     Some(options)
+}
+
+/// What the first component of a heterogeneous job begins with: sbatch goes over the whole line before, for the script's name, and resets but what it resets
+/// between two components (opt.c of 22.05.8 to 25.05.3, `process_options_first_pass`; rec c168). Nothing of others.
+fn seen_before(line: &[u8]) -> Options<'_> {
+    let mut options = Options::default();
+    if components(line) == 1 {
+        return options;
+    }
+    let program = walk(line, |item| match item {
+        Item::Letters(letters, _) => _ = all_flags(letters, &mut options),
+        Item::Option(entry, _, value) => _ = options.set(entry.3, value),
+        Item::Unknown(_) | Item::NextComponent => {}
+    });
+    if program == Some(b"sbatch") { options.of_next_component() } else { Options::default() }
 }
 
 /// How many components a command line names: 1 of a job that is not heterogeneous.

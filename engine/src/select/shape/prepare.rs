@@ -205,6 +205,10 @@ impl Shape {
             tested: NodeSet::empty(n_nodes),
             min_nodes,
             max_nodes,
+            most_by_tasks: match request.overcommitted.unwrap_or(request.tasks) {
+                0 => u32::MAX,
+                tasks => tasks,
+            },
             wanted_nodes,
             uncapped: (max_nodes, wanted_nodes),
             min_cpus,

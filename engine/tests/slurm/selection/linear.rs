@@ -35,6 +35,23 @@ fn select_linear_adds_one_line_of_nodes_after_the_other() {
     );
 }
 
+/// Where jobs may preempt, the lines of one weight are tried together, and three neighbours are left; from 25.05 on never (rec c164-25-05).
+#[test]
+fn linear_adds_lines_of_one_weight_together_where_jobs_may_preempt_until_25_05() {
+    let found = |version: &str| {
+        nodes(&format!(
+            "node n[1-3] cores=4
+             node n[4-5] cores=4
+             set select=linear preempt=qos {version}
+             job 1 n=1 w=n2 run=900
+             job 2 at=5 N=2 n=2 run=300"
+        ))
+    };
+    assert_eq!(found(""), ["n2", "n3,n4"]);
+    assert_eq!(found("version=24.11"), ["n2", "n3,n4"]);
+    assert_eq!(found("version=25.05"), ["n2", "n1,n3"]);
+}
+
 /// Recorded (v-lin): with select/linear a node counts with no more CPUs than the tasks of `--ntasks-per-node` have, so job 2's larger run is
 /// that of more nodes.
 #[test]

@@ -421,3 +421,20 @@ fn ntasks_per_node_counts_overcommitted_tasks() {
          2  10  1.end+0..4  +100  COMPLETED  n1,n2,n3  *",
     );
 }
+
+/// Recorded (c178): the least loaded nodes are no more than there are tasks, though the partition's MinNodes asks for two: job 1 could never run.
+/// Otherwise it has both.
+#[test]
+fn least_loaded_nodes_are_no_more_than_tasks() {
+    let scenario = |lln: &str| {
+        format!(
+            "node n[1-2] cores=4
+             partition p min_nodes=2
+             set {lln}
+             job 1 N=2- n=1 run=100 t=10
+             job 2 N=2- n=2 run=100 t=10"
+        )
+    };
+    expect(&scenario("lln"), "1  -  -  -  PENDING  -  -\n 2  0  0..4  +100  COMPLETED  n1,n2  *");
+    expect(&scenario("bf_interval=30"), "1  0  0..34  +100  *  n1,n2  *\n 2  0  0..34  +100  *  n1,n2  *");
+}

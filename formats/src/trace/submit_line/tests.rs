@@ -183,6 +183,19 @@ fn components_have_options_of_their_own() {
     assert_eq!(rewrite(line, |_, name| name.to_owned()).matches(" : ").count(), 2);
 }
 
+/// What the last component says of times, dependencies and the like holds for those before that say nothing of it; salloc and srun have no such pass.
+#[test]
+fn components_have_what_a_later_one_says_of_times_and_dependencies() {
+    let line = b"sbatch -n 16 : -n 1 -p gpu --mem=10 --dependency=afterok:4 : -n 2 --begin=16:30 --dependency=afternotok:7 job.sh";
+    let of = |component| parse(line, component, |_, _| {}).unwrap();
+    let last = of(2);
+    assert_eq!((of(0).dependencies.clone(), of(0).begin), (last.dependencies.clone(), &b"16:30"[..]));
+    assert_ne!(of(1).dependencies, last.dependencies);
+    assert_eq!((of(0).partition, of(0).memory, of(0).tasks), (&b""[..], Some(Memory::PerNode(10)), Some(16)));
+    let of_srun = parse(b"srun -n 16 : -n 1 --begin=16:30 job.sh", 0, |_, _| {}).unwrap();
+    assert_eq!(of_srun.begin, b"");
+}
+
 /// `--begin="4:30 PM"` is recorded without its quotes.
 #[test]
 fn the_half_of_the_day_belongs_to_the_time_before_it() {
