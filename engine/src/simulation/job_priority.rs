@@ -206,12 +206,16 @@ impl Controller<'_> {
         let cpus = standing.charged_cpus.unwrap_or(request.min_cpus).max(1);
         // What TRES count with is what was asked for, whatever a plan would charge.
         let asked_cpus = f64::from(request.min_cpus.max(1));
+        let lost = self.lost_with_its_nodes(id);
         let tres: Vec<f64> = policy
             .weight_tres
             .iter()
             .map(|&(tres, _)| match tres {
-                Tres::Cpu | Tres::Billing => asked_cpus,
-                Tres::Node => f64::from(nodes),
+                Tres::Cpu | Tres::Billing => lost.map_or(asked_cpus, |lost| f64::from(lost.cpus)),
+                Tres::Node => f64::from(lost.map_or(nodes, |lost| lost.nodes)),
+                Tres::Memory if lost.is_some_and(|lost| lost.memory_mb > 0) => {
+                    lost.map_or(0.0, |lost| lost.memory_mb as f64)
+                }
                 Tres::Memory if matches!(request.memory, Memory::PerGpu(_)) => self.memory_with_gpus(request, nodes),
                 Tres::Memory => match self.memory_asked(request) {
                     Some(MemoryDefault::PerNode(mb)) => mb as f64 * f64::from(nodes),

@@ -1,6 +1,8 @@
 //! The machine's calendar: nodes that go out of service and return, reservations that come and go.
 //! Source: slurm-semantics 1.1, 7.2, 7.6.
 
+use std::collections::BTreeMap;
+
 use super::ends::RunEnded;
 use super::events::Event;
 use super::reservation_changes::Change;
@@ -19,6 +21,19 @@ pub(crate) struct Agenda {
     outages: Vec<u32>,
     /// Whether nodes go down here, so that recorded failures are not repeated.
     pub(super) strikes: bool,
+    /// Jobs that were requeued as all of their nodes went down.
+    lost: BTreeMap<JobId, Lost>,
+}
+
+/// What a job had when all of its nodes went down, and after which of its starts. slurmctld forgets what is allocated when a job has completed, if it
+/// waits by then; with no node left to answer it has completed before (job_scheduler.c of 22.05.8, `cleanup_completing`; rec c166).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lost {
+    starts: u16,
+    pub(super) cpus: u32,
+    pub(super) nodes: u32,
+    /// Memory [MB], 0 where nobody counts it.
+    pub(super) memory_mb: u64,
 }
 
 impl Controller<'_> {
@@ -114,12 +129,34 @@ impl Controller<'_> {
                         self.free.keeps_owner.insert(share.node);
                     }
                 }
+                if requeue {
+                    self.note_lost(id, outage);
+                }
                 self.end_run(id, RunEnded::Others { state: JobState::NodeFail, requeue });
             }
             self.waits_no_more_for(&outage.nodes);
         }
         self.touch();
         self.reservations_look_soon();
+    }
+
+    /// A job is requeued as nodes of it went down. O(nodes of the job).
+    fn note_lost(&mut self, id: JobId, outage: &Outage) {
+        let Some(live) = self.live.get(id).filter(|_| !self.scenario.policy.priority.weight_tres.is_empty()) else {
+            return;
+        };
+        let shares = &live.allocation.shares;
+        if shares.iter().all(|share| outage.nodes.contains(share.node)) {
+            let memory_mb = shares.iter().map(|share| share.memory).sum();
+            let (starts, cpus, nodes) = (live.starts, live.allocation.cpus(), shares.len() as u32);
+            self.agenda.lost.insert(id, Lost { starts, cpus, nodes, memory_mb });
+        }
+    }
+
+    /// What a job counts with in TRES factors that waits since all of its nodes went down. O(log jobs), O(1) where none did.
+    pub(super) fn lost_with_its_nodes(&self, id: JobId) -> Option<Lost> {
+        let lost = self.agenda.lost.get(&id)?;
+        self.live.get(id).filter(|live| live.starts == lost.starts).map(|_| *lost)
     }
 
     /// Something else is set to happen to the machine.

@@ -41,6 +41,22 @@ fn a_node_that_is_back_in_the_same_second_has_lost_its_jobs() {
     );
 }
 
+/// Recorded (c166): in TRES factors job 1, requeued since its only node went down, counts with the eight CPUs it had there, and stands before job 2's four.
+#[test]
+fn a_job_counts_with_what_it_had_when_its_nodes_went_down() {
+    expect(
+        "node n[1-2] cores=8
+         set multifactor weight_tres_cpu=1000
+         outage n1 at=500 for=36000
+         job 0 w=n2 n=8 run=1000 t=60
+         job 1 at=10 n=1 exclusive run=800 t=60
+         job 2 at=600 n=4 run=300 t=60",
+        "0  0    0..4        +1000  *  n2  *
+         1  *    0.end+0..4  +800   *  n2  *
+         2  600  1.end+0..4  +300   *  n2  *",
+    );
+}
+
 /// Recorded (bc-tier, bc-share): somebody had the job queued again in the run after the one that its node ended.
 #[test]
 fn a_requeue_recorded_after_a_node_failure_ends_the_run_that_follows_it() {

@@ -406,6 +406,9 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("bg-c109", 58),
         ("bg-c109-25", 58),
         ("bg-c117", 101),
+        ("bh-c168", 41),
+        ("bh-c174", 68),
+        ("bh-c178", 28),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.
@@ -425,16 +428,14 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
             // Jobs that could never start were submitted, and are not in its sacct.
             "s-dep" | "n-smt" | "bc-topo" | "bd-g7" => found.cycles / 50,
             // Submissions were refused: dozens, a dozen, some.
-            "g-mix" | "be-k37" | "bf-c47" | "bf-c67" | "bf-c90" | "i-gpu" | "i-topo" | "m-pre" | "m-topo" | "o-pre"
-            | "p-qos" | "p-site" | "aq-site" => found.cycles / 25,
+            "be-k37" | "bf-c47" | "bf-c67" | "bf-c90" | "i-gpu" | "i-topo" | "m-topo" | "p-qos" | "p-site"
+            | "aq-site" => found.cycles / 25,
             // Or one waits beyond its partition's bounds: something stamps it now and then.
             "h-cpu" | "h-mix" | "j-pre" | "m-core" | "m-core-a3" | "ar-sock" => found.cycles / 40,
-            // The same, for hours after the last end; not one of these cycles lies before.
-            "p-part" => found.cycles / 15,
             // Nobody waits after 01:04; not one of these cycles lies before 01:11.
             "bf-c73" => found.cycles / 9,
             // In its last hour nobody waits but who is out of bounds, or depends in vain, and something stamps in every cycle.
-            "k-pre" | "o-gpu" => found.cycles / 4,
+            "k-pre" => found.cycles / 4,
             // Dozens of submissions were refused.
             "at-tier" => found.cycles / 50,
             "at-gpu" | "be-k23" => found.cycles / 20,
@@ -443,7 +444,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
             // Jobs beyond `MaxMemPerCPU` and limits of QOS wait: what stamps in every run over the full queue is not known.
             "ar-qos1" => found.cycles / 5,
             // Submissions were refused, of which sacct has no row, or jobs that could never start wait.
-            "bg-c103" | "bg-c108-23" | "bg-c110-24" | "bg-c121-2405" | "bg-c136" => found.cycles / 12,
+            "bg-c103" | "bg-c108-23" | "bg-c121-2405" | "bg-c136" => found.cycles / 12,
             // One or two.
             _ if name.starts_with("bg-") => found.cycles / 40,
             _ => found.cycles / 100,
