@@ -16,23 +16,57 @@ use crate::sched::queue::Record;
 /// As much may niceness raise a job above all others under priority/basic: slurmctld's first priority is that much below the highest.
 const BASIC_RESERVE: i64 = 0xffff;
 
-/// The number of each job's submission, an array's tasks having one; empty without priority/basic. O(jobs).
-pub(super) fn basic_ranks(scenario: &Scenario) -> Vec<u32> {
-    let jobs = &scenario.workload.jobs;
-    if scenario.policy.priority.multifactor {
-        return Vec::new();
+/// Under priority/basic: how many priorities were given before a job's, which sets it behind them; arrays have one. Empty under others.
+#[derive(Debug, Default)]
+pub(super) struct BasicRanks {
+    /// As if nobody were requeued, until the job comes.
+    ranks: Vec<u32>,
+    /// Given last.
+    last: u32,
+    /// Given to jobs that were requeued.
+    requeues: u32,
+}
+
+impl BasicRanks {
+    /// Of all jobs to come. O(jobs).
+    pub(super) fn of(scenario: &Scenario) -> Self {
+        let jobs = &scenario.workload.jobs;
+        if scenario.policy.priority.multifactor {
+            return Self::default();
+        }
+        let mut rank = 0;
+        let mut before: Option<&JobName> = None;
+        let mut ranks = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            let is_task = matches!(job.name.part, JobPart::Task(_));
+            let same_array = is_task && before.is_some_and(|before| before.id == job.name.id);
+            rank += u32::from(!same_array);
+            before = Some(&job.name);
+            ranks.push(rank);
+        }
+        Self { ranks, ..Self::default() }
     }
-    let mut rank = 0;
-    let mut before: Option<&JobName> = None;
-    let mut ranks = Vec::with_capacity(jobs.len());
-    for job in jobs {
-        let is_task = matches!(job.name.part, JobPart::Task(_));
-        let same_array = is_task && before.is_some_and(|before| before.id == job.name.id);
-        rank += u32::from(!same_array);
-        before = Some(&job.name);
-        ranks.push(rank);
+
+    fn of_job(&self, id: JobId) -> i64 {
+        i64::from(self.ranks.get(id.index()).copied().unwrap_or(0))
     }
-    ranks
+
+    /// A job comes. O(1).
+    pub(super) fn submitted(&mut self, id: JobId) {
+        if let Some(rank) = self.ranks.get_mut(id.index()) {
+            *rank = rank.saturating_add(self.requeues);
+            self.last = *rank;
+        }
+    }
+
+    /// A job is requeued, and gets the next one. O(1).
+    fn requeued(&mut self, id: JobId) {
+        if let Some(rank) = self.ranks.get_mut(id.index()) {
+            self.last = self.last.max(*rank).saturating_add(1);
+            self.requeues = self.requeues.saturating_add(1);
+            *rank = self.last;
+        }
+    }
 }
 
 /// What of a job, live or not, enters its priority.
@@ -51,14 +85,10 @@ pub(crate) struct Standing {
 }
 
 impl Controller<'_> {
-    /// A requeued job gets a new priority, from 24.05.8 on under priority/basic, too: there it stands behind the `submitted` jobs that came
-    /// before. O(1).
-    pub(super) fn ranks_behind(&mut self, id: JobId, submitted: usize) {
-        if self.scenario.policy.version >= SlurmVersion::V24_05
-            && let Some(last) = submitted.checked_sub(1).and_then(|last| self.basic_ranks.get(last).copied())
-            && let Some(rank) = self.basic_ranks.get_mut(id.index())
-        {
-            *rank = last;
+    /// A requeued job gets a new priority, from 24.05.8 on under priority/basic, too (job_mgr.c, `batch_requeue_fini`; rec c168-25-05). O(1).
+    pub(super) fn ranks_behind(&mut self, id: JobId) {
+        if self.scenario.policy.version >= SlurmVersion::V24_05 {
+            self.basic_ranks.requeued(id);
         }
     }
 
@@ -197,8 +227,7 @@ impl Controller<'_> {
         if !policy.multifactor {
             // priority/basic: first come, first served. Who is nice stands level with
             // who comes as many submissions later (priority_basic.c of 22.05.8).
-            let rank = i64::from(self.basic_ranks.get(id.index()).copied().unwrap_or(0));
-            let place = rank + i64::from(standing.nice);
+            let place = self.basic_ranks.of_job(id) + i64::from(standing.nice);
             return (tier, (i64::from(u32::MAX) - BASIC_RESERVE - place).clamp(1, i64::from(u32::MAX)) as u32);
         }
         let request = &self.scenario.workload.requests[standing.request.index()];

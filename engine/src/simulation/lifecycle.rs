@@ -67,6 +67,7 @@ impl Controller<'_> {
         let release = if self.is_ever_held(id) { job.submit } else { job.release };
         self.vain.since = now;
         self.look_again();
+        self.basic_ranks.submitted(id);
         self.comes_alive(id);
         self.replace_for(id);
         self.settle_share(id);

@@ -195,8 +195,7 @@ pub(crate) struct Controller<'a> {
     pub(crate) reasons_version: u64,
     /// Of arrays of which tasks wait: whether a limit held them back when last looked at, and whether that was noted.
     array_reasons: BTreeMap<u64, (bool, bool)>,
-    /// Under priority/basic: [`job_priority::basic_ranks`].
-    basic_ranks: Vec<u32>,
+    basic_ranks: job_priority::BasicRanks,
     /// Jobs may hold nodes for their user alone.
     pub(crate) any_exclusive_users: bool,
 }
@@ -316,7 +315,7 @@ impl<'a> Controller<'a> {
             new_reason: false,
             reasons_version: 0,
             array_reasons: BTreeMap::new(),
-            basic_ranks: job_priority::basic_ranks(scenario),
+            basic_ranks: job_priority::BasicRanks::of(scenario),
             peculiar: Peculiar::of(scenario, every_cycle),
             shares_cores: shares_cores(cluster),
             timers,

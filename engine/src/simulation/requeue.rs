@@ -158,7 +158,7 @@ impl Controller<'_> {
         // O(log jobs): jobs stand in submit order. Under priority/basic the priority of its submission is higher, but its array's is the same.
         let before = self.scenario.workload.jobs.partition_point(|job| job.submit <= now);
         self.queue.requeue(id, JobId::new(before), now);
-        self.ranks_behind(id, before);
+        self.ranks_behind(id);
         self.hold(id);
         self.events.push((begin * SECOND).max(self.now), Event::Released { job: id });
         let cancelled_at = self.scenario.workload.jobs[id.index()].cancelled_at;

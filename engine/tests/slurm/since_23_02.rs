@@ -126,6 +126,33 @@ fn a_requeued_task_stands_behind_its_array_under_priority_basic() {
     expect(&scenario("version=24.05"), &expected("2.end+0..60", "1_3.end+0..60"));
 }
 
+/// Jobs 1 and 2 are requeued when n1 fails. Until 24.05 they keep the first two priorities, and job 4's niceness of 3 makes its fourth one the first; then
+/// they get the third and fourth, and its sixth the third. Level with job 1, which waits longer, it stands before job 2 either way (rec c168-25-05).
+#[test]
+fn every_requeued_job_takes_a_priority_under_priority_basic() {
+    let scenario = |version: &str| {
+        format!(
+            "node n1 cores=4
+             outage n1 at=30 for=5
+             set bf_interval=off {version}
+             job 1 n=2 run=200 t=10
+             job 2 n=2 run=200 t=10
+             job 3 at=90 n=4 run=400 t=10
+             job 4 at=100 n=4 run=100 t=10 nice=-3"
+        )
+    };
+    let expected = |one: &str, two: &str, four: &str| {
+        format!(
+            "1  *    {one}       +200  *  n1  *
+             2  *    {two}       +200  *  n1  *
+             3  90   90..94      +400  *  n1  *
+             4  100  {four}      +100  *  n1  *"
+        )
+    };
+    expect(&scenario(""), &expected("3.end+0..4", "4.end+0..4", "1.end+0..4"));
+    expect(&scenario("version=24.05"), &expected("3.end+0..4", "4.end+0..4", "1.end+0..4"));
+}
+
 /// Job 1's one task is on n1. Where cores are handed out by block, it keeps those of n2 that were on offer (facts 88 (j)).
 #[test]
 fn a_node_beyond_the_tasks_keeps_its_cores_by_block() {
