@@ -217,6 +217,18 @@ impl Controller<'_> {
         mb as f64 * f64::from(asked)
     }
 
+    /// All the memory that a request counts with [MB]. O(kinds of GRES).
+    fn memory_counted(&self, request: &Request, nodes: u32, asked_cpus: f64) -> f64 {
+        if matches!(request.memory, Memory::PerGpu(_)) {
+            return self.memory_with_gpus(request, nodes);
+        }
+        match self.memory_asked(request) {
+            Some(MemoryDefault::PerNode(mb)) => mb as f64 * f64::from(nodes),
+            Some(MemoryDefault::PerCpu(mb)) => mb as f64 * asked_cpus,
+            None => 0.0,
+        }
+    }
+
     /// As [`Self::tier_and_priority`], with what [`Self::standing`] found.
     pub(crate) fn tier_and_priority_of(&self, id: JobId, partition: PartitionId, standing: Standing) -> (u32, u32) {
         let mut tier = self.scenario.cluster.partitions[partition.index()].priority_tier;
@@ -236,21 +248,14 @@ impl Controller<'_> {
         // What TRES count with is what was asked for, whatever a plan would charge.
         let asked_cpus = f64::from(request.min_cpus.max(1));
         let lost = self.lost_with_its_nodes(id);
+        let lost_mb = lost.map(|lost| lost.memory_mb).filter(|&mb| mb > 0);
         let tres: Vec<f64> = policy
             .weight_tres
             .iter()
             .map(|&(tres, _)| match tres {
                 Tres::Cpu | Tres::Billing => lost.map_or(asked_cpus, |lost| f64::from(lost.cpus)),
                 Tres::Node => f64::from(lost.map_or(nodes, |lost| lost.nodes)),
-                Tres::Memory if lost.is_some_and(|lost| lost.memory_mb > 0) => {
-                    lost.map_or(0.0, |lost| lost.memory_mb as f64)
-                }
-                Tres::Memory if matches!(request.memory, Memory::PerGpu(_)) => self.memory_with_gpus(request, nodes),
-                Tres::Memory => match self.memory_asked(request) {
-                    Some(MemoryDefault::PerNode(mb)) => mb as f64 * f64::from(nodes),
-                    Some(MemoryDefault::PerCpu(mb)) => mb as f64 * asked_cpus,
-                    None => 0.0,
-                },
+                Tres::Memory => lost_mb.map_or_else(|| self.memory_counted(request, nodes, asked_cpus), |mb| mb as f64),
                 Tres::Gres(gres) => f64::from(self.selector.geometry.gres_asked(request, gres, nodes)),
                 Tres::License(license) => {
                     let wanted = request.licenses.iter().find(|(id, _)| *id == license);

@@ -140,7 +140,7 @@ impl Controller<'_> {
         self.reservations_look_soon();
     }
 
-    /// A job is requeued as nodes of it went down. O(nodes of the job).
+    /// A job is requeued as nodes of it went down; its GRES count as asked for all the same. O(nodes of the job).
     fn note_lost(&mut self, id: JobId, outage: &Outage) {
         let Some(live) = self.live.get(id).filter(|_| !self.scenario.policy.priority.weight_tres.is_empty()) else {
             return;

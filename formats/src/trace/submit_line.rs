@@ -62,8 +62,8 @@ pub(crate) fn parse<'a>(
     Some(options)
 }
 
-/// What the first component of a heterogeneous job begins with: sbatch goes over the whole line before, for the script's name, and resets but what it resets
-/// between two components (opt.c of 22.05.8 to 25.05.3, `process_options_first_pass`; rec c168). Nothing of others.
+/// What the first component of a heterogeneous job begins with: sbatch has gone over the whole line for the script's name, and of what it met resets no more
+/// than between two components (opt.c of 22.05.8 to 25.05.3, `process_options_first_pass`; rec c168). Nothing of others.
 fn seen_before(line: &[u8]) -> Options<'_> {
     let mut options = Options::default();
     if components(line) == 1 {
