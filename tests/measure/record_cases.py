@@ -5,7 +5,7 @@
   rig.py run FOLDER --rate 25 --offset 0 --out OUT --debugflags ,TraceJobs,Route
   replay.py FOLDER OUT FORESITE      is the schedule the same, job by job?
 
-The seed decides everything. What is drawn is plain: what many sites set, alone and together.
+The seed decides everything. What is drawn is plain: what many sites set, alone and together; from seed 1000 on what fewer set, too.
 """
 import csv, pathlib, random, sys
 
@@ -107,6 +107,9 @@ class Site:
             lines.append(" ".join(words))
         return "\n".join(line for line in lines if not line.endswith("=")) + "\n"
 
+    def gres(self):
+        return f"NodeName=g[1-{self.n_big}] Name=gpu File=/dev/tty[1-2]\n"
+
     def topology(self):
         nodes = [f"n{number}" for number in range(1, self.n_nodes + 1)] + [f"g{number}" for number in range(1, self.n_big + 1)] + [f"c{number}" for number in range(1, self.n_odd + 1)]
         leaf = self.draw.choice([3, 4, 5])
@@ -138,6 +141,9 @@ class Site:
             lines += [f"modify account {name} set qos={','.join(self.qos)}" for name in ("science", "life", "phys", "opt", "chem", "bio")]
             lines += [f"modify user {user} set qos={','.join(self.qos)}" for user in USERS]
         return "\n".join(lines) + "\n"
+
+    def sizes(self, capacity):
+        return [1, 2, 4, 8, 16, capacity // 4]
 
     def events(self, last):
         """What operators do meanwhile: seconds and commands of scontrol."""
@@ -173,7 +179,7 @@ class Site:
             run = limit + 120 if draw.random() < 0.1 else max(20, int(limit * draw.random()))
             job.update(id=len(jobs) + 1, submit_s=at, user=user, account=USERS[user], ntasks=1, cpus_per_task=1, time_limit_s=limit, runtime_s=run, exclusive=0, nice=0)
             if draw.random() < 0.5:
-                job["ntasks"] = draw.choice([1, 2, 4, 8, 16, capacity // 4])
+                job["ntasks"] = draw.choice(self.sizes(capacity))
             if draw.random() < 0.25:
                 job["nodes"] = draw.choice([1, 2, 2, 3, 4, "1-3"])
                 least = int(str(job["nodes"]).split("-")[0])
@@ -236,14 +242,124 @@ class Site:
         return jobs
 
 
+class RareSite(Site):
+    """What fewer sites set, beside the rest. cons_res is for 22.05 alone."""
+
+    def maybe(self, share=0.2):
+        return self.draw.random() < share
+
+    def conf(self):
+        draw, conf = self.draw, super().conf()
+        self.typed, self.twice, self.classes = self.gpus and self.maybe(0.5), self.maybe(0.3), self.maybe(0.3)
+        def add(line):
+            nonlocal conf
+            key = line.split("=")[0]
+            if f"\n{key}=" not in conf:
+                conf = line + "\n" + conf
+        def edit(before, after):
+            nonlocal conf
+            conf = conf.replace(before, after)
+        for option in ("bf_hetjob_prio=avg", "bf_node_space_size=20", "max_switch_wait=60", "sched_interval=120", "default_queue_depth=2", "bf_window=30,bf_resolution=180", "preempt_strict_order", "preempt_reorder_count=3",
+                       "reduce_completing_frag", "bf_hetjob_immediate", "bf_min_age_reserve=600", "nohold_on_prolog_fail", "bf_max_job_user=1", "time_min_as_soft_limit", "bf_max_job_part=3", "bf_job_part_count_reserve=1"):
+            if self.maybe(0.1):
+                edit("SchedulerParameters=", f"SchedulerParameters={option},")
+        if self.maybe(0.15):
+            add(f"CompleteWait={draw.choice([2, 8, 20])}")
+        if not self.linear and not self.gpus and self.maybe(0.15):
+            edit("select/cons_tres", "select/cons_res")
+        flags = [flag for flag in ("MAX_TRES", "DEPTH_OBLIVIOUS", "NO_NORMAL_ALL", "SMALL_RELATIVE_TO_TIME") if self.maybe(0.12)]
+        if flags:
+            add("PriorityFlags=" + ",".join(flags))
+        if self.maybe():
+            add(f"FairShareDampeningFactor={draw.choice([2, 5])}")
+        if self.maybe(0.15):
+            add("PriorityWeightTRES=" + ",".join(["CPU=1000", "Mem=3000" if self.memory else "Node=500"] + (["GRES/gpu=4000"] if self.gpus else [])))
+        if "PreemptType" not in conf and self.qos[1:] and self.maybe(0.3):
+            conf = f"PreemptType=preempt/qos\nPreemptMode={draw.choice(['REQUEUE', 'CANCEL'])}\n" + conf
+            self.preempt = self.qos[1]
+        if "PreemptType" in conf and self.maybe(0.5):
+            add(f"PreemptExemptTime={draw.choice(['00:02:00', '00:05:00'])}")
+        lines = []
+        for line in conf.splitlines():
+            if line.startswith("NodeName=n[1-") and self.classes and self.n_nodes > 4:
+                half = self.n_nodes // 2
+                lines.append(line.replace(f"n[1-{self.n_nodes}]", f"n[1-{half}]"))
+                weight = draw.choice([3, 30])
+                lines.append(" ".join(f"Weight={weight}" if word.startswith("Weight=") else word for word in line.replace(f"n[1-{self.n_nodes}]", f"n[{half + 1}-{self.n_nodes}]").replace("Feature=std", "Feature=std,new").split()))
+                continue
+            if line.startswith("NodeName=") and "ThreadsPerCore=2" in line and self.maybe(0.3):
+                cores = self.sockets * self.cores if "=c[" not in line else 4
+                line = line.replace(" Sockets", f" CPUs={cores} Sockets")
+            if self.typed:
+                line = line.replace("Gres=gpu:2", "Gres=gpu:a100:1,gpu:v100:2")
+            if line.startswith("PartitionName="):
+                for word in ("OverSubscribe=FORCE", "OverSubscribe=YES:4", "MaxMemPerNode=6000" if self.memory else "", "TRESBillingWeights=CPU=1.0,Mem=0.25G", "AllowAccounts=phys,opt,chem", "AllowQos=normal,high", "PreemptMode=OFF", "MaxCPUsPerNode=6",
+                             "DefCpuPerGPU=2" if self.gpus and "cons_tres" in conf else "", "DefMemPerGPU=3000" if self.gpus and self.memory else ""):
+                    key = word.split("=")[0]
+                    if word and f" {key}=" not in line and self.maybe(0.1) and (key != "PreemptMode" or "PreemptType" in conf):
+                        line += " " + word
+            lines.append(line)
+        return "\n".join(lines) + "\n"
+
+    def sizes(self, capacity):
+        return [1, 2, 2, 3, 4, 8, 12, capacity // 10]
+
+    def gres(self):
+        cores = f"0-{self.cores - 1}"
+        if not self.typed:
+            bound = f" Cores={cores}" if self.maybe(0.5) and self.sockets > 1 else ""
+            return f"NodeName=g[1-{self.n_big}] Name=gpu File=/dev/tty[1-2]{bound}\n"
+        other = f" Cores={self.cores}-{2 * self.cores - 1}" if self.sockets > 1 else ""
+        bound = f" Cores={cores}" if other else ""
+        return (f"NodeName=g[1-{self.n_big}] Name=gpu Type=a100 File=/dev/tty1{bound}\n"
+                f"NodeName=g[1-{self.n_big}] Name=gpu Type=v100 File=/dev/tty[2-3]{other}\n")
+
+    def accounts(self):
+        text = super().accounts()
+        if self.twice:
+            text += "add user user1 account=opt fairshare=5\nadd user user3 account=chem fairshare=20\n"
+            if len(self.qos) > 1:
+                text += f"modify user user1 account=opt set qos={','.join(self.qos)}\nmodify user user3 account=chem set qos={','.join(self.qos)}\n"
+        return text
+
+    def jobs(self, n_jobs=200):
+        draw, jobs = self.draw, super().jobs(n_jobs)
+        for index, job in enumerate(jobs):
+            extra = [job["extra"]] if job["extra"] else []
+            het = ": " in job["extra"]
+            if self.twice and job["user"] in ("user1", "user3") and self.maybe(0.4) and not het:
+                job["account"] = {"user1": "opt", "user3": "chem"}[job["user"]]
+            if index > 3 and not job["dependency"] and not job["array"] and self.maybe(0.06):
+                earlier = [draw.randint(max(1, index - 8), index) for _ in range(2)]
+                job["dependency"] = draw.choice([f"after:{earlier[0]}", f"after:{earlier[0]}+2", f"afterok:{earlier[0]}:{earlier[1]}", f"afterany:{earlier[0]}?afterok:{earlier[1]}", f"afterany:{earlier[0]},afternotok:{earlier[1]}", "singleton"])
+                if job["dependency"] == "singleton":
+                    extra.append(f"-J s{draw.randint(1, 2)}")
+            elif job["array"] and not job["dependency"]:
+                arrays = [other["id"] for other in jobs[:index] if other["array"]]
+                if arrays and self.maybe(0.3):
+                    job["dependency"] = f"aftercorr:{arrays[-1]}"
+            if self.n_big and not job["features"] and self.maybe(0.05):
+                job["features"] = draw.choice(["std&new", "big&std", "[std*1&big*1]", "new", "std|odd"] if self.classes else ["std&odd", "[std*1&big*1]", "std|odd"])
+            if self.gpus and not job["gres"] and "--gpus" not in job["extra"] and not het and self.maybe(0.08):
+                kind = draw.choice(["a100:", "v100:", ""]) if self.typed else ""
+                extra.append(draw.choice([f"--gpus-per-node={kind}1", f"--gpus-per-task={kind}1", f"--gres=gpu:{kind}1", f"--gpus={kind}2", f"--gpus-per-socket={kind}1 --sockets-per-node=1", f"--gpus={kind}1 --ntasks-per-gpu=2"]
+                                         + ([f"--gpus={kind}1 --mem-per-gpu=3000"] if self.memory and not job["mem_mb"] and "--mem" not in job["extra"] else [])))
+            if not het and self.maybe(0.05):
+                extra.append(draw.choice(["--requeue", "--no-requeue", "--mem=0" if self.memory and not job["mem_mb"] and "--mem" not in job["extra"] else "--requeue", "--nice=300", "--kill-on-invalid-dep=yes"]))
+            if het and extra[0] is job["extra"]:
+                extra = [*extra[1:], extra[0]]
+            job["extra"] = " ".join(extra)
+        return jobs
+
+
 def main():
     seed, folder = int(sys.argv[1]), pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
-    site = Site(random.Random(seed))
+    site = (RareSite if seed >= 1000 else Site)(random.Random(seed))
     (folder / "slurm.conf").write_text(site.conf())
     (folder / "accounts.txt").write_text(site.accounts())
     if site.gpus:
-        (folder / "gres.conf").write_text(f"NodeName=g[1-{site.n_big}] Name=gpu File=/dev/tty[1-2]\n")
+        (folder / "gres.conf").write_text(site.gres())
     if site.switches:
         (folder / "topology.conf").write_text(site.topology())
     with open(folder / "jobs.csv", "w", newline="") as file:

@@ -349,7 +349,9 @@ impl Controller<'_> {
         let accrue = known.unwrap_or_else(|| self.accrue_from(id, now));
         // With ACCRUE_ALWAYS it has had its age since its submission, whatever it waited for (rec i-het).
         let always = self.scenario.policy.priority.accrue_always;
-        let is_learnt = known.is_some() || at_boot || always || (accrue == NO_AGE && !self.begins_with_queue_build(id));
+        let is_noted = !self.scenario.policy.enforce.limits && self.own_begin(id).is_some();
+        let is_learnt =
+            known.is_some() || at_boot || always || is_noted || (accrue == NO_AGE && !self.begins_with_queue_build(id));
         self.live.set_phase(id, Phase::Pending);
         let is_mixed = self.is_mixed(id);
         if let Some(live) = self.live.get_mut(id) {

@@ -327,7 +327,10 @@ impl Timers {
         let runs = &self.moments.main;
         let next = runs.partition_point(|run| run.0 < end * SECOND);
         let run = runs.get(next).map(|run| run.0).filter(|&at| at + REGISTERS_MS < (end + 1) * SECOND);
-        run.unwrap_or_else(|| self.tick_at(end * SECOND + SECOND / 2)) + REGISTERS_MS
+        let middle = end * SECOND + SECOND / 2;
+        // From 23.11 on a pass comes as a second begins, and a recorded run in that second is its own.
+        let pass = || if self.tick == SECOND { self.next_pass(middle - 1) } else { self.tick_at(middle) };
+        run.unwrap_or_else(pass) + REGISTERS_MS
     }
 
     /// The background loop's next pass after `now` [ms]: before a recorded run of the main scheduler, which is the pass's, if one comes

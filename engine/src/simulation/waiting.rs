@@ -335,7 +335,8 @@ impl Controller<'_> {
         is_task && self.own_begin(id).is_none() && !self.awaits_room_to_accrue(id)
     }
 
-    /// The begin time that a job was given when it was queued again, if it has come [s]. An array's limit takes it back (rec m-topo). O(1).
+    /// The begin time that a job's age counts from, if it has come [s]: that given when it was queued again, which an array's limit takes
+    /// back (rec m-topo), or that asked for. O(1).
     pub(crate) fn own_begin(&self, id: JobId) -> Option<i64> {
         let job = self.job(id);
         let asked = job.extra.as_ref().and_then(|extra| extra.begin).filter(|&begin| begin > job.submit);
@@ -344,6 +345,9 @@ impl Controller<'_> {
             // A `--begin` of a whole array is its tasks' (rec as-tier), also where a limit takes it back: that comes after a queue build, with
             // which their age has begun (acct_policy.c of 22.05.8, `_handle_add_accrue`; rec at-gpu).
             _ if matches!(job.name.part, JobPart::Task(_)) => asked?,
+            // Where limits are not enforced queue builds note it as soon as it is known, whatever else the job waits for
+            // (`acct_policy_handle_accrue_time`; rec bi-c197).
+            _ if !self.scenario.policy.enforce.limits => asked?,
             _ => return None,
         };
         (i64::MIN < begin && begin <= seconds(self.now)).then_some(begin)

@@ -75,6 +75,33 @@ fn a_begin_time_makes_the_job_eligible_then() {
     );
 }
 
+/// Recorded (c197): queue builds note a job's begin time as the one that its age counts from, whatever else it waits for; where limits are
+/// enforced, only once it waits for nothing else.
+#[test]
+fn a_begin_time_counts_for_the_age_of_a_job_that_waits_for_another() {
+    let scenario = |enforce: &str| {
+        format!(
+            "node n1 cores=4
+             set multifactor weight_age=100000 max_age=10000 {enforce}
+             job 1 n=4 run=400 t=10
+             job 2 at=10 n=4 begin=40 dep=afterany:1 run=100 t=10
+             job 3 at=100 n=4 run=100 t=10"
+        )
+    };
+    expect(
+        &scenario(""),
+        "1  0             0..4          +400  COMPLETED  n1  *
+         2  1.end+0..4    1.end+0..34   +100  COMPLETED  n1  *
+         3  100           2.end+0..34   +100  COMPLETED  n1  *",
+    );
+    expect(
+        &scenario("enforce=limits"),
+        "1  0             0..4          +400  COMPLETED  n1  *
+         2  1.end+0..4    3.end+0..34   +100  COMPLETED  n1  *
+         3  100           1.end+0..34   +100  COMPLETED  n1  *",
+    );
+}
+
 /// Satisfied when the other has left COMPLETING; discovered at the next queue build, started then or by backfill.
 #[test]
 fn dependencies_are_released_by_how_the_other_ended() {

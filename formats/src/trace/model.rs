@@ -181,6 +181,8 @@ pub struct TraceRequest {
     pub memory: Memory,
     /// The memory is the recorded amount, which may be a default and no wish.
     pub memory_is_recorded: bool,
+    /// All memory that was recorded as asked for [MB] and how many nodes it was allocated on, where that is all that was allocated.
+    pub memory_allocated: Option<(u64, u32)>,
     /// `--constraint`.
     pub constraints: Symbol,
     /// Generic resources.
@@ -255,6 +257,7 @@ impl TraceRequest {
             min_cpus_per_node: None,
             memory: Memory::Default,
             memory_is_recorded: false,
+            memory_allocated: None,
             constraints: Symbol::EMPTY,
             gres: Vec::new(),
             enforces_binding: false,

@@ -63,8 +63,8 @@ impl RequestBuilder<'_> {
         let says_options = options.is_some();
         let none = Options::default();
         let options = options.unwrap_or(&none);
-        let (memory, memory_is_recorded) = match options.memory {
-            Some(memory) => (memory, false),
+        let (memory, memory_allocated) = match options.memory {
+            Some(memory) => (memory, None),
             None => self.recorded_memory(row, &recorded, &shape),
         };
         TraceRequest {
@@ -85,7 +85,8 @@ impl RequestBuilder<'_> {
             sockets_per_node: options.sockets_per_node,
             min_cpus_per_node: options.min_cpus_per_node,
             memory,
-            memory_is_recorded,
+            memory_is_recorded: options.memory.is_none(),
+            memory_allocated,
             constraints: self.constraints(row.get(Column::Constraints), options),
             gres: self.gres(row, options, (&recorded, shape.tasks)),
             enforces_binding: options.enforces_binding,
@@ -256,13 +257,18 @@ impl RequestBuilder<'_> {
     }
 
     /// The recorded memory: before Slurm 21.08 per node or CPU, since then a total of which only the allocation can tell
-    /// whether it was meant per node or per CPU.
-    fn recorded_memory(&mut self, row: &Row<'_>, recorded: &Recorded<'_>, shape: &Shape) -> (Memory, bool) {
+    /// whether it was meant per node or per CPU. With it [`TraceRequest::memory_allocated`].
+    fn recorded_memory(
+        &mut self,
+        row: &Row<'_>,
+        recorded: &Recorded<'_>,
+        shape: &Shape,
+    ) -> (Memory, Option<(u64, u32)>) {
         let text = row.get(Column::ReqMem);
         let total = match recorded_memory(text) {
             Some(RecordedMemory::Each(memory)) => {
                 self.count_rounded(text);
-                return (memory, true);
+                return (memory, None);
             }
             Some(RecordedMemory::Total(total)) => {
                 self.count_rounded(text);
@@ -280,7 +286,7 @@ impl RequestBuilder<'_> {
             }
         };
         if total == 0 {
-            return (Memory::Default, true);
+            return (Memory::Default, None);
         }
         let per_node = total.div_ceil(u64::from(recorded.nodes.max(1)));
         let per_cpu = total.div_ceil(u64::from(shape.min_cpus.max(1)));
@@ -289,7 +295,9 @@ impl RequestBuilder<'_> {
             (Some(memory), Some(cpus)) => memory == per_cpu.saturating_mul(u64::from(cpus)),
             _ => false,
         };
-        (if spread && by_cpu { Memory::PerCpu(per_cpu) } else { Memory::PerNode(per_node) }, true)
+        let is_allocated = recorded.allocated.memory_mb == Some(total);
+        let memory = if spread && by_cpu { Memory::PerCpu(per_cpu) } else { Memory::PerNode(per_node) };
+        (memory, is_allocated.then_some((total, recorded.allocated_nodes)))
     }
 
     /// Counts an amount of memory of which the record keeps two decimals alone.

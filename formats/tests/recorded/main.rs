@@ -409,6 +409,9 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("bh-c168", 41),
         ("bh-c174", 68),
         ("bh-c178", 28),
+        ("bi-c197", 35),
+        ("bi-c198-25", 60),
+        ("bi-c202", 40),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.

@@ -20,6 +20,8 @@ pub(super) struct RequestLowering<'s> {
     texts: &'s Strings,
     site: &'s mut Site,
     nodes: HashMap<String, NodeId>,
+    /// How much memory nodes have [MB], each amount once, ascending.
+    memories: Vec<u64>,
     /// Of each GRES: whether nodes have more of it than the engine counts.
     uncounted: Vec<bool>,
     node_lists: HashMap<Symbol, Vec<NodeId>>,
@@ -36,7 +38,10 @@ impl<'s> RequestLowering<'s> {
             .collect();
         let beyond = |gres: usize| site.cluster.nodes.iter().any(|node| node.gres.get(gres) == Some(&u32::MAX));
         let uncounted = (0..site.cluster.gres.len()).map(beyond).collect();
-        Self { texts, site, nodes, uncounted, node_lists: HashMap::new() }
+        let mut memories: Vec<u64> = site.cluster.nodes.iter().map(|node| node.memory_mb).collect();
+        memories.sort_unstable();
+        memories.dedup();
+        Self { texts, site, nodes, memories, uncounted, node_lists: HashMap::new() }
     }
 
     /// The engine's request.
@@ -153,14 +158,24 @@ impl<'s> RequestLowering<'s> {
             (Memory::PerNode(amount), Some(MemoryDefault::PerCpu(default))) => {
                 amount == default.saturating_mul(cpus).div_ceil(nodes)
             }
-            // Without a default a job gets all memory of its nodes, and that is what is recorded.
-            (Memory::PerNode(amount), None) => {
-                !select.memory || self.site.cluster.nodes.iter().any(|node| node.memory_mb == amount)
+            // Without a default a job gets all memory of its nodes, and that is what is recorded: in all, of all that it was given.
+            (Memory::PerNode(amount), None) if !select.memory || self.memories.binary_search(&amount).is_ok() => true,
+            (Memory::PerNode(_) | Memory::PerCpu(_), None) => {
+                !select.memory || asked.memory_allocated.is_some_and(|(total, nodes)| self.is_all_memory(total, nodes))
             }
-            (_, None) => !select.memory,
             _ => false,
         };
         if is_default { Memory::Default } else { asked.memory }
+    }
+
+    /// Whether so many nodes of one kind, or of two, have just so much memory [MB]. O(kinds²).
+    fn is_all_memory(&self, total: u64, nodes: u32) -> bool {
+        let nodes = u64::from(nodes);
+        self.memories.iter().enumerate().any(|(at, &least)| {
+            let Some(above) = total.checked_sub(least.saturating_mul(nodes)) else { return false };
+            let of_larger = |most: &u64| above.is_multiple_of(most - least) && above / (most - least) <= nodes;
+            above == 0 || self.memories.iter().skip(at + 1).any(of_larger)
+        })
     }
 
     fn gres(&mut self, asked: &TraceRequest, about: &mut Remarked<'_>) -> Vec<GresRequest> {

@@ -128,6 +128,30 @@ fn recorded_memory_that_equals_the_default_is_left_to_the_default() {
     assert_eq!((memory(0), memory(1), memory(2)), (Memory::Default, Memory::PerNode(4000), Memory::PerNode(4000)));
 }
 
+/// Recorded (c202): where a site has no default, a job that says nothing gets all memory of its nodes, on however many it starts.
+#[test]
+fn recorded_memory_of_whole_nodes_was_no_wish_where_there_is_no_default() {
+    let header = format!("{HEADER}|NNodes|AllocTRES");
+    let memory = |total: u64, nodes: u32, cpus: u32| {
+        let amount = format!("cpu={cpus},mem={total}M,node=");
+        let asked = format!("cpu=32,mem={total}M,node=2|{total}M||sbatch -n 32 j.sh|{nodes}|{amount}{nodes}");
+        let row = format!("1|ann|phys|debug|normal|2024-01-01T01:00:00||60|COMPLETED|10|{asked}");
+        let text = format!("{header}\n{row}\n");
+        let options = TraceOptions { time_zone: Some(jiff::tz::TimeZone::UTC), max_bytes: None, opens: None };
+        let mut site = site();
+        for (node, memory) in site.cluster.nodes.iter_mut().zip([32_000, 32_000, 32_000, 64_000]) {
+            node.memory_mb = memory;
+        }
+        let (workload, _) = lower(&Trace::read("t", text.as_bytes(), &options).0.unwrap(), &mut site);
+        workload.unwrap().requests[0].memory
+    };
+    assert_eq!(memory(128_000, 4, 32), Memory::Default);
+    assert_eq!(memory(128_000, 3, 32), Memory::Default);
+    assert_eq!(memory(96_000, 2, 64), Memory::Default);
+    assert_eq!(memory(112_000, 3, 32), Memory::PerCpu(3_500));
+    assert_eq!(memory(80_000, 2, 64), Memory::PerNode(40_000));
+}
+
 #[test]
 fn names_in_requests_are_resolved_or_remarked_on() {
     let line = "sbatch -n 4 -C fast&slow -w n[2-3],n9 --gres=gpu:2 -L matlab:1 -p debug,normal j.sh";
