@@ -340,6 +340,8 @@ class RareSite(Site):
                     job["dependency"] = f"aftercorr:{arrays[-1]}"
             if self.n_big and not job["features"] and self.maybe(0.05):
                 job["features"] = draw.choice(["std&new", "big&std", "[std*1&big*1]", "new", "std|odd"] if self.classes else ["std&odd", "[std*1&big*1]", "std|odd"])
+                if "*" in job["features"]:
+                    job["nodes"], job["ntasks"] = 2, max(2, job["ntasks"])
             if self.gpus and not job["gres"] and "--gpus" not in job["extra"] and not het and self.maybe(0.08):
                 kind = draw.choice(["a100:", "v100:", ""]) if self.typed else ""
                 extra.append(draw.choice([f"--gpus-per-node={kind}1", f"--gpus-per-task={kind}1", f"--gres=gpu:{kind}1", f"--gpus={kind}2", f"--gpus-per-socket={kind}1 --sockets-per-node=1", f"--gpus={kind}1 --ntasks-per-gpu=2"]

@@ -62,18 +62,24 @@ impl Controller<'_> {
             waiting.push((self.live.get(id).map_or(Age::YOUNGEST, |live| self.age_of(live)), id));
         }
         waiting.sort_unstable();
+        let mut splits = false;
         for (_, id) in waiting {
             let is_limited = self.room_to_accrue(id).is_some();
             if self.accrue_now(id) {
                 self.limits.to_accrue.remove(&id);
                 if is_limited {
                     // A task gets a record of its own.
+                    splits |= !self.has_own_record(id);
                     self.age_at_start(id);
                 }
                 if let Some(live) = self.live.get_mut(id) {
                     live.accrue = now;
                 }
             }
+        }
+        if splits {
+            let live = &self.live;
+            self.queue.split(|id| live.get(id).is_some_and(|live| live.age.is_none()));
         }
     }
 

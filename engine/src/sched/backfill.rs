@@ -23,7 +23,7 @@ mod exclusive_users;
 mod first_tests;
 mod foresee;
 mod grid;
-mod hetjob_order;
+pub(crate) mod hetjob_order;
 pub(crate) mod hetjobs;
 mod idle;
 mod marks;

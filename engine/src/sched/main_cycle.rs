@@ -42,9 +42,12 @@ pub(crate) struct MainScratch {
     /// Those of them whose reserved nodes are still there (from 24.11 on).
     half_blocked: Vec<PartitionId>,
     unseen: Unseen,
-    /// Arrays of which a task was rejected, with the partition: Slurm keeps them in one record, so the other tasks
-    /// are passed over before anything is counted. From 23.02.3 on its record with preferred features is one by itself.
-    rejected_arrays: std::collections::BTreeSet<(u64, PartitionId, bool)>,
+    /// Arrays whose common record was come to, with the partition: the other tasks in it are passed over before anything is counted.
+    /// From 23.02.3 on its record with preferred features is one by itself.
+    common_records: std::collections::BTreeSet<(u64, PartitionId, bool)>,
+    /// The array of which a record was rejected last, with the partition: others of it are passed over there, until one of another array
+    /// or partition is looked at, or a job starts (job_scheduler.c, `schedule`, `reject_array_job`; rec c1000).
+    rejected_array: Option<(u64, PartitionId, bool)>,
     /// Reservations of which a job found its nodes busy.
     failed_reservations: Vec<usize>,
     /// First second at which reservations leave the cycle's jobs other nodes.
@@ -83,7 +86,8 @@ impl MainScratch {
             blocked: Vec::new(),
             half_blocked: Vec::new(),
             unseen: Unseen::default(),
-            rejected_arrays: std::collections::BTreeSet::new(),
+            common_records: std::collections::BTreeSet::new(),
+            rejected_array: None,
             failed_reservations: Vec::new(),
             turns_at: i64::MAX,
             stamped: false,
@@ -141,7 +145,8 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     let mut scratch = std::mem::replace(&mut controller.main_scratch, MainScratch::new(0));
     scratch.blocked.clear();
     scratch.half_blocked.clear();
-    scratch.rejected_arrays.clear();
+    scratch.common_records.clear();
+    scratch.rejected_array = None;
     scratch.failed_reservations.clear();
     scratch.turns_at = i64::MAX;
     scratch.stamped = false;
@@ -190,8 +195,12 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
             continue;
         }
         let array = array_of(controller, record, prefers);
-        if array.is_some_and(|array| !scratch.rejected_arrays.insert(array)) {
-            continue;
+        if let Some(array) = array {
+            let is_seen = !controller.has_own_record(record.job) && !scratch.common_records.insert(array);
+            if is_seen || scratch.rejected_array == Some(array) {
+                continue;
+            }
+            scratch.rejected_array = Some(array);
         }
         // Components block their partitions before anything is counted (job_scheduler.c of 22.05.8, `schedule`; rec ax-mix).
         let component = is_component(controller, record.job);
@@ -244,8 +253,9 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         match tried {
             Tried::Started => {
                 started += 1;
+                scratch.rejected_array = None;
                 if let Some(array) = array {
-                    scratch.rejected_arrays.remove(&array);
+                    scratch.common_records.remove(&array);
                 }
             }
             Tried::Passes => {}

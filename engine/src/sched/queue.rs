@@ -36,6 +36,8 @@ pub(crate) struct Holder(pub(crate) u32);
 pub(crate) struct Kind {
     /// A task of an array.
     pub(crate) task: bool,
+    /// It is part of its array's common record.
+    pub(crate) common: bool,
     /// No part of another job id, and without a record in another partition.
     pub(crate) alone: bool,
     /// Some of its partitions allow it, and some do not.
@@ -72,10 +74,11 @@ impl Record {
         !self.order as u32
     }
 
-    /// An array has one record a partition, its tasks in turn.
-    fn key(&self) -> (u64, u64, u16, JobId, u16) {
-        let place = if self.kind.task { self.place } else { 0 };
-        (self.order, self.turn, place, self.job, self.place)
+    /// An array's common record stands behind its tasks that have records of their own (job_scheduler.c, `sort_job_queue2`); it has one a
+    /// partition, with its tasks in turn.
+    fn key(&self) -> (u64, u64, bool, u16, JobId, u16) {
+        let place = if self.kind.common { self.place } else { 0 };
+        (self.order, self.turn, self.kind.common, place, self.job, self.place)
     }
 }
 
@@ -370,6 +373,16 @@ impl Queue {
                 let (tier, priority) = tier_and_priority(record, found);
                 record.order = order(tier, priority);
             }
+        }
+        self.settled.sort_by_key(Record::key);
+        self.epoch += 1;
+    }
+
+    /// Tasks have got records of their own. O(n) plus a sort of nearly sorted data.
+    pub(crate) fn split(&mut self, is_common: impl Fn(JobId) -> bool) {
+        self.settled.append(&mut self.fresh);
+        for record in self.settled.iter_mut().filter(|record| record.kind.common) {
+            record.kind.common = is_common(record.job);
         }
         self.settled.sort_by_key(Record::key);
         self.epoch += 1;

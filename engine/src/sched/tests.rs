@@ -129,8 +129,16 @@ fn queue(records: &[(u32, u32, u32)]) -> Queue {
     queue
 }
 
-const ALONE: Kind =
-    Kind { task: false, alone: true, mixed: false, stays: true, out: false, denied: false, peculiar: false };
+const ALONE: Kind = Kind {
+    task: false,
+    common: false,
+    alone: true,
+    mixed: false,
+    stays: true,
+    out: false,
+    denied: false,
+    peculiar: false,
+};
 
 fn record(job: u32, tier: u32, priority: u32) -> Record {
     Record::new((JobId(job), JobId(job), RequestId(0), Holder(0), ALONE), (0, PartitionId(0)), (tier, priority))

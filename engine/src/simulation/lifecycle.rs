@@ -413,6 +413,7 @@ impl Controller<'_> {
         let job = self.job(id);
         Kind {
             task: matches!(job.name.part, JobPart::Task(_)),
+            common: matches!(job.name.part, JobPart::Task(_)) && !self.has_own_record(id),
             alone: job.name.part == JobPart::Whole && self.partitions(id).len() == 1,
             mixed: self.live.get(id).is_some_and(|live| live.is_mixed),
             stays: job.extra.is_none() && job.cancelled_at == i64::MAX,

@@ -5,6 +5,7 @@ use super::record_age::Age;
 use super::{Controller, seconds};
 use crate::ablation::{Rule, is_off};
 use crate::ids::{AssociationId, JobId};
+use crate::sched::backfill::hetjob_order::keep_order;
 use crate::sched::queue::Record;
 
 /// Running jobs that are looked up together.
@@ -69,9 +70,11 @@ impl Controller<'_> {
         let standing = |record: &Record| self.standing(record.job);
         queue.reprioritise(waits, standing, |record, standing| {
             let (tier, priority) = self.tier_and_priority_of(record.job, record.partition, standing);
-            (tier, if increase_only { priority.max(record.priority()) } else { priority })
+            let before = self.own_priority(record);
+            (tier, if increase_only { priority.max(before) } else { priority })
         });
         self.queue = queue;
+        keep_order(self);
         self.reorder();
     }
 

@@ -235,6 +235,36 @@ fn components_stand_with_the_priority_of_the_whole_job() {
     expect(&scenario("bf_hetjob_prio=avg"), &first("3+0.end+0..70", "1.end+0..40"));
 }
 
+/// Recorded (c1006): what backfill's cycle made of the whole job stands until its next one, though a priority step comes between. So component
+/// 2+1 still blocks partition `p` for job 4 when job 3 has ended; without the rule job 4 comes before it.
+#[test]
+fn the_whole_jobs_priority_stands_over_priority_steps() {
+    let scenario = |rule: &str| {
+        format!(
+            "node n[1-5] cores=4
+             partition q nodes=n[1-3]
+             partition p nodes=n[4-5]
+             set multifactor weight_job_size=1000 bf_interval=600 {rule}
+             job 1 p=q N=3 n=12 run=1500 t=30
+             job 3 p=p N=2 n=8 run=400 t=10
+             job 2+0 p=q at=10 N=3 n=12 run=100 t=10
+             job 2+1 p=p at=10 N=1 n=1 run=100 t=10
+             job 4 p=p at=10 N=2 n=8 run=100 t=10"
+        )
+    };
+    let expected = |fourth: &str| {
+        format!(
+            "1    0   0..4              +1500  COMPLETED  *  *
+             3    0   0..4              +400   COMPLETED  *  *
+             2+0  10  1.end+0..1250     +100   COMPLETED  *  backfill
+             2+1  10  2+0.start+0       +100   COMPLETED  *  backfill
+             4    10  {fourth}          +100   COMPLETED  *  *"
+        )
+    };
+    expect(&scenario(""), &expected("3.end+0..4"));
+    expect(&scenario("bf_hetjob_prio=max"), &expected("3.end+150..700"));
+}
+
 /// Among themselves components stand by their own priority, also where others see the whole job's: the larger one comes first, and gets the
 /// first node (rec w-het).
 #[test]

@@ -241,6 +241,38 @@ fn a_run_looks_at_as_many_jobs_of_a_partition_as_allowed() {
     );
 }
 
+/// Recorded (c1000): tasks with records of their own, as those that wait for another array's get them, stand one behind the other with the records
+/// of all their partitions, and each is looked at in each partition: only one of the same array and partition right behind is passed over. So they use
+/// up the partition's depth; as parts of one record they do not.
+#[test]
+fn tasks_with_records_of_their_own_are_looked_at_in_each_partition() {
+    let scenario = |dependency: &str| {
+        format!(
+            "node n[1-4] cores=4
+             partition a nodes=n[1-4]
+             partition b nodes=n[1-4]
+             license matlab:1
+             set bf_interval=off partition_job_depth=2
+             job 1 p=a array=1-2 L=matlab:1 run=20 t=10
+             job 2 p=a at=1 L=matlab:1 run=300 t=10
+             job 3 p=a,b at=2 array=1-2 {dependency} L=matlab:1 run=20 t=10
+             job 4 p=b at=60 run=100 t=10"
+        )
+    };
+    let expected = |fourth: &str| {
+        format!(
+            "1_1  0   0..4            +20   COMPLETED  n1  main
+             1_2  0   1_1.end+0..4    +20   COMPLETED  n1  main
+             2    1   1_2.end+0..4    +300  COMPLETED  n1  main
+             3_1  *   2.end+0..4      +20   COMPLETED  n1  main
+             3_2  *   3_1.end+0..4    +20   COMPLETED  *   main
+             4    60  {fourth}        +100  COMPLETED  *   main"
+        )
+    };
+    expect(&scenario(""), &expected("60..64"));
+    expect(&scenario("dep=aftercorr:1"), &expected("3_1.start+0..64"));
+}
+
 /// Waiting tasks are one record until they start.
 #[test]
 fn a_waiting_array_consumes_the_depth_of_one_job() {

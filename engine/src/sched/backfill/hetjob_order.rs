@@ -14,6 +14,8 @@ use crate::simulation::reservations::RESERVED_TIER;
 #[derive(Debug, Default)]
 pub(super) struct OwnStanding {
     of_records: BTreeMap<(u32, u16), (u32, u32)>,
+    /// What the last cycle gave whole jobs, by base id (`het_details`, rec c1006).
+    whole: BTreeMap<u64, (u32, u32)>,
     /// Priority steps before.
     steps: u64,
     /// Their turns by submit time and number, and those that they have among their siblings instead; of all steps.
@@ -62,9 +64,27 @@ fn in_order(siblings: BTreeMap<u64, Vec<Sibling>>, turns: &mut BTreeMap<(u32, u1
     moves
 }
 
-/// A cycle begins: components get the standing of their whole job, which they keep until the next priority step. Among
+impl OwnStanding {
+    /// The priority that a record has of its own.
+    pub(super) fn priority(&self, record: &Record) -> Option<u32> {
+        self.of_records.get(&(record.job.0, record.place)).map(|&(_, priority)| priority)
+    }
+}
+
+/// A cycle begins: components get the standing of their whole job, which they keep until the next one. Among
 /// themselves they stand by their own, in each other's turns. O(queue) while components wait.
 pub(super) fn order(controller: &mut Controller<'_>) {
+    stand(controller, true);
+}
+
+/// A priority step gave components new standings of their own: the cycles until backfill's next know those of the whole job that its last
+/// one found. O(queue) while components wait.
+pub(crate) fn keep_order(controller: &mut Controller<'_>) {
+    stand(controller, false);
+}
+
+/// Gives components the standing of their whole job, as it is `anew` or as it last was.
+fn stand(controller: &mut Controller<'_>, anew: bool) {
     let Some(rule) = controller.scenario.policy.backfill.hetjob_priority() else { return };
     if !controller.components_wait() {
         return;
@@ -73,7 +93,7 @@ pub(super) fn order(controller: &mut Controller<'_>) {
     let steps = controller.counters.priority_steps;
     let mut own = std::mem::take(&mut hetjobs.own);
     if own.steps != steps {
-        own = OwnStanding { steps, turns: own.turns, ..OwnStanding::default() };
+        own = OwnStanding { steps, turns: own.turns, whole: own.whole, ..OwnStanding::default() };
     }
     let jobs = &controller.scenario.workload.jobs;
     let mut queue = std::mem::take(&mut controller.queue);
@@ -89,11 +109,12 @@ pub(super) fn order(controller: &mut Controller<'_>) {
         siblings.entry(jobs[record.job.index()].name.id).or_default().push((Reverse(standing), turns.0, key));
     }
     let standings = |all: &[Sibling]| all.iter().map(|&(Reverse(standing), ..)| standing).collect::<Vec<_>>();
-    let whole: BTreeMap<u64, (u32, u32)> =
-        siblings.iter().map(|(&base, all)| (base, rule.of(&standings(all)))).collect();
+    if anew {
+        own.whole.extend(siblings.iter().map(|(&base, all)| (base, rule.of(&standings(all)))));
+    }
     let moves = in_order(siblings, &mut own.turns);
     let of = |record: &Record| {
-        let of_whole = hetjobs.waits(record.job).then(|| whole.get(&jobs[record.job.index()].name.id).copied());
+        let of_whole = hetjobs.waits(record.job).then(|| own.whole.get(&jobs[record.job.index()].name.id).copied());
         of_whole.flatten().unwrap_or((record.tier(), record.priority()))
     };
     if queue.iter().any(|record| of(record) != (record.tier(), record.priority())) {

@@ -103,6 +103,12 @@ impl Controller<'_> {
     pub(crate) fn components_wait(&self) -> bool {
         self.hetjobs.as_ref().is_some_and(|hetjobs| !hetjobs.waiting.is_empty())
     }
+
+    /// The priority that a record has of its own, though it stands with its whole job's. O(log components).
+    pub(crate) fn own_priority(&self, record: &Record) -> u32 {
+        let hetjobs = self.hetjobs.as_ref().filter(|hetjobs| hetjobs.waits(record.job));
+        hetjobs.and_then(|hetjobs| hetjobs.own.priority(record)).unwrap_or_else(|| record.priority())
+    }
 }
 
 /// A cycle begins: plans of the one before are forgotten (observed on 22.05.8: docs/FACTS.md, facts 64).
