@@ -77,7 +77,7 @@ impl Selector {
     pub(super) fn list_classes(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) {
         let mut listed = candidates.clone();
         listed.intersect(&shape.tested);
-        if shape.whole_nodes && !self.joins_equals {
+        if shape.whole_nodes && !self.joins_equals && shape.shared_by <= 1 {
             listed.intersect(&free.idle);
         }
         free.keep_admitting(&mut listed, user, shape.exclusive_user);

@@ -266,12 +266,15 @@ impl Selector {
         sharing.copy_from(candidates);
         // Nor are nodes looked at that are held whole (node_mgr.c of 22.05.8, `make_node_alloc`; rec o-sock), as plans do.
         sharing.subtract(&free.unshared);
-        let adds_classes = self.by_weight && self.cons_res && shape.counted.is_empty();
+        // With select/linear a job that shares gets used nodes of one weight before idle ones of the next (rec c1019).
+        let shares = self.linear && shape.shared_by > 1;
+        let adds_classes = self.by_weight && (self.cons_res || shares) && shape.counted.is_empty();
         let asks_for_memory = matches!(shape.memory, MemoryNeed::PerCpu(_))
             && (shape.whole_nodes
                 || shape.unit == ConsumableUnit::Socket
                 || (shape.unit == ConsumableUnit::Core && shape.min_cpus_per_node > 1));
-        let looks_twice = free.shared.any() || shape.contiguous || self.most_leaves.is_some() || asks_for_memory;
+        let looks_twice =
+            shares || free.shared.any() || shape.contiguous || self.most_leaves.is_some() || asks_for_memory;
         let class_by_class = adds_classes && looks_twice;
         if class_by_class || (adds_classes && shape.wanted_nodes > 1) {
             self.list_classes(free, shape, user, &sharing);

@@ -125,7 +125,13 @@ fn used_by_anybody(geometry: &Geometry, free: &Free, node: NodeId) -> u32 {
 /// A node for a job that takes it whole: nothing of it may be in use, and no cap on the partition's CPUs be lower than what it has.
 /// The job is charged all of it, but of cores whose threads it does not use it has only those that it does.
 fn whole_node(geometry: &Geometry, free: &Free, shape: &Shape, index: usize) -> u32 {
-    let cpus = shape.cpus_of_whole(geometry, index);
+    let mut cpus = shape.cpus_of_whole(geometry, index);
+    if shape.unit == ConsumableUnit::Socket && !geometry.kept_cores.is_empty() {
+        // It is charged all of it, but tested with the sockets that serve (rec c1017).
+        let serving = geometry.sockets(NodeId::new(index)).filter(|&socket| free.serves(geometry, shape, socket));
+        let cores: u32 = serving.map(|socket| geometry.socket_cores[socket]).sum();
+        cpus = cpus.min(cores * geometry.cpus_per_core[index].max(1));
+    }
     let capped = shape.max_cpus_per_node.is_some_and(|(_, most)| geometry.cpus[index] > most);
     if free.jobs[index] > 0 || cpus < shape.room_per_node || capped {
         return 0;

@@ -41,6 +41,33 @@ fn elsewhere_only_who_asks_for_it_shares() {
     expect(&three("no", "", "oversubscribe"), ONE_BY_ONE);
 }
 
+/// Recorded (c1019): with select/linear who shares gets a lighter node that is in use before an idle one of the next weight; of one weight an
+/// idle one comes first, as it does with cores.
+#[test]
+fn with_linear_used_nodes_of_a_lower_weight_come_before_idle_ones() {
+    let scenario = |select: &str, weight: u32| {
+        format!(
+            "node n1 cores=4 weight=1
+             node n2 cores=4 weight={weight}
+             partition p over=force:2
+             set {select}
+             job 1 n=4 run=200 t=10
+             job 2 n=4 run=200 t=10
+             job 3 n=4 run=200 t=10"
+        )
+    };
+    let expected = |second: &str, third: &str| {
+        format!(
+            "1  0  0..4  +200  *  n1        *
+             2  0  0..4  +200  *  {second}  *
+             3  0  0..4  +200  *  {third}   *"
+        )
+    };
+    expect(&scenario("select=linear", 2), &expected("n1", "n2"));
+    expect(&scenario("select=linear", 1), &expected("n2", "n1"));
+    expect(&scenario("bf_interval=30", 2), &expected("n2", "n1"));
+}
+
 /// Idle cores first: job 2 goes to n2 though n1 has room in its second row.
 #[test]
 fn idle_cores_are_taken_before_cores_are_shared() {
