@@ -156,7 +156,10 @@ impl Controller<'_> {
         self.records[id.index()] = JobRecord::PENDING;
         self.counters.requeued += 1;
         // O(log jobs): jobs stand in submit order. Under priority/basic the priority of its submission is higher, but its array's is the same.
-        let before = self.scenario.workload.jobs.partition_point(|job| job.submit <= now);
+        // Of those submitted in this second older numbers come first (job_scheduler.c, `sort_job_queue2`; rec c1021).
+        let jobs = &self.scenario.workload.jobs;
+        let number = jobs[id.index()].name.id;
+        let before = jobs.partition_point(|job| (job.submit, job.name.id) < (now, number));
         self.queue.requeue(id, JobId::new(before), now);
         self.ranks_behind(id);
         self.hold(id);

@@ -89,6 +89,30 @@ fn a_requeued_job_stands_behind_those_submitted_meanwhile() {
     );
 }
 
+/// Recorded (c1021): of those who were submitted in the second of its return the older number stands first: job 1, though job 2 came then.
+#[test]
+fn a_requeued_job_stands_before_younger_ones_of_the_same_second() {
+    let scenario = |at: u32| {
+        format!(
+            "node n1 cores=4
+             set multifactor
+             outage n1 at=1000 for=600
+             job 1 at=0 run=2000 t=60 n=4
+             job 2 at={at} run=100 t=10 n=4"
+        )
+    };
+    let starts = |at: u32, seed: u64| {
+        let records = run(&scenario(at), seed).1.records;
+        (records[0].start, records[1].start)
+    };
+    for seed in 0..4 {
+        let (first, second) = starts(1000, seed);
+        assert!(first < second, "seed {seed}: {first:?} {second:?}");
+        let (first, second) = starts(900, seed);
+        assert!(first > second, "seed {seed}: {first:?} {second:?}");
+    }
+}
+
 #[test]
 fn a_requeued_array_task_does_not_count_against_its_array_while_it_waits() {
     expect(

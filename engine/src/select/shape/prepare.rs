@@ -45,6 +45,10 @@ impl Shape {
         let of_memory = memory_limit::cpus_of(cluster, select, partition_id, request);
         let cpus_of_memory = of_memory.filter(|&cpus| cpus > min_cpus_per_node).unwrap_or(0);
         min_cpus_per_node = min_cpus_per_node.max(cpus_of_memory);
+        if let Some(per_node) = request.ntasks_per_node.filter(|_| cpus_of_memory > 0) {
+            // They come with the tasks of the node, though the job asked for fewer CPUs (job_mgr.c, `_valid_pn_min_mem`; rec c1021).
+            cpus_per_task = cpus_of_memory.div_ceil(per_node.max(1));
+        }
         let tasks = request.tasks.max(1);
         let mut room = 1;
         // node_scheduler.c of 22.05.8, `get_node_cnts`.

@@ -371,6 +371,16 @@ fn the_least_of_cpus_is_not_held_against_tasks_per_socket() {
     expect(scenario, "1  0  0..4  +300  COMPLETED  n1  *");
 }
 
+/// Recorded (c1021): the CPUs that a node's memory asks for come with the tasks that it may have, so a single task of two CPUs gets eight.
+#[test]
+fn cpus_of_memory_come_with_the_tasks_of_a_node() {
+    let scenario = "node n1 cores=12 memory=48000
+                    set select=core memory max_mem_per_cpu=3000
+                    job 1 n=1 c=2 per_node=2 mem=24000 run=300
+                    job 2 at=10 n=5 mem=500 run=100";
+    expect(scenario, "1  0  0..4  +300  COMPLETED  n1  *\n2  10  1.end+0..4  +100  COMPLETED  n1  *");
+}
+
 /// Recorded (ay-share): whose tasks leave something of that is held, and whoever waits behind it goes on.
 #[test]
 fn who_cannot_be_laid_out_over_sockets_is_held() {
