@@ -80,6 +80,7 @@ impl Controller<'_> {
         if splits {
             let live = &self.live;
             self.queue.split(|id| live.get(id).is_some_and(|live| live.age.is_none()));
+            self.version += 1;
         }
     }
 
