@@ -83,7 +83,12 @@ impl Shape {
             // `_eval_nodes_lln`; rec bb-gpu); elsewhere one node is taken if it has them (rec av-gpu).
             let least_loaded = (select.least_loaded_nodes || partition.least_loaded_nodes) && !select.cons_res;
             let overcommitted = request.overcommitted.filter(|_| least_loaded).unwrap_or(0);
-            max_nodes = max_nodes.min(tasks.max(overcommitted).max(spread));
+            // A constraint that counts nodes asks for as many, be they more than tasks (rec c1003).
+            let counted = match &request.features {
+                FeatureExpr::Counted(parts) => parts.iter().fold(0, |all: u32, &(_, count)| all.saturating_add(count)),
+                _ => 0,
+            };
+            max_nodes = max_nodes.min(tasks.max(overcommitted).max(spread).max(counted));
         }
         let wanted_nodes = match asked_most {
             Some(most) if !request.use_min_nodes => most.min(max_nodes).max(min_nodes),

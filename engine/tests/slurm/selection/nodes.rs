@@ -54,6 +54,18 @@ fn counted_features_take_so_many_nodes_of_each() {
     assert_eq!(found, ["a1,a2,a3,b1", "a1,a2,a3,b1,b2", "a1,a2,b1,b2", "-"]);
 }
 
+/// Recorded (c1003, c1011): a single task gets as many nodes as its constraint counts.
+#[test]
+fn counted_features_take_more_nodes_than_there_are_tasks() {
+    let found = nodes(
+        "node a[1-3] cores=4 features=a
+         node b[1-2] cores=4 features=b
+         job 1 n=1 C=a*1&b*1 run=50
+         job 2 at=100 n=2 C=a*2&b*1 run=50",
+    );
+    assert_eq!(found, ["a1,b1", "a1,a2,b1"]);
+}
+
 #[test]
 fn a_range_of_nodes_gets_as_many_as_there_are() {
     let found = nodes(
