@@ -371,6 +371,21 @@ fn the_least_of_cpus_is_not_held_against_tasks_per_socket() {
     expect(scenario, "1  0  0..4  +300  COMPLETED  n1  *");
 }
 
+/// Recorded (c1017): whole nodes, too, are tested without the socket that keeps a core: eight CPUs of fifteen.
+#[test]
+fn whole_nodes_have_the_sockets_that_keep_no_core() {
+    let found = |tasks: u32| {
+        nodes(&format!(
+            "node n1 cores=16 sockets=2 spec=0,1
+             partition p over=exclusive
+             set select=socket
+             job 1 n={tasks} run=50"
+        ))
+    };
+    assert_eq!(found(8), ["n1"]);
+    assert_eq!(found(9), ["-"]);
+}
+
 /// Recorded (c1021): the CPUs that a node's memory asks for come with the tasks that it may have, so a single task of two CPUs gets eight.
 #[test]
 fn cpus_of_memory_come_with_the_tasks_of_a_node() {
