@@ -34,7 +34,8 @@ impl Selector {
         let first = charges.next();
         let least_of_all = shape.min_cpus_per_node.saturating_mul(shape.max_nodes);
         // Tasks of several CPUs that find them nowhere whole have what is left.
-        let squeezes = shape.cpus_per_task > 1 && shape.max_nodes > 1 && !matches!(shape.memory, MemoryNeed::PerCpu(_));
+        let whole = matches!(shape.memory, MemoryNeed::PerCpu(_)) && shape.cpus_per_task <= shape.min_cpus_per_node;
+        let squeezes = shape.cpus_per_task > 1 && shape.max_nodes > 1 && !whole;
         squeezes
             // Cores near its GRES are the job's, whatever its tasks need.
             || shape.binding.is_some() && !shape.gres.is_empty()

@@ -66,7 +66,7 @@ impl Remaining {
     /// cannot do without; but no fewer than come with the GPUs that it brings (facts 42).
     pub(super) fn allowed(&self, shape: &Shape, offer: Offer) -> Offer {
         // Whose cores near GRES are the job's has no more kept for it than `_cpus_to_use` does (rec az-gpu2).
-        let of_task = if shape.binding.is_some() { 0 } else { shape.cpus_per_task };
+        let of_task = if shape.binding.is_some() { 0 } else { shape.cpus_per_task.min(shape.min_cpus_per_node) };
         self.allowed_keeping(shape, offer, of_task)
     }
 

@@ -41,7 +41,8 @@ impl Shape {
         let counts_tasks = request.ntasks_per_gpu.is_none() || cpus_per_task > request.cpus_per_task.max(1);
         let asked_cpus = if counts_tasks { request.min_cpus.max(of_tasks) } else { request.min_cpus };
         let mut min_cpus = asked_cpus.max(1);
-        let mut min_cpus_per_node = request.min_cpus_per_node.unwrap_or(1).max(cpus_per_task);
+        // CPUs that the memory of a CPU makes of a task's are none that a node must give (job_mgr.c, `_valid_pn_min_mem`; rec c1021).
+        let mut min_cpus_per_node = request.min_cpus_per_node.unwrap_or(1).max(request.cpus_per_task.max(1));
         let of_memory = memory_limit::cpus_of(cluster, select, partition_id, request);
         let cpus_of_memory = of_memory.filter(|&cpus| cpus > min_cpus_per_node).unwrap_or(0);
         min_cpus_per_node = min_cpus_per_node.max(cpus_of_memory);

@@ -396,6 +396,20 @@ fn cpus_of_memory_come_with_the_tasks_of_a_node() {
     expect(scenario, "1  0  0..4  +300  COMPLETED  n1  *\n2  10  1.end+0..4  +100  COMPLETED  n1  *");
 }
 
+/// Recorded (c1021): CPUs that the memory of a CPU makes of a task's are not owed to each node, so that two of three tasks get one of their two.
+#[test]
+fn cpus_of_memory_are_not_owed_to_each_node() {
+    let scenario = "node n[1-3] cores=12 memory=48000
+                    set select=core memory max_mem_per_cpu=3000
+                    job 1 N=3 n=3 mem_per_cpu=5000 run=300
+                    job 2 at=10 N=1 n=11 mem=500 run=100
+                    job 3 at=20 N=1 n=11 mem=500 run=100";
+    let expected = "1  0  0..4  +300  COMPLETED  n1,n2,n3  *
+                    2  10  10..14  +100  COMPLETED  n2  *
+                    3  20  20..24  +100  COMPLETED  n3  *";
+    expect(scenario, expected);
+}
+
 /// Recorded (ay-share): whose tasks leave something of that is held, and whoever waits behind it goes on.
 #[test]
 fn who_cannot_be_laid_out_over_sockets_is_held() {
