@@ -385,11 +385,10 @@ impl Shape {
         self.max_nodes < self.alone.nodes || self.wanted_nodes < self.uncapped.1
     }
 
-    /// `--ntasks-per-node`, where a node counts with no more than that: for jobs that share cores (slurm-semantics 6.5), and see
-    /// [`Shape::counts_tasks_by_node`].
+    /// `--ntasks-per-node`, where a node counts with no more than that ([`Shape::counts_tasks_by_node`]). Before 23.02.5 it does not, though
+    /// slurm-semantics 6.5 says so of jobs that share cores: those tasks are counted, and compared with nothing (rec c1010).
     pub(crate) fn tasks_a_node_counts(&self) -> Option<u32> {
-        let counts = self.tasks_per_node.filter(|_| self.shared_by > 1 || self.counts_tasks_by_node);
-        counts.or(self.overcommitted_per_node.filter(|_| self.counts_tasks_by_node))
+        self.tasks_per_node.or(self.overcommitted_per_node).filter(|_| self.counts_tasks_by_node)
     }
 
     /// Of so many CPUs of a node those that count: of whole tasks, but no fewer than its memory makes. O(1).

@@ -87,6 +87,22 @@ fn idle_cores_are_taken_before_cores_are_shared() {
     );
 }
 
+/// Recorded (c1010): n3 has one idle core and n1 two, and `--ntasks-per-node` cuts neither.
+#[test]
+fn who_shares_compares_nodes_by_all_that_they_have_free() {
+    let scenario = "node n[1-3] cores=3
+                    partition p over=force:4
+                    job 1 n=3 w=n2 run=300
+                    job 2 n=2 w=n3 run=300
+                    job 3 n=1 w=n1 run=300
+                    job 4 at=10 n=1 per_node=1 run=300";
+    let expected = "1  0   0..4    +300  *  n2  *
+                    2  0   0..4    +300  *  n3  *
+                    3  0   0..4    +300  *  n1  *
+                    4  10  10..14  +300  *  n3  *";
+    expect(scenario, expected);
+}
+
 /// Job 2 does not share, and is on n1: job 3, which would, takes n2 and waits for its end; job 4 shares n2 with it.
 #[test]
 fn jobs_that_share_and_jobs_that_do_not_keep_apart() {
