@@ -27,6 +27,7 @@ pub(crate) mod hetjob_order;
 pub(crate) mod hetjobs;
 mod idle;
 mod marks;
+mod parts;
 mod place;
 mod reach;
 mod record;

@@ -54,6 +54,9 @@ impl Selector {
             if !self.choose_from_offers(&part) {
                 return None;
             }
+            if !self.in_plan && shape.parts_hold_tasks && !holds_tasks(shape, &self.chosen) {
+                return None;
+            }
             if !self.in_plan && shape.size_varies {
                 self.part_found = Some(Box::new((part.clone(), self.chosen.clone())));
             }
@@ -75,6 +78,14 @@ impl Selector {
         found.sort_unstable_by_key(|offer| offer.node);
         Some(found)
     }
+}
+
+/// Whether the CPUs that the nodes of one part give (a core each, or all of whole nodes) hold all tasks of the job: from 24.11 on a part that
+/// leaves tasks over has no place (dist_tasks.c of 24.11.5, `_compute_c_b_task_dist`; rec c1030-24-11). O(nodes).
+fn holds_tasks(shape: &Shape, chosen: &[Offer]) -> bool {
+    let of_task = shape.cpus_per_task.max(1);
+    let room = chosen.iter().filter(|offer| offer.cpus > 0).map(|offer| (offer.cpus / of_task).max(1));
+    shape.tasks <= room.fold(0, u32::saturating_add)
 }
 
 /// The offers of nodes that no part has taken. O(offers × taken).

@@ -157,8 +157,13 @@ pub(crate) struct Shape {
     pub(crate) shared_by: u32,
     /// `--oversubscribe`, whether or not the partition lets jobs share; not where they take whole nodes.
     pub(crate) asks_to_share: bool,
-    /// The same job if it shared with nobody: as such backfill tests it first, where it shares because it asks to.
+    /// The same job if it shared with nobody: as such backfill tests it first, where it shares because it asks to, or where its
+    /// `--ntasks-per-node` then cuts no node ([`Shape::on_dedicated_nodes`]).
     pub(crate) unshared: Option<Box<Self>>,
+    /// It is that job.
+    pub(crate) is_unshared: bool,
+    /// Each part of a constraint that counts nodes must hold all tasks to start it (from 24.11 on).
+    pub(crate) parts_hold_tasks: bool,
     /// The same job with the default memory instead of `DefMemPerGPU`, where another of its partitions has none.
     pub(crate) by_default: Option<Box<Self>>,
     /// Fill a node's sockets one after the other.
@@ -388,7 +393,20 @@ impl Shape {
     /// `--ntasks-per-node`, where a node counts with no more than that ([`Shape::counts_tasks_by_node`]). Before 23.02.5 it does not, though
     /// slurm-semantics 6.5 says so of jobs that share cores: those tasks are counted, and compared with nothing (rec c1010).
     pub(crate) fn tasks_a_node_counts(&self) -> Option<u32> {
-        self.tasks_per_node.or(self.overcommitted_per_node).filter(|_| self.counts_tasks_by_node)
+        self.tasks_per_node.or(self.overcommitted_per_node).filter(|_| self.counts_tasks_by_node && !self.is_unshared)
+    }
+
+    /// The job as backfill tests it first, where a node then counts with all its CPUs and not with those of `--ntasks-per-node`. It fits
+    /// there where it fits with these, so that only the choice of nodes differs (backfill.c of 24.11.5, `_try_sched`: `share_res` is 0;
+    /// job_test.c, `_allocate_sc`; rec c212-24-11).
+    pub(crate) fn on_dedicated_nodes(&self) -> Option<Box<Self>> {
+        let cuts = self.tasks_a_node_counts().is_some() && !self.whole_nodes;
+        cuts.then(|| Box::new(Self { is_unshared: true, ..self.clone() }))
+    }
+
+    /// Whether the job as it is tested first may fit where it itself does not.
+    pub(crate) fn fits_otherwise(&self) -> bool {
+        self.unshared.as_ref().is_some_and(|unshared| unshared.shared_by < self.shared_by)
     }
 
     /// Of so many CPUs of a node those that count: of whole tasks, but no fewer than its memory makes. O(1).

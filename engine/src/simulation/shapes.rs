@@ -51,8 +51,10 @@ impl Controller<'_> {
                 // Nodes beyond its tasks, for a partition's `MinNodes`, hold nothing (dist_tasks.c of 24.11.5; rec c111-24-11).
                 shape.nodes_with_tasks = shape.nodes_with_tasks.or(Some(request.tasks));
             }
-            if let Some(unshared) = &mut shape.unshared {
-                unshared.counts_tasks_by_node = by_node;
+            match &mut shape.unshared {
+                Some(unshared) => unshared.counts_tasks_by_node = by_node,
+                None if request.features == FeatureExpr::Any => shape.unshared = shape.on_dedicated_nodes(),
+                None => {}
             }
             if !self.selector.keeps_cores {
                 shape.idle_suffices = self.selector.idle_suffices(&self.empty, shape);
@@ -60,6 +62,12 @@ impl Controller<'_> {
             }
             let found = self.on_empty(shape);
             shape.set_on_empty(found);
+            // Whether it could ever run is asked without laying it out.
+            shape.parts_hold_tasks = lays_out_said
+                && shape.tasks_are_said
+                && request.overcommitted.is_none()
+                && request.ntasks_per_node.is_none()
+                && !select.linear;
         }
         if self.sizes_vary {
             let alike = shapes.windows(2).all(|pair| pair[0].charged_alone == pair[1].charged_alone);

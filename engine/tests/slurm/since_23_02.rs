@@ -424,3 +424,32 @@ fn planned_nodes_in_use_keep_cycles_coming() {
         expect_equal_with_every_cycle(&scenario(version), 3);
     }
 }
+
+/// Job 4 is planned where it could be now, but may not run in that partition. Backfill tests it first on nodes that it would not share, where
+/// `--ntasks-per-node` cuts nothing: n2 is the tightest, and n1 is left to job 5 (facts 92 (l)).
+#[test]
+fn backfill_compares_nodes_by_all_that_they_have_free_first() {
+    let scenario = |constraint: &str| {
+        format!(
+            "node n[1-2] cores=8 features=std
+             partition p
+             partition q allow_accounts=nobody
+             set bf_interval=10 version=24.11
+             job 1 w=n1 n=4 run=500 t=9
+             job 2 w=n2 n=5 run=500 t=9
+             job 3 at=10 n=16 run=100 t=10
+             job 4 at=10 p=q n=1 per_node=2 run=100 t=5 {constraint}
+             job 5 at=11 N=1 n=4 run=50 t=2"
+        )
+    };
+    let starts = |scenario: &str, fifth: &str| {
+        let expected = format!(
+            "1 0 0..4 * * n1 *\n 2 0 0..4 * * n2 *\n 3 * * * * * *\n 4 * - - PENDING - -\n 5 * {fifth} * * * *"
+        );
+        expect(scenario, &expected);
+        expect_equal_with_every_cycle(scenario, 3);
+    };
+    starts(&scenario(""), "11..32");
+    // Who asks for features is tested once, as who may share.
+    starts(&scenario("C=std"), "150..300");
+}

@@ -109,3 +109,23 @@ fn small_nodes_go_one_by_one() {
         expect(&scenario(version), "1 0 0..4 +100 * n3,n6,n7 *");
     }
 }
+
+/// Each part of a constraint that counts nodes is to hold all tasks, a core a node: job 1 never starts, job 2, which gets
+/// whole nodes, does (facts 92 (m)).
+#[test]
+fn a_part_holds_all_tasks_or_has_no_place() {
+    let scenario = |version: &str| {
+        format!(
+            "node n[1-2] cores=4 features=std
+             node n[3-4] cores=4 features=big
+             set {version}
+             job 1 N=2 n=2 C=std*1&big*1 run=100 t=10
+             job 2 N=2 n=2 exclusive C=std*1&big*1 run=100 t=10"
+        )
+    };
+    expect(&scenario("version=24.05"), "1 0 0..4 +100 COMPLETED n1,n3 *\n 2 0 0..4 +100 COMPLETED * *");
+    for version in SINCE {
+        expect(&scenario(version), "1 0 - - PENDING - -\n 2 0 0..64 +100 COMPLETED * *");
+        expect_equal_with_every_cycle(&scenario(version), 3);
+    }
+}

@@ -12,7 +12,7 @@ use crate::simulation::{Controller, seconds};
 
 use super::ends::expected;
 use super::exclusive_users::tested_for;
-use super::{Backfill, alternatives};
+use super::{Backfill, alternatives, parts};
 use crate::sched::queue::Record;
 
 /// A bound [s] under what [`will_run`] would say; see [`crate::select::ready`].
@@ -128,7 +128,10 @@ pub(super) fn by_all(
 ) -> Option<Foreseen> {
     let now = seconds(controller.now);
     if looks_at_tries(controller) {
-        return at_try(controller, backfill, record, shape, bound, tried, test_only);
+        return match shape.counted.is_empty() {
+            true => at_try(controller, backfill, record, shape, bound, tried, test_only),
+            false => parts::one_after_another(controller, backfill, record, shape, bound, tried, test_only),
+        };
     }
     if !shape.counted.is_empty() {
         return by_parts(controller, backfill, record, shape, test_only);
@@ -332,7 +335,7 @@ fn without_try(
 
 /// The same with 24.11 and later: now if that is tried and it fits, or if it fits once those have ended who end before the try; else
 /// after those who end before the next. O(as [`crate::select::predict`]).
-fn at_try(
+pub(super) fn at_try(
     controller: &mut Controller<'_>,
     backfill: &mut Backfill,
     record: Record,

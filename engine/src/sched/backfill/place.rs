@@ -158,7 +158,7 @@ fn find_place(
         if let (Some(demand), Some(later)) = (demand, later.filter(|_| may_pass && !test_only)) {
             let known = backfill.bounds.get(demand, try_from);
             // Each of several features is waited for by itself.
-            let asks_once = shape.unshared.is_none() && shape.alternatives.is_empty();
+            let asks_once = !shape.fits_otherwise() && shape.alternatives.is_empty();
             let asks = !looks_at_tries && now < known && known <= later && asks_once && backfill.outlook.pays();
             let bound = if asks { outlook(controller, backfill, record, shape, (known, later)) } else { known };
             if bound > later {

@@ -285,6 +285,8 @@ impl Shape {
             shared_by: rows::shared_by(partition, request),
             asks_to_share: request.sharing == Sharing::OverSubscribe && !whole_nodes,
             unshared: None,
+            is_unshared: false,
+            parts_hold_tasks: false,
             by_default: None,
             block_cores: request.plane.is_some() || request.block_cores.unwrap_or(select.block_cores),
             plane: request.plane.map(|tasks| tasks.max(1)),
@@ -334,7 +336,7 @@ impl Shape {
             _ => {}
         }
         if rows::asks_to_share(partition, request) && !select.linear && request.features == FeatureExpr::Any {
-            shape.unshared = Some(Box::new(Self { shared_by: 1, ..shape.clone() }));
+            shape.unshared = Some(Box::new(Self { shared_by: 1, is_unshared: true, ..shape.clone() }));
         }
         if by_default {
             let memory = memory_need(Memory::Default, (1, &[]), partition, select);
