@@ -23,6 +23,7 @@ pub(crate) mod group_ends;
 pub(crate) mod layout;
 mod least_loaded;
 mod lowest_switch;
+mod mates;
 pub(crate) mod near;
 mod offers;
 mod one_node;

@@ -20,6 +20,7 @@ use crate::select::free::Free;
 use crate::select::geometry::Geometry;
 use crate::select::seats::{Seat, Shared};
 use crate::select::shape::Shape;
+use crate::simulation::record_age::Age;
 
 /// The rows of one partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,6 +119,9 @@ impl Selector {
     /// As [`Selector::fits`], where cores may be shared. O(rows × nodes) and the cost of a test for each row.
     pub(super) fn fits_sharing(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.way = None;
+        if self.linear && self.in_plan {
+            return self.fits_at_level(free, shape, user, candidates);
+        }
         let mut admitted = candidates.clone();
         for node in candidates.iter().filter(|&node| !admits(&free.shared, shape, node, self.looks_at_who_shares)) {
             admitted.remove(node);
@@ -134,10 +138,41 @@ impl Selector {
         view.copy_amounts_from(free);
         let fits = self.fits_beside(free, shape, |selector, way| {
             show(&selector.geometry, free, shape, way, &mut view);
-            selector.fits_idle(&view, shape, user, &admitted)
+            let with_mate = matches!(way, Way::Level(_)) && !selector.in_plan;
+            (with_mate && selector.fits_with_mate(&view, &free.shared.mates, shape, (user, &admitted)))
+                || selector.fits_idle(&view, shape, user, &admitted)
         });
         self.view = Some(view);
         fits
+    }
+
+    /// select/linear's test of when and where: nodes with no job of whole nodes and with as few jobs as leave room for one more count alike, idle
+    /// or not; one job more than none leaves room for who shares with nobody, too (select_linear.c of 22.05.8, `_will_run_test`; rec c1051).
+    /// O(nodes) and a test.
+    fn fits_at_level(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
+        let (view, way, admitted) = self.view_of_plan(free, shape, user, candidates);
+        let fits = self.fits_idle(&view, shape, user, &admitted);
+        self.view = Some(view);
+        self.way = fits.then_some(way);
+        fits
+    }
+
+    /// What select/linear's tests of when and where find: what is free, how, and where. O(nodes).
+    pub(super) fn view_of_plan(
+        &mut self,
+        free: &Free,
+        shape: &Shape,
+        user: u32,
+        candidates: &NodeSet,
+    ) -> (Box<Free>, Way, NodeSet) {
+        let mut admitted = candidates.clone();
+        candidates.iter().filter(|&node| free.shared.has_own(node)).for_each(|node| admitted.remove(node));
+        free.keep_admitting(&mut admitted, user, shape.exclusive_user);
+        let way = Way::Level(shape.shared_by.saturating_sub(1).max(1));
+        let mut view = self.view.take().unwrap_or_else(|| Box::new(free.clone()));
+        view.copy_amounts_from(free);
+        show(&self.geometry, free, shape, &way, &mut view);
+        (view, way, admitted)
     }
 
     /// Whether the request fits on cores that others use, too. `fits` asks so of one way.
@@ -201,7 +236,9 @@ impl Selector {
             .max(shape.min_cpus)
             .max(nodes.saturating_mul(shape.min_cpus_per_node));
         let cores = Arc::new(free.shared.cores_of(&self.geometry, (&allocation, asked), avoided));
-        allocation.seat = Some(Seat { rows: shape.rows.filter(|_| !self.linear), cores });
+        let contiguous = self.linear.then_some(shape.contiguous);
+        allocation.seat =
+            Some(Seat { rows: shape.rows.filter(|_| !self.linear), cores, contiguous, age: Age::YOUNGEST });
         allocation
     }
 }

@@ -12,7 +12,9 @@ use crate::cluster::Cluster;
 use crate::ids::NodeId;
 use crate::select::allocation::Allocation;
 use crate::select::geometry::Geometry;
+use crate::select::mates::Mate;
 use crate::select::rows::{self, Rows};
+use crate::simulation::record_age::Age;
 
 /// The cores that a job uses.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,6 +38,10 @@ pub(crate) struct Seat {
     pub(crate) rows: Option<Rows>,
     /// Its cores.
     pub(crate) cores: Arc<Cores>,
+    /// With select/linear, where others may join it node by node: whether its nodes were to be consecutive.
+    pub(crate) contiguous: Option<bool>,
+    /// How old its record is, once it has started.
+    pub(crate) age: Age,
 }
 
 /// Jobs of one partition that have no core in common.
@@ -74,6 +80,8 @@ pub(crate) struct Shared {
     pub(super) forgets_jobs: bool,
     /// Whether a test has gone through the rows of each partition since they changed: it puts the fullest first.
     gone_through: Vec<Cell<bool>>,
+    /// Who runs with select/linear. Of what is free now alone: plans seek no mate.
+    pub(super) mates: Vec<Mate>,
 }
 
 impl Cores {
@@ -139,6 +147,7 @@ impl Shared {
             ever_used: vec![false; partitions.len()],
             forgets_jobs: false,
             gone_through: vec![Cell::new(false); partitions.len()],
+            mates: Vec::new(),
             partitions,
         }
     }
@@ -238,6 +247,7 @@ impl Shared {
             }
             None => self.move_outside(allocation, &seat.cores, true),
         }
+        self.mates.extend(Mate::of(allocation));
     }
 
     /// Notes who is gone, and seats the others of its rows anew. O(jobs in the rows × their sockets).
@@ -248,6 +258,7 @@ impl Shared {
             Some(rows) => self.seat_anew(rows, &seat.cores),
             None => self.move_outside(allocation, &seat.cores, false),
         }
+        self.mates.retain(|mate| !mate.is(seat));
     }
 
     /// Puts rows into the order in which a test has gone through them.

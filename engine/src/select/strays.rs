@@ -92,11 +92,16 @@ impl Selector {
         self.offers.clear();
         self.near.clear();
         self.far.clear();
-        for node in usable.iter_common(&free.open) {
-            let cpus = usable::usable_cpus(&self.geometry, free, shape, user, node);
+        let shared = free.shared.any().then(|| self.view_of_plan(free, shape, user, usable));
+        let (state, admitted) = shared.as_ref().map_or((free, usable), |(view, _, admitted)| (&**view, admitted));
+        for node in admitted.iter_common(&state.open) {
+            let cpus = usable::usable_cpus(&self.geometry, state, shape, user, node);
             if cpus > 0 {
-                self.offer(free, shape, node, cpus);
+                self.offer(state, shape, node, cpus);
             }
+        }
+        if let Some((view, ..)) = shared {
+            self.view = Some(view);
         }
         let fresh = self.offers.len();
         for &node in strays {

@@ -47,6 +47,9 @@ impl Controller<'_> {
             self.node_jobs.all_change();
             self.future.note_job_of(partition);
         }
+        if let Some(seat) = &mut allocation.seat {
+            seat.age = self.age_at_start(id);
+        }
         self.free.take(&self.selector.geometry, &allocation);
         let record = &mut self.records[id.index()];
         record.start = Some(start);

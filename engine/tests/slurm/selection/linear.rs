@@ -102,3 +102,38 @@ fn linear_gives_fewer_of_contiguous_nodes_than_were_asked_for() {
     );
     assert_eq!(found, ["n1"]);
 }
+
+/// Recorded (c1051): no node is idle, and job 3 joins the job with the oldest record of as many nodes, not the first node with room.
+#[test]
+fn who_shares_joins_the_oldest_job_of_as_many_nodes() {
+    let scenario = "node n[1-2] cores=4
+                    partition p over=force:2
+                    set select=linear
+                    job 1 w=n2 n=1 run=300
+                    job 2 w=n1 n=1 run=300
+                    job 3 at=20 n=1 run=100";
+    let expected = "1  0   0..4    +300  *  n2  *
+                    2  0   0..4    +300  *  n1  *
+                    3  20  20..24  +100  *  n2  *";
+    expect(scenario, expected);
+}
+
+/// Recorded (c1051): tests of when and where count a node with one job as good as an idle one, whoever asks. Job 4, which shares with nobody, is
+/// planned on n2 now, cycle after cycle, where it cannot start beside job 3, and keeps job 5 from it.
+#[test]
+fn plans_count_a_node_with_one_job_as_idle() {
+    let scenario = "node n[1-2] cores=4
+                    partition p over=yes:2
+                    set select=linear bf_interval=10
+                    job 1 w=n1 n=1 run=300 t=5 oversubscribe
+                    job 2 w=n1 n=1 run=600 t=10 oversubscribe
+                    job 3 w=n2 n=1 run=900 t=15 oversubscribe
+                    job 4 at=10 n=1 run=100 t=5
+                    job 5 at=11 n=1 run=100 t=2 oversubscribe";
+    let expected = "1  0   0..4        +300  *  n1  *
+                    2  0   0..4        +600  *  n1  *
+                    3  0   0..4        +900  *  n2  *
+                    4  10  2.end+0..14  +100  *  n1  *
+                    5  11  300..312    +100  *  n2  backfill";
+    expect(scenario, expected);
+}
