@@ -138,6 +138,9 @@ pub struct SelectPolicy {
     pub one_task_per_core: bool,
     /// select/cons_tres: a node offers jobs that ask for GRES only the cores they need there.
     pub cuts_to_gres: bool,
+    /// `PreemptType=preempt/qos`: where cores are shared a partition has a row more, in which running jobs may be put when one of them leaves,
+    /// but which no test looks at; and tests put no rows in order (cons_common/job_test.c, part_data.c of 22.05.8).
+    pub spare_rows: bool,
     /// `CR_LLN`.
     pub least_loaded_nodes: bool,
     /// `CR_CORE_DEFAULT_DIST_BLOCK`.
@@ -309,6 +312,7 @@ impl Default for SelectPolicy {
             memory: false,
             one_task_per_core: false,
             cuts_to_gres: false,
+            spare_rows: false,
             least_loaded_nodes: false,
             block_cores: false,
             pack_serial_at_end: false,

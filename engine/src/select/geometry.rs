@@ -147,7 +147,7 @@ impl Geometry {
                 geometry.gres.push(node.gres.get(gres).copied().unwrap_or(0));
             }
         }
-        geometry.shared = Shared::new(cluster, &geometry.socket_cores);
+        geometry.shared = Shared::new(cluster, select.spare_rows, &geometry.socket_cores);
         if cluster.nodes.iter().any(|node| !node.gres_near.is_empty()) {
             for (node, sockets) in cluster.nodes.iter().zip(geometry.socket_begin.windows(2)) {
                 for socket in 0..(sockets[1] - sockets[0]) as usize {

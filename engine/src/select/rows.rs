@@ -13,7 +13,7 @@ use crate::cluster::{Cluster, OverSubscribe, Partition};
 use crate::ids::{NodeId, PartitionId};
 use crate::job::{Request, Sharing};
 use crate::node_set::NodeSet;
-use crate::policy::PreemptMode;
+use crate::policy::{PreemptMode, SelectPolicy};
 use crate::select::Selector;
 use crate::select::allocation::Allocation;
 use crate::select::free::Free;
@@ -31,6 +31,8 @@ pub(crate) struct Rows {
     first: u32,
     /// How many jobs may share a core.
     degree: u32,
+    /// There is one row more.
+    spare: bool,
     /// The partition's `PriorityTier`.
     tier: u32,
     /// `PreemptMode=OFF`: nobody may preempt its jobs.
@@ -45,7 +47,16 @@ impl Rows {
 
     /// Positions of the rows among all rows.
     pub(crate) fn range(self) -> Range<usize> {
-        self.first as usize..(self.first + self.degree) as usize
+        self.first as usize..self.end() as usize
+    }
+
+    fn end(self) -> u32 {
+        self.first + self.degree + u32::from(self.spare)
+    }
+
+    /// Whether its last row is none that a test looks at ([`SelectPolicy::spare_rows`]).
+    pub(crate) fn has_spare(self) -> bool {
+        self.spare
     }
 }
 
@@ -85,20 +96,20 @@ pub(crate) fn asks_to_share(partition: &Partition, request: &Request) -> bool {
 }
 
 /// The rows of each partition that has some, in the order of the partitions.
-pub(crate) fn of_partitions(cluster: &Cluster) -> Vec<(PartitionId, Rows)> {
+pub(crate) fn of_partitions(cluster: &Cluster, spare: bool) -> Vec<(PartitionId, Rows)> {
     let mut all: Vec<(PartitionId, Rows)> = Vec::new();
     for (index, partition) in cluster.partitions.iter().enumerate().filter(|(_, partition)| degree(partition) > 1) {
-        let first = all.last().map_or(0, |(_, before)| before.first + before.degree);
+        let first = all.last().map_or(0, |(_, before)| before.end());
         let (place, tier) = (all.len() as u32, partition.priority_tier);
         let stays = partition.preempt_mode == Some(PreemptMode::Off);
-        all.push((PartitionId::new(index), Rows { place, first, degree: degree(partition), tier, stays }));
+        all.push((PartitionId::new(index), Rows { place, first, degree: degree(partition), spare, tier, stays }));
     }
     all
 }
 
 /// The rows of a partition, if its jobs may share.
-pub(crate) fn rows_of(cluster: &Cluster, partition: PartitionId) -> Option<Rows> {
-    of_partitions(cluster).into_iter().find(|&(id, _)| id == partition).map(|(_, rows)| rows)
+pub(crate) fn rows_of(cluster: &Cluster, select: &SelectPolicy, partition: PartitionId) -> Option<Rows> {
+    of_partitions(cluster, select.spare_rows).into_iter().find(|&(id, _)| id == partition).map(|(_, rows)| rows)
 }
 
 /// Whether a job may be on a node with the jobs there: those that share and those that do not keep apart, unless

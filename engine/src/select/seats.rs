@@ -131,8 +131,9 @@ fn sort<R>(rows: &mut [R], count: impl Fn(&R) -> u32) {
 
 impl Shared {
     /// For an empty machine.
-    pub(crate) fn new(cluster: &Cluster, socket_cores: &[u32]) -> Self {
-        let partitions: Vec<Rows> = rows::of_partitions(cluster).into_iter().map(|(_, rows)| rows).collect();
+    pub(crate) fn new(cluster: &Cluster, spare_rows: bool, socket_cores: &[u32]) -> Self {
+        let partitions: Vec<Rows> =
+            rows::of_partitions(cluster, spare_rows).into_iter().map(|(_, rows)| rows).collect();
         let Some(n_rows) = partitions.last().map(|rows| rows.range().end) else { return Self::default() };
         let words = socket_cores.iter().max().map_or(1, |&most| (most as usize).div_ceil(64).max(1));
         let bits = vec![0; socket_cores.len() * words];
@@ -196,9 +197,12 @@ impl Shared {
         (socket * self.words..(socket + 1) * self.words).map(of_word).sum()
     }
 
-    /// A partition's rows, the fullest first, each by its position among all, as a test goes through them: they stay in this order
-    /// (cons_common/job_test.c of 22.05.8, `_job_test`, step 4). O(rows²).
+    /// A partition's rows, the fullest first, each by its position among all, as a test goes through them: they stay in this order. Where one is
+    /// to spare, the others as they are (cons_common/job_test.c of 22.05.8, `_job_test`, step 4; rec c163). O(rows²).
     pub(crate) fn go_through(&self, rows: Rows) -> Vec<usize> {
+        if rows.has_spare() {
+            return rows.range().take(rows.range().len() - 1).collect();
+        }
         self.gone_through[rows.place()].set(true);
         let mut order: Vec<usize> = rows.range().collect();
         sort(&mut order, |&row| self.rows[row].count);

@@ -370,7 +370,8 @@ fn set(line: &Line<'_>, policy: &mut Policy) {
                     "qos" => PreemptKind::Qos,
                     "partition" => PreemptKind::PartitionPrio,
                     other => line.unknown(other),
-                }
+                };
+                policy.select.spare_rows = policy.preempt.kind == PreemptKind::Qos;
             }
             "preempt_mode" => policy.preempt.mode = preempt_mode(line, value),
             "within" => policy.preempt.within = true,

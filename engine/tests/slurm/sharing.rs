@@ -257,6 +257,31 @@ fn rows_change_places_only_when_a_test_goes_through_them() {
     );
 }
 
+/// Recorded (c163): with `preempt/qos` no test puts rows in order. Job 3, which finds no room, has put the fuller one of job 2 first, where job 4 then
+/// sits; without that it sits beside job 1, and neither row has seven cores for job 5.
+#[test]
+fn with_preempt_qos_tests_leave_rows_as_they_are() {
+    let scenario = |preempt: &str| {
+        format!(
+            "node n[1-2] cores=4
+             partition p over=force:2
+             set bf_interval=off multifactor weight_job_size=1000 {preempt}
+             job 1 w=n1 N=1 n=1 run=500 t=10
+             job 2 at=5 w=n1 N=1 n=4 run=500 t=10
+             job 3 at=10 w=n1 N=1 n=4 run=100 t=10 nice=1000
+             job 4 at=20 w=n2 N=1 n=1 run=300 t=10
+             job 5 at=30 N=2 n=7 run=100 t=10"
+        )
+    };
+    let expected = |fifth: &str| {
+        format!(
+            "1 0 0..4 +500 * n1 *\n 2 5 5..9 +500 * n1 *\n 3 * * * * * *\n 4 20 20..24 +300 * n2 *\n 5 30 {fifth} +100 * n1,n2 *"
+        )
+    };
+    expect(&scenario(""), &expected("30..34"));
+    expect(&scenario("preempt=qos preempt_mode=requeue"), &expected("4.end+0..4"));
+}
+
 /// Recorded (bf-c87): the second row shows job 2 an empty node, but that is another user's all the same (docs/FACTS.md, facts 86 (h)).
 #[test]
 fn a_row_that_shows_nobody_does_not_open_another_users_node() {

@@ -281,7 +281,7 @@ impl Shape {
             nodes_with_tasks: request.overcommitted.filter(|_| !select.cons_res && !whole_nodes),
             cons_res: select.cons_res,
             strategy,
-            rows: rows::rows_of(cluster, partition_id),
+            rows: rows::rows_of(cluster, select, partition_id),
             shared_by: rows::shared_by(partition, request),
             asks_to_share: request.sharing == Sharing::OverSubscribe && !whole_nodes,
             unshared: None,

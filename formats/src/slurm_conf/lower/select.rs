@@ -154,6 +154,7 @@ impl Lowering<'_> {
         self.remark_on_two_defaults(&values, &self.place_of("DefMemPerCPU"));
         SelectPolicy {
             cuts_to_gres: self.looks_at_sockets_of_gres(),
+            spare_rows: self.globals().text("PreemptType").eq_ignore_ascii_case("preempt/qos"),
             linear,
             cons_res: self.plugin() == Plugin::ConsRes,
             unit,
