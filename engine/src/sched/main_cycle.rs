@@ -14,6 +14,8 @@ mod consider;
 mod of_reservations;
 mod unseen;
 
+use std::collections::VecDeque;
+
 use crate::ablation::{Rule, is_off};
 use crate::cluster::Partition;
 use crate::ids::{JobId, PartitionId};
@@ -177,8 +179,8 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     let ends_at_second_block = controller.scenario.policy.version >= SlurmVersion::V24_11;
     let mut waiting_behind = 0;
     let start_us = controller.scenario.policy.cost.main_start_us;
-    let mut own_turn = None;
-    while let Some((record, prefers)) = next_record(controller, &mut scratch.walk, &mut own_turn) {
+    let mut turns = Turns::default();
+    while let Some((record, prefers)) = next_record(controller, &mut scratch.walk, &mut turns) {
         if policy.sched_max_job_start > 0 && started >= policy.sched_max_job_start {
             break;
         }
@@ -298,15 +300,46 @@ fn stamp(controller: &mut Controller<'_>, scratch: &mut MainScratch) {
     scratch.stamped = true;
 }
 
-/// The next record, and whether it is the one with the job's preferred features, which comes just before its own.
-fn next_record(controller: &Controller<'_>, walk: &mut Walk, own_turn: &mut Option<Record>) -> Option<(Record, bool)> {
-    if let Some(record) = own_turn.take().filter(|record| controller.live.is_pending(record.job)) {
+/// Records read ahead of their turn.
+#[derive(Default)]
+struct Turns {
+    /// With their jobs' preferred features.
+    preferred: VecDeque<Record>,
+    /// Without, after these.
+    own: VecDeque<Record>,
+    /// The next job's.
+    beyond: Option<Record>,
+}
+
+/// The next record, and whether it is one with the job's preferred features. Such a record comes just before its own; from 23.11 on before all of
+/// the job's records of the same priority (`sort_job_queue2` of 23.11.11; rec c1040-25). O(1) a record.
+fn next_record(controller: &Controller<'_>, walk: &mut Walk, turns: &mut Turns) -> Option<(Record, bool)> {
+    let waits = |record: &Record| controller.live.is_pending(record.job);
+    for (ahead, prefers) in [(&mut turns.preferred, true), (&mut turns.own, false)] {
+        while let Some(record) = ahead.pop_front() {
+            if waits(&record) {
+                return Some((record, prefers));
+            }
+        }
+    }
+    let record = turns.beyond.take().filter(waits).or_else(|| walk.next(controller))?;
+    if !record.kind.peculiar || !controller.prefers(record.job) {
         return Some((record, false));
     }
-    let record = walk.next(controller)?;
-    let prefers = record.kind.peculiar && controller.prefers(record.job);
-    *own_turn = prefers.then_some(record);
-    Some((record, prefers))
+    turns.own.push_back(record);
+    while controller.scenario.policy.version >= SlurmVersion::V23_11 {
+        match walk.next(controller) {
+            Some(next) if next.job == record.job && next.priority() == record.priority() => {
+                turns.preferred.push_back(next);
+                turns.own.push_back(next);
+            }
+            beyond => {
+                turns.beyond = beyond;
+                break;
+            }
+        }
+    }
+    Some((record, true))
 }
 
 /// `reduce_completing_frag`: partitions that overlap those of completing jobs are as good as blocked.

@@ -453,3 +453,24 @@ fn backfill_compares_nodes_by_all_that_they_have_free_first() {
     // Who asks for features is tested once, as who may share.
     starts(&scenario("C=std"), "150..300");
 }
+
+/// Both records with the preferred feature come first: that of q fails, for n3 is busy, and blocks the nodes of q, so that the main scheduler does not
+/// start the job in p either (facts 92 (p)).
+#[test]
+fn records_with_preferred_features_come_before_the_others_of_the_job() {
+    let scenario = |version: &str| {
+        format!(
+            "node n[1-2] cores=4
+             node n3 cores=4 features=big
+             partition p nodes=n[1-2]
+             partition q
+             set bf_interval=300 {version}
+             job 1 p=q w=n3 n=4 run=900 t=20
+             job 2 at=310 p=p,q n=4 prefer=big run=100 t=5"
+        )
+    };
+    let expected = |start: &str, by: &str| format!("1 * * +900 * n3 *\n 2 310 {start} +100 * n1 {by}");
+    expect(&scenario("version=23.02"), &expected("310..314", "*"));
+    expect(&scenario("version=23.11"), &expected("310..620", "backfill"));
+    expect_equal_with_every_cycle(&scenario("version=23.11"), 3);
+}
