@@ -204,7 +204,8 @@ impl Used {
             self.tres[position] += count;
             self.run_seconds[position] += count as f64 * limit_seconds;
         }
-        if let Some(nodes) = &mut self.nodes {
+        // As long as its nodes are not known, a component's add up (acct_policy.c of 22.05.8, `_add_usage_node_bitmap`; rec c1062).
+        if let Some(nodes) = self.nodes.as_mut().filter(|_| !held.nodes.is_empty()) {
             for &node in &held.nodes {
                 *nodes.entry(node).or_insert(0) += 1;
             }

@@ -327,16 +327,15 @@ fn next_record(controller: &Controller<'_>, walk: &mut Walk, turns: &mut Turns) 
         return Some((record, false));
     }
     turns.own.push_back(record);
-    while controller.scenario.policy.version >= SlurmVersion::V23_11 {
-        match walk.next(controller) {
-            Some(next) if next.job == record.job && next.priority() == record.priority() => {
-                turns.preferred.push_back(next);
-                turns.own.push_back(next);
-            }
-            beyond => {
-                turns.beyond = beyond;
+    if controller.scenario.policy.version >= SlurmVersion::V23_11 {
+        let is_like = |next: &Record| next.job == record.job && next.priority() == record.priority();
+        while let Some(next) = walk.next(controller) {
+            if !is_like(&next) {
+                turns.beyond = Some(next);
                 break;
             }
+            turns.preferred.push_back(next);
+            turns.own.push_back(next);
         }
     }
     Some((record, true))

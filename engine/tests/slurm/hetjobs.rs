@@ -102,16 +102,36 @@ fn components_over_a_limit_together_do_not_start() {
     );
 }
 
-/// Nodes of a group are not counted before a component runs, so the first one starts, the second one is at the limit, and the first
-/// one is queued again: for ever, in slurmctld. The simulation ends all the same.
+/// Recorded (c1062): nodes add up before components run, for a group's limit and for a user's, so none starts.
+#[test]
+fn components_over_a_limit_on_nodes_together_do_not_start() {
+    for limit in ["grp_node=1", "max_node_per_user=1"] {
+        expect(
+            &format!(
+                "node n[1-2] cores=4
+                 qos normal {limit}
+                 set enforce=limits multifactor
+                 job 1+0 n=1 run=100
+                 job 1+1 n=1 run=100
+                 job 2 at=50 user=b n=1 run=100"
+            ),
+            "1+0  *   -  -  PENDING  -  -
+             1+1  *   -  -  PENDING  -  -
+             2    50  -  -  PENDING  -  -",
+        );
+    }
+}
+
+/// Each finds its licence free, so the first one starts, the second one has none, and the first one is queued again: for ever, in slurmctld. The
+/// simulation ends all the same.
 #[test]
 fn components_that_never_start_together_are_given_up() {
     expect(
         "node n[1-2] cores=4
-         qos normal grp_node=1
-         set enforce=limits multifactor
-         job 1+0 n=1 run=100
-         job 1+1 n=1 run=100
+         license x:1
+         set multifactor
+         job 1+0 n=1 L=x:1 run=100
+         job 1+1 n=1 L=x:1 run=100
          job 2 at=50 n=1 run=100",
         "1+0  *   -  -  PENDING  -  -
          1+1  *   -  -  PENDING  -  -
