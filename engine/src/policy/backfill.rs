@@ -53,6 +53,8 @@ pub struct BackfillPolicy {
     pub hetjob_prio: Option<HetjobPriority>,
     /// `bf_hetjob_immediate`: heterogeneous jobs start when the cycle has looked at their last component, not after the queue.
     pub hetjob_immediate: bool,
+    /// `time_min_as_soft_limit`, from 23.11 on: who backfill starts with `--time-min` keeps its own limit.
+    pub time_min_is_soft: bool,
 }
 
 /// `bf_hetjob_prio`: whose tier and priority all components of a heterogeneous job stand with.
@@ -110,6 +112,7 @@ impl Default for BackfillPolicy {
             busy_nodes: false,
             hetjob_prio: None,
             hetjob_immediate: false,
+            time_min_is_soft: false,
             window_linear: 0,
         }
     }

@@ -103,6 +103,21 @@ impl Controller<'_> {
         }
     }
 
+    /// Whether who is started with `--time-min` keeps its own limit (backfill.c of 23.11.11, `_attempt_backfill`; rec c1052-23-11). O(1).
+    pub(crate) fn time_min_is_soft(&self) -> bool {
+        let policy = &self.scenario.policy;
+        policy.backfill.time_min_is_soft && policy.version >= SlurmVersion::V23_11
+    }
+
+    /// When a running job that ends at `end` [s] by its limit is taken to end where that is so: with its `--time-min`, and after that with
+    /// half of what is left (`_bf_reserve_running`). O(1).
+    pub(crate) fn soft_end(&self, id: JobId, start: i64, end: i64) -> i64 {
+        let least = self.extra(id).and_then(|extra| extra.time_min).filter(|_| self.time_min_is_soft());
+        let Some(minutes) = least else { return end };
+        let (now, soft) = (seconds(self.now), start + i64::from(minutes) * 60);
+        if soft < now { now + (end - now) / 2 } else { soft }
+    }
+
     /// A job of `--time-min` that is about to start gets this limit [s], if that is longer: up to the first plan on its nodes, from 25.05.3 on
     /// (backfill.c, `_reset_job_time_limit`; rec c117-25-05).
     pub(crate) fn lengthen_limit(&mut self, id: JobId, limit: i64) {

@@ -315,6 +315,7 @@ fn set(line: &Line<'_>, policy: &mut Policy) {
             "bf_interval" => backfill.interval = (!off).then(|| line.number(value)),
             "bf_busy_nodes" => backfill.busy_nodes = true,
             "bf_hetjob_immediate" => backfill.hetjob_immediate = true,
+            "time_min_is_soft" => backfill.time_min_is_soft = true,
             "bf_hetjob_prio" => {
                 backfill.hetjob_prio = Some(match value {
                     "min" => HetjobPriority::Min,

@@ -474,3 +474,24 @@ fn records_with_preferred_features_come_before_the_others_of_the_job() {
     expect(&scenario("version=23.11"), &expected("310..620", "backfill"));
     expect_equal_with_every_cycle(&scenario("version=23.11"), 3);
 }
+
+/// Recorded (c1052 of 23.11.11): `time_min_as_soft_limit`, which 22.05 does not know: job 3 starts beside job 2's plan with its five minutes, and
+/// keeps its hour.
+#[test]
+fn who_starts_with_a_soft_limit_keeps_its_own() {
+    let scenario = |set: &str| {
+        format!(
+            "node n[1-2] cores=4
+             set bf_interval=30 {set}
+             job 1 w=n1 n=4 run=500 t=9
+             job 2 at=10 n=8 run=100 t=10
+             job 3 at=20 n=4 run=5000 t=60 time_min=5"
+        )
+    };
+    let expected =
+        |run: &str| format!("1 0 0..4 +500 * n1 *\n 2 10 * +100 * n1,n2 *\n 3 20 * {run} TIMEOUT n2 backfill");
+    expect(&scenario("time_min_is_soft"), &expected("+300..332"));
+    expect(&scenario("version=23.11"), &expected("+300..332"));
+    expect(&scenario("version=23.11 time_min_is_soft"), &expected("+3600..3632"));
+    expect(&scenario("version=25.05 time_min_is_soft"), &expected("+3600..3632"));
+}

@@ -85,6 +85,7 @@ pub(super) fn reserve(controller: &Controller<'_>, backfill: &mut Backfill, job:
     let now = seconds(controller.now);
     let grid = Grid::of(controller);
     let begin = backfill.timeline.begin();
+    let end = controller.soft_end(job, live.start, end);
     let until = if policy.version >= SlurmVersion::V24_11 { grid.ceil(end) } else { grid.floor(end) };
     // The table looks different once this time has come, or has come into the window.
     let window = super::window_seconds(&policy.backfill);

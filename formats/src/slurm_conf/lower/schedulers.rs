@@ -88,6 +88,7 @@ impl<'a> Lowering<'a> {
             licenses: values.flag("bf_licenses"),
             busy_nodes: values.flag("bf_busy_nodes"),
             hetjob_immediate: values.flag("bf_hetjob_immediate"),
+            time_min_is_soft: values.flag("time_min_as_soft_limit"),
             hetjob_prio: match values.text("bf_hetjob_prio").to_ascii_lowercase().as_str() {
                 "min" => Some(HetjobPriority::Min),
                 "avg" => Some(HetjobPriority::Average),

@@ -89,6 +89,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     flag("bf_one_resv_per_job", "one planned start for a job in several partitions"),
     range("bf_resolution", 1, 3600, "s", "60", "rounding of the backfill plan"),
     flag("bf_running_job_reserve", "running whole-node jobs stand in the plan"),
+    flag("time_min_as_soft_limit", "jobs that backfill starts with --time-min keep their limit (from 23.11 on)"),
     range("bf_window", 1, 43_200, "min", "1440", "how far backfill plans ahead"),
     range("bf_window_linear", 0, U32, "s", "0", "linear steps of the end times tested; 0 doubles them"),
     range("bf_yield_interval", 1, 10_000_000, "µs", "2000000", "work between two yields of a backfill cycle")
@@ -155,7 +156,6 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     not_modelled("bf_yield_rpc_count", "the load of remote calls is not simulated"),
     not_modelled("extra_constraints", "jobs' extra constraints are not in traces"),
     not_modelled("requeue_delay", "jobs queued again wait as by default"),
-    not_modelled("time_min_as_soft_limit", "--time-min is a fixed limit"),
     harmless("allow_zero_lic"),
     harmless("assoc_limit_continue"),
     harmless("bb_array_stage_cnt"),

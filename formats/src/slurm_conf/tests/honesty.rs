@@ -124,6 +124,7 @@ const FEEDS: &[(&str, &str, &str)] = &[
     ("SchedulerParameters.bf_licenses", "true", "licenses"),
     ("SchedulerParameters.bf_one_resv_per_job", "true", "one_resv_per_job"),
     ("SchedulerParameters.bf_running_job_reserve", "true", "running_job_reserve"),
+    ("SchedulerParameters.time_min_as_soft_limit", "true", "time_min_is_soft"),
     ("DependencyParameters", "kill_invalid_depend", "kill_invalid_depend"),
     ("SchedulerParameters.sched_min_interval", "9000", "sched_min_interval_us"),
     ("SchedulerParameters.bf_job_part_count_reserve", "9", "job_part_count_reserve"),
