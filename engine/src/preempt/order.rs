@@ -1,7 +1,8 @@
 //! The queue's order where there is preemption: a job stands before those it may preempt, whatever their priorities. That is no
 //! total order, so the result depends on the algorithm; slurmctld's is a merge sort. Source: slurm-semantics 2.2.
 //! Under preempt/partition_prio the same rule follows from the order by tiers, but for jobs that name a reservation: these stand before
-//! others, and behind those of partitions of a higher tier with nodes of theirs (`sort_job_queue2` of 22.05.8; rec av-qos).
+//! others, and behind those of partitions of a higher tier with nodes of theirs (`sort_job_queue2` of 22.05.8; rec av-qos); and for components that
+//! stand with the tier of their whole job (`bf_hetjob_prio`), but before those whom their own may preempt (rec c1068).
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -20,7 +21,10 @@ impl Controller<'_> {
         }
         let follows = match self.scenario.policy.preempt.kind {
             PreemptKind::None => true,
-            PreemptKind::PartitionPrio => records.iter().all(|record| record.tier() & RESERVED_TIER == 0),
+            PreemptKind::PartitionPrio => {
+                let by_whole = self.scenario.policy.backfill.hetjob_priority().is_some() && self.components_wait();
+                !by_whole && records.iter().all(|record| record.tier() & RESERVED_TIER == 0)
+            }
             PreemptKind::Qos => false,
         };
         if follows {

@@ -331,3 +331,24 @@ fn heterogeneous_jobs_start_within_the_cycle_where_that_is_asked_for() {
     expect(&scenario(""), &of("2.end+0..95", "9.end+0..40"));
     expect(&scenario("bf_hetjob_immediate"), &of("9.end+0..40", "1+0.end+0..4"));
 }
+
+/// Recorded (c1068): the whole job stands with its lowest tier, and its component's record in `p` all the same before job 3, which it might preempt:
+/// it blocks n1.
+#[test]
+fn a_component_stands_before_those_whom_its_partition_may_preempt() {
+    let scenario = |prio: &str| {
+        format!(
+            "node n[1-3] cores=4
+             partition p nodes=n1 tier=5
+             partition q tier=1
+             set preempt=partition preempt_mode=requeue bf_interval=30 {prio}
+             job 1 p=q w=n3 n=4 run=900 t=20
+             job 3 at=5 begin=40 p=q n=4 run=100 t=5
+             job 2+0 at=10 p=p,q n=4 run=100 t=5
+             job 2+1 at=10 p=q w=n3 n=4 run=100 t=5"
+        )
+    };
+    for prio in ["", "bf_hetjob_prio=min"] {
+        expect(&scenario(prio), "1 * * +900 * n3 *\n 3 40 40..110 +100 * n2 *\n 2+0 * * * * * *\n 2+1 * * * * * *");
+    }
+}
