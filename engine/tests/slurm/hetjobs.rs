@@ -352,3 +352,20 @@ fn a_component_stands_before_those_whom_its_partition_may_preempt() {
         expect(&scenario(prio), "1 * * +900 * n3 *\n 3 40 40..110 +100 * n2 *\n 2+0 * * * * * *\n 2+1 * * * * * *");
     }
 }
+
+/// Recorded (c1070): a component starts with the features with which it was tested last. The user's cap leaves no test of the second one without those
+/// that it prefers, so it gets n3; the first one was tested with any, and gets n1.
+#[test]
+fn components_start_with_the_features_of_their_last_test() {
+    let scenario = |cap: &str| {
+        format!(
+            "node n[1-2] cores=4 weight=1
+             node n[3-5] cores=4 weight=5 features=big
+             set {cap}
+             job 1+0 n=4 prefer=big run=100
+             job 1+1 n=4 prefer=big run=100"
+        )
+    };
+    expect(&scenario("bf_max_job_user=3"), "1+0 * * +100 * n1 *\n 1+1 * * +100 * n3 *");
+    expect(&scenario(""), "1+0 * * +100 * n1 *\n 1+1 * * +100 * n2 *");
+}

@@ -52,6 +52,8 @@ pub(crate) struct HetJobs {
     pub(super) own: OwnStanding,
     /// How often a job's components could not start together, after one of them had, although nothing else ran.
     in_vain: BTreeMap<u64, u32>,
+    /// Components that were tested with their preferred features last: with these they start.
+    preferring: BTreeSet<JobId>,
 }
 
 /// After so many starts in vain beside nothing that runs, a job is given up: slurmctld would go on for ever.
@@ -80,6 +82,15 @@ impl HetJobs {
     /// A component leaves the queue.
     pub(crate) fn leaves(&mut self, id: JobId) {
         self.waiting.remove(&id);
+    }
+
+    /// A component is tested, with its preferred features or without: so it would start (`features_use`; rec c1070).
+    pub(super) fn tested(&mut self, id: JobId, prefers: bool) {
+        if prefers {
+            self.preferring.insert(id);
+        } else {
+            self.preferring.remove(&id);
+        }
     }
 
     /// Nodes or reservations change: what could not start together may now.
@@ -264,7 +275,8 @@ fn allocate(controller: &mut Controller<'_>, record: Record, taken: &NodeSet) ->
     }
     let user = controller.scenario.workload.jobs[id.index()].user.0;
     controller.tested_in(id, partition);
-    let shapes = controller.take_shapes_of(record.job);
+    let prefers = controller.hetjobs.as_ref().is_some_and(|hetjobs| hetjobs.preferring.contains(&id));
+    let shapes = if prefers { controller.take_preferred(id) } else { controller.take_shapes_of(id) };
     let shape = &shapes[record.place as usize];
     controller.wait_for_a_leaf(id, shape);
     let mut nodes = shape.eligible.clone();
@@ -285,7 +297,10 @@ fn allocate(controller: &mut Controller<'_>, record: Record, taken: &NodeSet) ->
         controller.make_room(id, partition, shape, &nodes);
     }
     let allocation = fits.then(|| controller.selector.allocate(&controller.free, shape));
-    controller.put_shapes_of(id, shapes);
+    match prefers {
+        true => controller.put_preferred(id, shapes),
+        false => controller.put_shapes_of(id, shapes),
+    }
     allocation.filter(|allocation| {
         let billing = controller.billing(partition, allocation);
         let counts = controller.allocated_counts(id, allocation, billing);

@@ -171,6 +171,9 @@ fn look_at(
     if record.kind.peculiar && !is_without && controller.prefers(id) {
         // The record with preferred features: it may start now, and is never planned.
         cycle.depth += 1;
+        if let Some(hetjobs) = &mut controller.hetjobs {
+            hetjobs.tested(id, true);
+        }
         let shapes = controller.take_preferred(id);
         let shape = &shapes[record.place as usize];
         let next = if shape.feasible { place(controller, backfill, cycle, record, shape, true) } else { Next::Record };
@@ -190,6 +193,9 @@ fn look_at(
         if !backfill.counts.admit(controller, record) {
             return Next::Record;
         }
+    }
+    if let Some(hetjobs) = controller.hetjobs.as_mut().filter(|_| record.kind.peculiar) {
+        hetjobs.tested(id, false);
     }
     let shapes = controller.take_shapes_of_plan(id);
     let shape = &shapes.1[record.place as usize];
