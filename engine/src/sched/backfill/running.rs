@@ -85,12 +85,16 @@ pub(super) fn reserve(controller: &Controller<'_>, backfill: &mut Backfill, job:
     let now = seconds(controller.now);
     let grid = Grid::of(controller);
     let begin = backfill.timeline.begin();
-    let end = controller.soft_end(job, live.start, end);
-    let until = if policy.version >= SlurmVersion::V24_11 { grid.ceil(end) } else { grid.floor(end) };
+    let soft = controller.soft_end(job, live.start, end);
+    let until = if policy.version >= SlurmVersion::V24_11 { grid.ceil(soft) } else { grid.floor(soft) };
     // The table looks different once this time has come, or has come into the window.
     let window = super::window_seconds(&policy.backfill);
     let turns = [until, until - window].into_iter().filter(|&turn| turn > now).min();
     backfill.valid_until = backfill.valid_until.min(turns.unwrap_or(i64::MAX));
+    if soft != end {
+        // What is left is halved anew by every cycle.
+        backfill.valid_until = backfill.valid_until.min(now);
+    }
     let request = controller.scenario.workload.jobs[job.index()].request;
     let licenses = &controller.scenario.workload.requests[request.index()].licenses;
     if policy.backfill.licenses {
