@@ -151,6 +151,8 @@ pub struct SelectPolicy {
     pub topology_tree: bool,
     /// `TopologyParam=TopoOptional`.
     pub topology_optional: bool,
+    /// `TopologyParam=Dragonfly`: leaf switches are used in turn.
+    pub topology_dragonfly: bool,
     /// Global `DefMemPerCPU` or `DefMemPerNode`.
     pub default_memory: Option<MemoryDefault>,
     /// Global `MaxMemPerCPU` or `MaxMemPerNode`.
@@ -318,6 +320,7 @@ impl Default for SelectPolicy {
             pack_serial_at_end: false,
             topology_tree: false,
             topology_optional: false,
+            topology_dragonfly: false,
             default_memory: None,
             max_memory: None,
             default_cpus_per_gpu: None,

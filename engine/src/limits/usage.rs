@@ -52,6 +52,8 @@ impl TresIndex {
 /// What one group uses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Used {
+    /// It is an association, not a QOS or a part of one.
+    is_association: bool,
     /// Running jobs.
     pub(crate) jobs: u32,
     /// Whether a job of it ever ran.
@@ -128,7 +130,8 @@ impl LimitUsage {
             caps_nodes: any(|limits| groups_count_nodes(limits) || counts_nodes(&limits.max_tres_per_job)),
             index,
             associations: if active {
-                scenario.associations.rows.iter().map(|row| group(&row.limits)).collect()
+                let rows = scenario.associations.rows.iter();
+                rows.map(|row| Used { is_association: true, ..group(&row.limits) }).collect()
             } else {
                 Vec::new()
             },
@@ -173,6 +176,7 @@ impl Used {
     /// A group that uses nothing.
     pub(crate) fn empty(index: TresIndex, counts_nodes: bool) -> Self {
         Self {
+            is_association: false,
             jobs: 0,
             has_run: false,
             submitted: 0,
@@ -201,10 +205,13 @@ impl Used {
         self.jobs += 1;
         self.has_run = true;
         for (position, &count) in held.counts.iter().enumerate() {
-            self.tres[position] += count;
+            // As long as its nodes are not known, a component's add up for a QOS (acct_policy.c of 22.05.8, `_qos_adjust_limit_usage`; rec c1062),
+            // and count for nothing in an association (`_adjust_limit_usage`; rec c1076).
+            if position != TresIndex::NODE || !self.is_association || !held.nodes.is_empty() {
+                self.tres[position] += count;
+            }
             self.run_seconds[position] += count as f64 * limit_seconds;
         }
-        // As long as its nodes are not known, a component's add up (acct_policy.c of 22.05.8, `_add_usage_node_bitmap`; rec c1062).
         if let Some(nodes) = self.nodes.as_mut().filter(|_| !held.nodes.is_empty()) {
             for &node in &held.nodes {
                 *nodes.entry(node).or_insert(0) += 1;

@@ -87,7 +87,7 @@ pub(super) fn by_leaves(
 }
 
 /// The switches above a node.
-fn above<'t>(tree: &'t Tree, offer: &Offer) -> &'t [usize] {
+pub(super) fn above<'t>(tree: &'t Tree, offer: &Offer) -> &'t [usize] {
     tree.leaf(offer.node).map_or(&[], |leaf| tree.lineage(leaf))
 }
 
@@ -131,7 +131,7 @@ fn top_switch(
 }
 
 /// The lightest weight up to which the offers suffice, for the least of a range of nodes.
-fn heaviest_needed(
+pub(super) fn heaviest_needed(
     shape: &Shape,
     offers: &[Offer],
     (taken, rest): (&[bool], &Remaining),

@@ -1,6 +1,7 @@
 //! Nodes below the lowest switch that suffices (topology/tree with select/cons_res).
 //! Source: behaviour of 22.05.8 (`_eval_nodes_topo` of select/cons_res).
 
+use crate::select::by_leaves::above;
 use crate::select::pick::{Offer, PickScratch, take};
 use crate::select::remaining::Remaining;
 use crate::select::shape::Shape;
@@ -29,20 +30,20 @@ pub(super) fn by_switches(
     chosen: &mut Vec<Offer>,
 ) -> bool {
     let mut below = vec![Below::default(); tree.len()];
-    let above = |offer: &Offer| tree.leaf(offer.node).map_or(&[][..], |leaf| tree.lineage(leaf));
     for (offer, _) in offers.iter().zip(&scratch.taken).filter(|(_, taken)| !**taken) {
-        for &switch in above(offer) {
+        for &switch in above(tree, offer) {
             below[switch].nodes += 1;
             below[switch].cpus += i64::from(offer.cpus);
         }
     }
     let n_required = chosen.len();
     for offer in chosen.iter() {
-        for &switch in above(offer) {
+        for &switch in above(tree, offer) {
             below[switch].required = below[switch].required.max(1) + i64::from(offer.cpus);
         }
     }
-    let linked = |switch: usize| chosen.iter().filter(|offer| above(offer).contains(&switch)).count() == n_required;
+    let linked =
+        |switch: usize| chosen.iter().filter(|offer| above(tree, offer).contains(&switch)).count() == n_required;
     if n_required > 0 && !(0..tree.len()).any(linked) {
         return false;
     }
@@ -58,19 +59,8 @@ pub(super) fn by_switches(
         let of_leaf: Vec<usize> =
             (0..offers.len()).filter(|&position| tree.leaf(offers[position].node) == Some(leaf)).collect();
         while rest.max_nodes > 0 && !rest.satisfied() {
-            let mut best: Option<(usize, bool)> = None;
-            for &position in of_leaf.iter().filter(|&&position| !scratch.taken[position]) {
-                let cpus = offers[position].cpus;
-                let suffices = i64::from(cpus) >= rest.cpus;
-                let is_better = best.is_none_or(|(best, best_suffices)| match suffices {
-                    true => !best_suffices || cpus < offers[best].cpus,
-                    false => cpus > offers[best].cpus,
-                });
-                if is_better {
-                    best = Some((position, suffices));
-                }
-            }
-            let Some((position, _)) = best else { break };
+            let left = of_leaf.iter().copied().filter(|&position| !scratch.taken[position]);
+            let Some(position) = best_node(offers, left, rest) else { break };
             take(shape, offers, position, rest, scratch, chosen);
         }
         is_left[leaf] = false;
@@ -104,6 +94,24 @@ fn best_switch(tree: &Tree, shape: &Shape, below: &[Below], rest: &Remaining) ->
         }
     }
     best
+}
+
+/// The smallest node that has all CPUs that are missing, or else the largest; the first of equals. (A larger one that does not suffice
+/// comes before a smaller one that does, where it is looked at later.)
+pub(super) fn best_node(offers: &[Offer], of_leaf: impl Iterator<Item = usize>, rest: &Remaining) -> Option<usize> {
+    let mut best: Option<(usize, bool)> = None;
+    for position in of_leaf {
+        let cpus = offers[position].cpus;
+        let suffices = i64::from(cpus) >= rest.cpus;
+        let is_better = best.is_none_or(|(best, best_suffices)| match suffices {
+            true => !best_suffices || cpus < offers[best].cpus,
+            false => cpus > offers[best].cpus,
+        });
+        if is_better {
+            best = Some((position, suffices));
+        }
+    }
+    best.map(|(position, _)| position)
 }
 
 /// The leaf to take nodes of next.

@@ -1,6 +1,7 @@
 //! Nodes below the lowest switch that suffices (topology/tree with select/linear).
 //! Source: behaviour of 22.05.8 (`_job_test_topo` of select/linear; docs/FACTS.md, facts 86).
 
+use crate::select::by_leaves::above;
 use crate::select::pick::{Offer, PickScratch, take};
 use crate::select::remaining::Remaining;
 use crate::select::shape::Shape;
@@ -8,7 +9,7 @@ use crate::select::tree::Tree;
 
 /// What is on offer below a switch.
 #[derive(Clone, Copy, Debug, Default)]
-struct Below {
+pub(super) struct Below {
     /// Nodes; none on a leaf that has been gone through.
     nodes: i64,
     /// Their CPUs.
@@ -28,22 +29,7 @@ pub(super) fn below_lowest_switch(
     scratch: &mut PickScratch,
     chosen: &mut Vec<Offer>,
 ) -> bool {
-    let mut below = vec![Below::default(); tree.len()];
-    let above = |offer: &Offer| tree.leaf(offer.node).map_or(&[][..], |leaf| tree.lineage(leaf));
-    for (offer, &taken) in offers.iter().zip(&scratch.taken) {
-        for &switch in above(offer) {
-            below[switch].nodes += 1;
-            below[switch].cpus += i64::from(offer.cpus);
-            below[switch].required += usize::from(taken);
-        }
-    }
-    let asked = Remaining::of(shape);
-    let suffices = |&switch: &usize| {
-        let of = &below[switch];
-        of.cpus >= asked.cpus && of.nodes >= asked.least_nodes.max(1) && of.required == shape.required.len()
-    };
-    let best = (0..tree.len()).filter(suffices).min_by_key(|&switch| (tree.level(switch), below[switch].nodes));
-    let Some(top) = best else { return false };
+    let Some((top, mut below)) = lowest_switch(tree, shape, offers, &scratch.taken) else { return false };
     for offer in chosen.iter() {
         if let Some(leaf) = tree.leaf(offer.node) {
             below[leaf].cpus -= i64::from(offer.cpus);
@@ -67,4 +53,29 @@ pub(super) fn below_lowest_switch(
         }
     }
     rest.satisfied()
+}
+
+/// The lowest switch with nodes and CPUs enough and all required nodes, of these the one with the fewest nodes; and what each has.
+/// O(offers × height + switches).
+pub(super) fn lowest_switch(
+    tree: &Tree,
+    shape: &Shape,
+    offers: &[Offer],
+    taken: &[bool],
+) -> Option<(usize, Vec<Below>)> {
+    let mut below = vec![Below::default(); tree.len()];
+    for (offer, &taken) in offers.iter().zip(taken) {
+        for &switch in above(tree, offer) {
+            below[switch].nodes += 1;
+            below[switch].cpus += i64::from(offer.cpus);
+            below[switch].required += usize::from(taken);
+        }
+    }
+    let asked = Remaining::of(shape);
+    let suffices = |&switch: &usize| {
+        let of = &below[switch];
+        of.cpus >= asked.cpus && of.nodes >= asked.least_nodes.max(1) && of.required == shape.required.len()
+    };
+    let best = (0..tree.len()).filter(suffices).min_by_key(|&switch| (tree.level(switch), below[switch].nodes));
+    best.map(|top| (top, below))
 }

@@ -63,6 +63,14 @@ impl Selector {
         let Some(oldest) = mates.iter().filter(suits).min_by_key(|mate| mate.age) else { return false };
         let nodes = NodeSet::from_nodes(view.jobs.len(), oldest.nodes.iter().copied());
         let count = oldest.nodes.len();
-        self.fits_idle(view, shape, user, &nodes) && self.chosen.len() == count
+        // How many tasks a node may have is not asked (rec c1071).
+        let mut alike;
+        let mut asked = shape;
+        if shape.most_of_whole.is_some() {
+            alike = shape.clone();
+            (alike.most_of_whole, alike.spread) = (None, shape.min_nodes);
+            asked = &alike;
+        }
+        self.fits_idle(view, asked, user, &nodes) && self.chosen.len() == count
     }
 }

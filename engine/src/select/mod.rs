@@ -13,6 +13,7 @@ mod capped;
 mod charge;
 mod consecutive;
 mod counted;
+mod dragonfly;
 mod even_runs;
 mod far;
 mod favour;
@@ -22,6 +23,7 @@ pub(crate) mod geometry;
 pub(crate) mod group_ends;
 pub(crate) mod layout;
 mod least_loaded;
+mod least_used_leaf;
 mod lowest_switch;
 mod mates;
 pub(crate) mod near;
@@ -182,7 +184,7 @@ impl Selector {
             looks_at_who_shares: version >= SlurmVersion::V23_11 && !policy.linear,
             offering: NodeSet::empty(cluster.nodes.len()),
             rounds_up,
-            scratch: PickScratch::new(Tree::new(cluster, version), version),
+            scratch: PickScratch::new(Tree::new(cluster, policy, version), version),
             offers: Vec::new(),
             near: Vec::new(),
             far: Vec::new(),

@@ -68,7 +68,9 @@ impl Selector {
     /// Whether the request fits into what is on offer.
     pub(super) fn fits_offers(&mut self, shape: &Shape) -> bool {
         self.fits_somewhere(shape)
-            && self.most_leaves.is_none_or(|most| self.scratch.leaves_of(&self.chosen) <= most as usize)
+            && self
+                .most_leaves
+                .is_none_or(|most| self.scratch.leaves_of(shape, self.linear, &self.chosen) <= most as usize)
     }
 
     pub(super) fn fits_somewhere(&mut self, shape: &Shape) -> bool {

@@ -7,7 +7,9 @@ use crate::select::busy::busy_first;
 use crate::select::by_leaves::by_leaves;
 use crate::select::by_switches::by_switches;
 use crate::select::consecutive::{Run, consecutive};
+use crate::select::dragonfly::leaf_or_rounds;
 use crate::select::least_loaded::least_loaded;
+use crate::select::least_used_leaf::least_used_leaf;
 use crate::select::lowest_switch::below_lowest_switch;
 use crate::select::near::Cut;
 use crate::select::remaining::Remaining;
@@ -76,9 +78,15 @@ impl PickScratch {
         offer.cpus.saturating_add(self.gpus.get(offer.node.index()).copied().unwrap_or(0))
     }
 
-    /// How many leaf switches the nodes hang on. O(nodes × leaves).
-    pub(crate) fn leaves_of(&self, chosen: &[Offer]) -> usize {
-        let leaves: std::collections::BTreeSet<_> = chosen.iter().map(|offer| self.tree.leaf(offer.node)).collect();
+    /// How many leaf switches the nodes are taken to hang on. O(nodes × log leaves).
+    pub(crate) fn leaves_of(&self, shape: &Shape, linear: bool, chosen: &[Offer]) -> usize {
+        // Leaves in turn: select/linear counts nodes, and with select/cons_res, too, only those that nobody named.
+        let by_turns = self.tree.is_dragonfly && (linear || shape.cons_res);
+        let counted = chosen.iter().filter(|offer| !by_turns || !shape.required.contains(&offer.node));
+        if by_turns && linear {
+            return counted.count();
+        }
+        let leaves: std::collections::BTreeSet<_> = counted.map(|offer| self.tree.leaf(offer.node)).collect();
         leaves.len()
     }
 }
@@ -216,10 +224,12 @@ pub(super) fn attempt(
             }
             Strategy::Tree => {
                 let tree = std::mem::take(&mut scratch.tree);
-                let by = match (linear, shape.cons_res) {
-                    (true, _) => below_lowest_switch,
-                    (_, true) => by_switches,
-                    _ => by_leaves,
+                let by = match (tree.is_dragonfly, linear, shape.cons_res) {
+                    (true, false, false) => leaf_or_rounds,
+                    (true, _, _) => least_used_leaf,
+                    (false, true, _) => below_lowest_switch,
+                    (false, _, true) => by_switches,
+                    (false, _, _) => by_leaves,
                 };
                 let done = by(&tree, shape, offers, &mut rest, scratch, chosen);
                 scratch.tree = tree;

@@ -2,7 +2,7 @@
 
 use crate::cluster::Cluster;
 use crate::ids::NodeId;
-use crate::policy::SlurmVersion;
+use crate::policy::{SelectPolicy, SlurmVersion};
 
 /// The switches of a cluster, in the order of topology.conf.
 #[derive(Clone, Debug, Default)]
@@ -15,11 +15,13 @@ pub(crate) struct Tree {
     level: Vec<u32>,
     /// Whether a switch that fits must have the CPUs, too (since 23.11; before, nodes alone are counted).
     pub(super) counts_cpus: bool,
+    /// Leaves are used in turn (`TopologyParam=Dragonfly`).
+    pub(super) is_dragonfly: bool,
 }
 
 impl Tree {
     /// Reads the cluster's switches.
-    pub(crate) fn new(cluster: &Cluster, version: SlurmVersion) -> Self {
+    pub(crate) fn new(cluster: &Cluster, policy: &SelectPolicy, version: SlurmVersion) -> Self {
         let mut leaf_of = vec![u32::MAX; cluster.nodes.len()];
         for (index, switch) in cluster.switches.iter().enumerate().filter(|(_, switch)| switch.level == 0) {
             for node in switch.nodes.iter() {
@@ -33,7 +35,8 @@ impl Tree {
         };
         let level = cluster.switches.iter().map(|switch| switch.level).collect();
         let lineage = (0..cluster.switches.len()).map(up).collect();
-        Self { leaf_of, lineage, level, counts_cpus: version >= SlurmVersion::V23_11 }
+        let counts_cpus = version >= SlurmVersion::V23_11;
+        Self { leaf_of, lineage, level, counts_cpus, is_dragonfly: policy.topology_dragonfly }
     }
 
     /// How many switches there are.

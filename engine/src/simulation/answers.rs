@@ -9,6 +9,7 @@ use crate::ids::{JobId, NodeId};
 use crate::job::JobPart;
 use crate::node_set::NodeSet;
 use crate::outcome::JobState;
+use crate::policy::SlurmVersion;
 
 /// From a job's end to its nodes' answer, without an Epilog, where nothing is drawn [ms].
 const COMPLETING_MS: i64 = 35;
@@ -132,8 +133,10 @@ impl Controller<'_> {
     }
 
     /// Nodes are down: no job that completes waits for their answers (node_scheduler.c and job_mgr.c of 22.05.8, `deallocate_nodes`,
-    /// `kill_running_job_by_node_name`; rec ax-share). O(words); where one completes there, O(live jobs + their nodes).
-    pub(super) fn waits_no_more_for(&mut self, nodes: &NodeSet) {
+    /// `kill_running_job_by_node_name`; rec ax-share). Up to 23.02 nobody submits a job anew that is queued again after this run and loses
+    /// the last node that it was to leave so (rec c1077), but for those who had this one node `alone`: it is eligible at once, and as old as
+    /// it was. O(words); where one completes there, O(live jobs + their nodes).
+    pub(super) fn waits_no_more_for(&mut self, nodes: &NodeSet, alone: &[JobId]) {
         if !self.completing.intersects(nodes) {
             return;
         }
@@ -143,6 +146,11 @@ impl Controller<'_> {
         for (id, node) in answers {
             if let Some(live) = self.live.get_mut(id) {
                 live.allocation.shares.retain(|share| share.node != node);
+                let is_last = live.allocation.shares.is_empty() && live.returns && live.requeued_at.is_none();
+                if is_last && self.scenario.policy.version < SlurmVersion::V23_11 && !alone.contains(&id) {
+                    live.keeps_place = true;
+                    self.events.push(self.now, Event::NodesFree { job: id });
+                }
             }
             self.node_answers(node);
         }

@@ -128,6 +128,9 @@ impl Controller<'_> {
     /// The last node of a job has answered: it is gone, or back in the queue.
     pub(super) fn nodes_free(&mut self, id: JobId) {
         let Some(live) = self.live.get_mut(id) else { return };
+        if !live.keeps_place && std::mem::take(&mut live.owes_answer) {
+            return;
+        }
         let (returns, requeued_at) = (live.returns, live.requeued_at);
         let allocation = std::mem::take(&mut live.allocation);
         self.return_licenses(id);

@@ -218,7 +218,7 @@ impl Controller<'_> {
     }
 
     /// All the memory that a request counts with [MB]. O(kinds of GRES).
-    fn memory_counted(&self, request: &Request, nodes: u32, asked_cpus: f64) -> f64 {
+    pub(crate) fn memory_counted(&self, request: &Request, nodes: u32, asked_cpus: f64) -> f64 {
         if matches!(request.memory, Memory::PerGpu(_)) {
             return self.memory_with_gpus(request, nodes);
         }

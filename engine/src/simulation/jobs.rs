@@ -40,6 +40,10 @@ pub(crate) struct LiveJob {
     pub(crate) returns: bool,
     /// When it is queued again [ms], if that is after its end: somebody requeues a job that is done.
     pub(crate) requeued_at: Option<i64>,
+    /// The last node that it was to leave went down: it is queued again as if it had never started.
+    pub(crate) keeps_place: bool,
+    /// Since that happened the answer of its nodes is still to come.
+    pub(crate) owes_answer: bool,
     /// It was preempted and runs out its grace time.
     pub(crate) warned: bool,
     /// When age began to accrue [s].

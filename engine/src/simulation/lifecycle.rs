@@ -273,6 +273,8 @@ impl Controller<'_> {
             warned: false,
             preempting_since: None,
             preempting_in: None,
+            keeps_place: false,
+            owes_answer: false,
             leaf_since: None,
             priority: 0,
             limit_seconds: i64::from(limit_minutes) * 60,
@@ -360,7 +362,10 @@ impl Controller<'_> {
         if !is_learnt {
             self.await_age(id, accrue);
         }
-        self.records[id.index()].eligible = Some(now);
+        // Who was queued again without a submission has been eligible before.
+        let ran = self.live.get(id).is_some_and(|live| live.starts > 0);
+        let eligible = &mut self.records[id.index()].eligible;
+        *eligible = eligible.filter(|_| ran).or(Some(now));
         self.backfill.note_newcomer(id);
         self.await_first_test(id);
         let is_component = self.hetjobs.is_some() && crate::sched::main_cycle::is_component(self, id);

@@ -119,7 +119,11 @@ impl Controller<'_> {
             };
             let mut struck: Vec<JobId> = self.running.iter().map(|running| running.job).filter(is_struck).collect();
             struck.sort_unstable();
+            let mut alone = Vec::new();
             for id in struck {
+                if self.live.get(id).is_some_and(|live| live.allocation.shares.len() == 1) {
+                    alone.push(id);
+                }
                 let requeue = self.can_requeue(id);
                 // Where another node of the job is still up, the answer of this one may come in time to count.
                 let owner = self.live.get(id).filter(|live| requeue && live.allocation.exclusive_user);
@@ -134,7 +138,7 @@ impl Controller<'_> {
                 }
                 self.end_run(id, RunEnded::Others { state: JobState::NodeFail, requeue });
             }
-            self.waits_no_more_for(&outage.nodes);
+            self.waits_no_more_for(&outage.nodes, &alone);
         }
         self.touch();
         self.reservations_look_soon();

@@ -144,29 +144,41 @@ impl Controller<'_> {
         self.live.set_phase(id, Phase::Waiting);
         let Some(live) = self.live.get_mut(id) else { return };
         (live.returns, live.requeued_at) = (false, None);
-        live.submit = now;
-        if live.begin <= now {
-            live.begin = now + REQUEUE_DELAY;
+        let is_new = !std::mem::take(&mut live.keeps_place);
+        live.owes_answer |= !is_new;
+        if is_new {
+            live.submit = now;
+            if live.begin <= now {
+                live.begin = now + REQUEUE_DELAY;
+            }
+            (live.accrue, live.accrues) = (now, false);
+            // It counts as what it asks for until it is tested again.
+            live.charged_cpus = None;
         }
-        (live.accrue, live.accrues) = (now, false);
-        // It counts as what it asks for until it is tested again.
-        live.charged_cpus = None;
         self.sizes_version += 1;
         let begin = live.begin;
-        self.records[id.index()] = JobRecord::PENDING;
+        let eligible = self.records[id.index()].eligible.filter(|_| !is_new);
+        self.records[id.index()] = JobRecord { eligible, ..JobRecord::PENDING };
         self.counters.requeued += 1;
-        // O(log jobs): jobs stand in submit order. Under priority/basic the priority of its submission is higher, but its array's is the same.
+        if is_new {
+            self.stands_anew(id, now);
+        }
+        self.hold(id);
+        self.events.push((begin.max(now) * SECOND).max(self.now), Event::Released { job: id });
+        let cancelled_at = self.scenario.workload.jobs[id.index()].cancelled_at;
+        if cancelled_at != i64::MAX && self.on_last_run(id) {
+            self.events.push((cancelled_at * SECOND).max(self.now), Event::Cancelled { job: id });
+        }
+    }
+
+    /// A job's place among those of its priority is that of one submitted now. O(log jobs).
+    fn stands_anew(&mut self, id: JobId, now: i64) {
+        // Jobs stand in submit order. Under priority/basic the priority of its submission is higher, but its array's is the same.
         // Of those submitted in this second older numbers come first (job_scheduler.c, `sort_job_queue2`; rec c1021).
         let jobs = &self.scenario.workload.jobs;
         let number = jobs[id.index()].name.id;
         let before = jobs.partition_point(|job| (job.submit, job.name.id) < (now, number));
         self.queue.requeue(id, JobId::new(before), now);
         self.ranks_behind(id);
-        self.hold(id);
-        self.events.push((begin * SECOND).max(self.now), Event::Released { job: id });
-        let cancelled_at = self.scenario.workload.jobs[id.index()].cancelled_at;
-        if cancelled_at != i64::MAX && self.on_last_run(id) {
-            self.events.push((cancelled_at * SECOND).max(self.now), Event::Cancelled { job: id });
-        }
     }
 }

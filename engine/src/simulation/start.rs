@@ -40,8 +40,8 @@ impl Controller<'_> {
     pub(super) fn run_since(&mut self, id: JobId, partition: PartitionId, mut allocation: Allocation, start: i64) {
         allocation.user = self.job(id).user.0;
         let run = self.current_run(id);
-        // It is reckoned once, for the first run (job_mgr.c of 22.05.8, `calc_job_billable_tres`; rec j-topo, h-pre).
-        let before = self.live.get(id).filter(|live| live.starts > 0).map(|live| live.billing);
+        // It is reckoned once, for the first run (job_mgr.c of 22.05.8, `calc_job_billable_tres`; rec j-topo, h-pre), of components before.
+        let before = self.live.get(id).filter(|live| live.starts > 0 || live.billing != 0.0).map(|live| live.billing);
         let billing = before.unwrap_or_else(|| self.billing(partition, &allocation));
         if !self.free.has_had_jobs(partition) {
             self.node_jobs.all_change();

@@ -189,11 +189,12 @@ fn node(line: &Line<'_>, cluster: &mut Cluster) {
     cluster.nodes.extend(host_list(line.name).into_iter().map(|name| Node { name, ..node.clone() }));
 }
 
-/// `cpu:1`, `gpu:4`.
+/// `cpu:1`, `memory:1` a MB, `gpu:4`.
 fn billing(line: &Line<'_>, cluster: &Cluster, text: &str) -> (Tres, f64) {
     let (name, weight) = text.split_once(':').unwrap();
     let gres = cluster.gres.iter().position(|gres| gres.name == name).map(GresId::new);
-    (gres.map_or(Tres::Cpu, Tres::Gres), line.number(weight))
+    let tres = if name == "memory" { Tres::Memory } else { gres.map_or(Tres::Cpu, Tres::Gres) };
+    (tres, line.number(weight))
 }
 
 /// A leaf with its nodes, or one `over` others.
@@ -287,6 +288,7 @@ fn set(line: &Line<'_>, policy: &mut Policy) {
             "epilog_seconds" => policy.epilog_seconds = line.number(value),
             "complete_wait" => policy.complete_wait = line.number(value),
             "reduce_completing_frag" => main.reduce_completing_frag = true,
+            "dragonfly" => policy.select.topology_dragonfly = true,
             "max_switch_wait" => policy.select.max_switch_wait = line.number(value),
             "cpus_per_gpu" => policy.select.default_cpus_per_gpu = Some(line.number(value)),
             "mem_per_gpu" => policy.select.default_memory_per_gpu = Some(line.number(value)),

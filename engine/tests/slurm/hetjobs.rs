@@ -122,6 +122,50 @@ fn components_over_a_limit_on_nodes_together_do_not_start() {
     }
 }
 
+/// Recorded (c1076): before they run, nodes of components do not add up for an association: each finds one node used and one left.
+#[test]
+fn nodes_of_components_do_not_add_up_for_an_account() {
+    expect(
+        "node n[1-3] cores=4
+         account x grp_node=2
+         user a account=x
+         set enforce=limits multifactor
+         job 0 user=a n=2 run=900 t=60
+         job 1+0 at=10 user=a n=1 run=100
+         job 1+1 at=10 user=a n=4 run=100",
+        "0    0   0..4    +900  COMPLETED  n1  *
+         1+0  10  10..74  +100  COMPLETED  n1  *
+         1+1  10  10..74  +100  COMPLETED  n2  *",
+    );
+}
+
+/// Recorded (c1082): components are billed for what they ask for, with the memory that nobody consumes, so that user a has used more than b, and
+/// job 4 waits.
+#[test]
+fn components_are_billed_for_what_they_ask_for() {
+    expect(
+        "node n[1-2] cores=4 memory=1000
+         partition p billing=cpu:1,memory:1
+         account x shares=1
+         user a account=x shares=1
+         user b account=x shares=1
+         user c account=x shares=1
+         set enforce=limits multifactor weight_fairshare=10000
+         job 1+0 user=a n=4 run=100
+         job 1+1 user=a n=4 run=100
+         job 2 at=1 user=b N=2 n=8 run=200
+         job 3 at=350 user=c N=2 n=8 run=1000 t=60
+         job 4 at=360 user=a N=2 n=8 run=50
+         job 5 at=370 user=b N=2 n=8 run=50",
+        "1+0  *    *           +100   COMPLETED  n1     *
+         1+1  *    *           +100   COMPLETED  n2     *
+         2    *    *           +200   COMPLETED  n1,n2  *
+         3    *    *           +1000  COMPLETED  n1,n2  *
+         4    360  5.end+0..4  +50    COMPLETED  n1,n2  *
+         5    370  3.end+0..4  +50    COMPLETED  n1,n2  *",
+    );
+}
+
 /// Each finds its licence free, so the first one starts, the second one has none, and the first one is queued again: for ever, in slurmctld. The
 /// simulation ends all the same.
 #[test]

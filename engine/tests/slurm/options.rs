@@ -37,6 +37,25 @@ fn bf_licenses_plans_licences_ahead() {
     );
 }
 
+/// Recorded (c1058): while a reservation exists, whose nodes nobody here asks for, job 2 is not planned, and job 3 takes its licence.
+#[test]
+fn bf_licenses_plans_nobody_without_licences_beside_a_reservation() {
+    let text = "node n[1-4] cores=4
+         license matlab:2
+         set bf_interval=10 bf_max_job_test=20 bf_licenses
+         reservation r nodes=n4 at=3000 for=60 users=x
+         job 1 L=matlab:1 n=4 run=600 t=10
+         job 2 L=matlab:2 n=4 run=100 t=10 at=10
+         job 3 L=matlab:1 n=4 run=1200 t=20 at=20";
+    expect(
+        text,
+        "1  0   0..4         +600   *  n1  *
+         2  10  3.end+0..64  +100   *  *   *
+         3  20  20..34       +1200  *  *   *",
+    );
+    expect_equal_with_every_cycle(text, 5);
+}
+
 /// Job 2 waits for a licence; with the option nobody behind it is looked at in that run.
 #[test]
 fn bf_licenses_ends_a_run_at_a_job_without_licences() {

@@ -217,3 +217,24 @@ fn a_job_that_could_never_run_waits_for_a_node_that_it_names() {
          2  *  210..215  +100  COMPLETED  n2  main",
     );
 }
+
+/// Recorded (c1077): both nodes of job 1 go down, one after the other, so nobody submits it anew, and it starts again at once; job 2 of one
+/// node waits two minutes. From 23.11 on both wait.
+#[test]
+fn a_job_whose_nodes_go_down_one_by_one_keeps_its_place() {
+    for (version, first) in [("", "0     1000..1065"), ("set version=23.11", "1121  1121..1185")] {
+        expect(
+            &format!(
+                "node n[1-4] cores=4
+                 outage n[1-2] at=1000 for=600
+                 {version}
+                 job 1 N=2 n=5 run=2000 t=60
+                 job 2 at=1 w=n2 n=3 run=1500 t=60"
+            ),
+            &format!(
+                "1  {first}          +2000  COMPLETED  n3,n4  *
+                 2  1121  1600..1665  +1500  COMPLETED  n2     *"
+            ),
+        );
+    }
+}

@@ -185,3 +185,65 @@ fn select_linear_asks_class_by_class_whether_a_job_could_ever_run() {
         "1  0  0..4  +50  COMPLETED  n1  *",
     );
 }
+
+/// Leaves of two, three and one node below two levels, used in turn.
+fn chosen_in_turn(plugin: &str, wish: &str, nodes: &str) {
+    expect(
+        &format!(
+            "node n[1-6] cores=4
+             switch s1 nodes=n[1-2]
+             switch s2 nodes=n[3-5]
+             switch s3 nodes=n6
+             switch low over=s1,s2
+             switch top over=low,s3
+             set dragonfly {plugin}
+             {wish} run=50 t=5"
+        ),
+        &format!("1  0  0..4  +50  COMPLETED  {nodes}  *"),
+    );
+}
+
+/// `TopologyParam=Dragonfly` (rec c126): all nodes of the fullest leaf, if these suffice, else one of each leaf after the other.
+#[test]
+fn a_dragonfly_has_one_leaf_or_all_in_turn() {
+    chosen_in_turn("", "job 1 n=8", "n3,n4");
+    chosen_in_turn("", "job 1 N=3 n=12", "n3,n4,n5");
+    chosen_in_turn("", "job 1 N=4 n=16", "n1,n2,n3,n6");
+    // The leaf of the required node is the one in use.
+    chosen_in_turn("", "job 1 n=8 w=n1", "n1,n2");
+    // Required nodes on two leaves: one of each, in the order of the file.
+    chosen_in_turn("", "job 1 N=4 n=16 w=n2,n6", "n1,n2,n3,n6");
+}
+
+/// With select/linear and select/cons_res (rec c126 has neither: by source) leaves below the lowest switch that suffices are used evenly.
+#[test]
+fn a_dragonfly_of_other_plugins_uses_leaves_evenly() {
+    for plugin in ["select=linear", "select=cons_res"] {
+        chosen_in_turn(plugin, "job 1 N=2 n=8", "n1,n2");
+        chosen_in_turn(plugin, "job 1 N=3 n=12", "n3,n4,n5");
+        chosen_in_turn(plugin, "job 1 N=4 n=16", "n1,n2,n3,n4");
+    }
+}
+
+/// Two leaves are not waited for, as nobody waits for two; select/linear counts nodes where it should count leaves.
+#[test]
+fn who_waits_for_one_leaf_of_a_dragonfly() {
+    for (plugin, wish, start) in [
+        ("", "switches=1@200", "0..4"),
+        ("", "switches=2@200", "0..4"),
+        ("select=cons_res", "switches=1@200", "0..4"),
+        ("select=linear", "switches=1@200", "200..264"),
+    ] {
+        expect(
+            &format!(
+                "node n[1-4] cores=4
+                 switch s1 nodes=n[1-2]
+                 switch s2 nodes=n[3-4]
+                 switch top over=s1,s2
+                 set dragonfly {plugin}
+                 job 1 N=2 n=8 {wish} run=50 t=5"
+            ),
+            &format!("1  0  {start}  +50  COMPLETED  n1,n2  *"),
+        );
+    }
+}

@@ -50,6 +50,11 @@ pub(super) fn keep_reservations(
             backfill.valid_until = backfill.valid_until.min(turns_at);
         }
         match opening {
+            // While any reservation exists licences must be free now, whenever the job would start, though `bf_licenses` plans them
+            // (reservation.c of 22.05.8 to 25.05, `job_test_resv`; rec c1058).
+            Opening::Open { .. } if own.is_none() && !controller.licenses_left(licenses, own, (begin, end)) => {
+                return Err(());
+            }
             Opening::Open { overlaps: false } => return Ok(None),
             Opening::Open { overlaps: true } => {
                 // Rounded up, and a second more.

@@ -413,7 +413,9 @@ fn leaf_wait(request: &Request, cluster: &Cluster, select: &SelectPolicy) -> Opt
     let (count, wait) = request.switches?;
     let most = select.max_switch_wait;
     let has_tree = select.topology_tree && !cluster.switches.is_empty();
-    (has_tree && count > 0).then(|| (count, i64::from(wait.map_or(most, |wait| wait.min(most)))))
+    // Whoever asks for two is taken to ask for none where leaves are used in turn.
+    let is_asked = count == 1 || (count > 0 && !select.topology_dragonfly);
+    (has_tree && is_asked).then(|| (count, i64::from(wait.map_or(most, |wait| wait.min(most)))))
 }
 
 /// What the job takes of a node's memory, given defaults.

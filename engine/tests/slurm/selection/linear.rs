@@ -137,3 +137,20 @@ fn plans_count_a_node_with_one_job_as_idle() {
                     5  11  300..312    +100  *  n2  backfill";
     expect(scenario, expected);
 }
+
+/// Recorded (c1071): with select/linear who shares joins a job whose nodes have CPUs enough, be they fewer than `--ntasks-per-node` makes of
+/// its tasks.
+#[test]
+fn linear_asks_no_mate_how_many_tasks_a_node_has() {
+    expect(
+        "node n[1-4] cores=8
+         partition p over=force:2
+         set select=linear
+         job 1 n=1 run=1000 t=60
+         job 2 n=1 run=2000 t=60
+         job 3 at=10 n=8 per_node=2 run=100 t=60",
+        "1  *  0..4     +1000  COMPLETED  n1  *
+         2  *  0..4     +2000  COMPLETED  n2  *
+         3  *  10..74   +100   COMPLETED  n1  *",
+    );
+}

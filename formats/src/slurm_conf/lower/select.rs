@@ -165,6 +165,7 @@ impl Lowering<'_> {
             pack_serial_at_end: self.scheduler_parameters().flag("pack_serial_at_end"),
             topology_tree: !no_switches,
             topology_optional: topology.has_word("TopologyParam", "TopoOptional"),
+            topology_dragonfly: topology.has_word("TopologyParam", "Dragonfly"),
             default_memory: memory(&values, "DefMemPerCPU", "DefMemPerNode"),
             max_memory: memory(&values, "MaxMemPerCPU", "MaxMemPerNode"),
             default_cpus_per_gpu: values.integer("DefCpuPerGPU"),

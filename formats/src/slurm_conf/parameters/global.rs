@@ -303,10 +303,8 @@ pub(super) static MODELLED: &[Parameter] = &[
         ("MULTIPLE_SHARING_GRES_PJ", "generic resources are not shared"),
         ("ONE_TASK_PER_SHARING_GRES", "generic resources are not shared"),
     ]),
-    modelled("TopologyParam", Kind::Text, "", "", "options of the topology").but_for(&[
-        ("Dragonfly", "nodes are near or far as in a tree"),
-        ("SwitchAsNodeRank", "nodes are taken in the order of the file"),
-    ]),
+    modelled("TopologyParam", Kind::Text, "", "", "options of the topology")
+        .but_for(&[("SwitchAsNodeRank", "nodes are taken in the order of the file")]),
     modelled(
         "TopologyPlugin",
         Kind::OneOf(&[

@@ -112,6 +112,7 @@ const FEEDS: &[(&str, &str, &str)] = &[
     ("SelectTypeParameters", "CR_Core_Memory,CR_LLN", "least_loaded_nodes"),
     ("SelectTypeParameters", "CR_Core_Memory,CR_CORE_DEFAULT_DIST_BLOCK", "block_cores"),
     ("TopologyParam", "TopoOptional", "topology_optional"),
+    ("TopologyParam", "Dragonfly", "topology_dragonfly"),
     ("TopologyPlugin", "topology/none", "switches"),
     ("SchedulerParameters.assoc_limit_stop", "true", "assoc_limit_stop"),
     ("SchedulerParameters.batch_sched_delay", "9", "batch_sched_delay"),

@@ -66,7 +66,7 @@ fn what_ifs_that_the_engine_would_not_see_are_refused() {
         ("PriorityFlags", ""),
         ("PriorityFlags", "LEVEL_BASED,TICKET_BASED"),
         ("SelectTypeParameters", "CR_Core,LL_SHARED_GRES"),
-        ("TopologyParam", "Dragonfly"),
+        ("TopologyParam", "SwitchAsNodeRank"),
     ] {
         let said = fault(conf.set(key, value));
         assert!(said.contains("is not modelled: "), "{key}={value}: {said}");

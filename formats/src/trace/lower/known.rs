@@ -2,7 +2,7 @@
 
 use foresite_engine::job::{Dependencies, Dependency, DependencyKind, JobPart};
 
-use crate::trace::maps::Set;
+use crate::trace::maps::{Map, Set};
 use crate::trace::model::{Trace, TraceJob};
 use crate::trace::states::TraceState;
 
@@ -13,6 +13,8 @@ pub(super) struct Known {
     named: Set<(u64, Option<u32>)>,
     /// The trace's first id.
     first: u64,
+    /// When the first task became eligible of an array with `%N` that waits for jobs outside the trace, by its id and submit time [s].
+    first_eligible: Map<(u64, i64), i64>,
 }
 
 impl Known {
@@ -32,7 +34,27 @@ impl Known {
             [Some((job.name.id, None)), task]
         });
         let first = trace.jobs.iter().map(|job| job.name.id).min().unwrap_or(0);
-        Self { named: jobs.flatten().filter(|job| named.contains(job)).collect(), first }
+        let named = jobs.flatten().filter(|job| named.contains(job)).collect();
+        let mut known = Self { named, first, first_eligible: Map::default() };
+        for job in &trace.jobs {
+            let Some(extra) = job.extra.as_ref().filter(|extra| extra.array_task_limit.is_some()) else { continue };
+            if extra.dependencies.as_ref().is_some_and(|dependencies| !known.has_all(dependencies)) {
+                let first = known.first_eligible.entry((job.name.id, job.submit)).or_insert(job.eligible);
+                *first = job.eligible.min(*first);
+            }
+        }
+        known
+    }
+
+    /// Whether the trace holds all that a job waits for.
+    pub(super) fn has_all(&self, dependencies: &Dependencies) -> bool {
+        dependencies.on.iter().all(|on| self.has(on))
+    }
+
+    /// When what a job waited for outside the trace let it go. Later tasks of an array with `%N` wait for it, too, which is simulated
+    /// (rec c1082). O(1).
+    pub(super) fn released(&self, job: &TraceJob) -> i64 {
+        self.first_eligible.get(&(job.name.id, job.submit)).copied().unwrap_or(job.eligible)
     }
 
     /// Whether the trace holds what a dependency names. O(1).

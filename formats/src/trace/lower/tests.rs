@@ -225,6 +225,24 @@ fn dependencies_inside_the_trace_are_simulated_and_others_are_release_times() {
     assert!(said.contains("t:4: assumed: SubmitLine: 1 jobs depend on jobs outside the trace"), "{said}");
 }
 
+/// Recorded (c1082): when a task behind the first became eligible is a decision of the run, since `%N` held it back.
+#[test]
+fn tasks_of_a_limited_array_are_released_with_the_first_of_them() {
+    let task = |id: &str, limit: &str, eligible: &str| {
+        let command = format!("sbatch --array=1-2{limit} -n 4 -d afterok:77 j.sh");
+        row(id, "", "02:00:00", &command).replace("||60|", &format!("|2024-01-01T{eligible}|60|"))
+    };
+    let rows = [
+        task("5_1", "%1", "05:00:00"),
+        task("5_2", "%1", "07:00:00"),
+        task("6_1", "", "05:00:00"),
+        task("6_2", "", "07:00:00"),
+    ];
+    let (workload, _) = lowered(&[&rows[0], &rows[1], &rows[2], &rows[3]]);
+    let held: Vec<_> = workload.unwrap().jobs.iter().map(|job| job.release - job.submit).collect();
+    assert_eq!(held, [10_800, 10_800, 10_800, 18_000]);
+}
+
 #[test]
 fn a_dependency_on_one_task_is_simulated_where_the_trace_holds_that_task() {
     let on = |id: &str, task: &str| row(id, "", "02:00:00", &format!("sbatch -n 4 -d afterok:1_{task} j.sh"));
