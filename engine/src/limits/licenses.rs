@@ -28,7 +28,7 @@ impl Controller<'_> {
     pub(crate) fn licenses_left(&self, wanted: &[(LicenseId, u32)], own: Option<usize>, time: (i64, i64)) -> bool {
         wanted.iter().all(|&(license, count)| {
             let free = self.free_licenses.get(license.index()).copied().unwrap_or(0);
-            free >= count.saturating_add(self.reserved_licenses(license, own, time))
+            free >= i64::from(count.saturating_add(self.reserved_licenses(license, own, time)))
         })
     }
 
@@ -36,7 +36,7 @@ impl Controller<'_> {
     pub(crate) fn take_licenses(&mut self, id: JobId) {
         let request = self.scenario.workload.jobs[id.index()].request;
         for &(license, count) in &self.scenario.workload.requests[request.index()].licenses {
-            self.free_licenses[license.index()] -= count;
+            self.free_licenses[license.index()] -= i64::from(count);
         }
     }
 
@@ -44,7 +44,7 @@ impl Controller<'_> {
     pub(crate) fn return_licenses(&mut self, id: JobId) {
         let request = self.scenario.workload.jobs[id.index()].request;
         for &(license, count) in &self.scenario.workload.requests[request.index()].licenses {
-            self.free_licenses[license.index()] += count;
+            self.free_licenses[license.index()] += i64::from(count);
         }
     }
 }

@@ -149,7 +149,7 @@ pub(crate) struct Controller<'a> {
     /// Whether a QOS holds jobs below its `UsageThreshold`.
     pub(crate) thresholds_hold: bool,
     /// Free licences, by [`crate::ids::LicenseId`].
-    pub(crate) free_licenses: Vec<u32>,
+    pub(crate) free_licenses: Vec<i64>,
     pub(crate) usage: Usage,
     pub(crate) limits: LimitUsage,
     pub(crate) fair_share: FairShare,
@@ -287,7 +287,7 @@ impl<'a> Controller<'a> {
             too_small: too_small(scenario),
             over_memory: over_memory(scenario),
             thresholds_hold: scenario.qos.iter().any(|qos| qos.enforce_usage_threshold),
-            free_licenses: cluster.licenses.iter().map(|&(_, total)| total).collect(),
+            free_licenses: cluster.licenses.iter().map(|&(_, total)| i64::from(total)).collect(),
             usage,
             sizes_vary: shapes::sizes_vary(scenario, limits.active),
             any_exclusive_users: any_exclusive_users(scenario),

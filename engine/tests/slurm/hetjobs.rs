@@ -166,20 +166,37 @@ fn components_are_billed_for_what_they_ask_for() {
     );
 }
 
-/// Each finds its licence free, so the first one starts, the second one has none, and the first one is queued again: for ever, in slurmctld. The
-/// simulation ends all the same.
+/// The limit lets each run, as nodes do not add up, so the first one starts, the second one finds no node left, and the first one is queued
+/// again: for ever, in slurmctld. The simulation ends all the same.
 #[test]
 fn components_that_never_start_together_are_given_up() {
+    expect(
+        "node n[1-2] cores=4
+         account x grp_node=1
+         user a account=x
+         set enforce=limits multifactor
+         job 1+0 user=a n=4 run=100
+         job 1+1 user=a n=4 run=100
+         job 2 at=50 n=1 run=100",
+        "1+0  *   -  -  PENDING  -  -
+         1+1  *   -  -  PENDING  -  -
+         2    50  *  +100  COMPLETED  *  *",
+    );
+}
+
+/// Recorded (c1097): a start asks for no licences, which are those of both components once each has found its own free.
+#[test]
+fn components_take_licences_that_are_not_there() {
     expect(
         "node n[1-2] cores=4
          license x:1
          set multifactor
          job 1+0 n=1 L=x:1 run=100
          job 1+1 n=1 L=x:1 run=100
-         job 2 at=50 n=1 run=100",
-        "1+0  *   -  -  PENDING  -  -
-         1+1  *   -  -  PENDING  -  -
-         2    50  *  +100  COMPLETED  *  *",
+         job 2 at=50 n=1 L=x:1 run=100",
+        "1+0  0   0..31        +100  COMPLETED  *  *
+         1+1  0   0..31        +100  COMPLETED  *  *
+         2    50  1+1.end+0..65  +100  COMPLETED  *  *",
     );
 }
 

@@ -266,7 +266,7 @@ fn start_together(controller: &mut Controller<'_>, base: u64, components: &[Comp
 /// What a component gets now outside the nodes taken. If it does not fit there, room is made for it (rec p-qpre).
 fn allocate(controller: &mut Controller<'_>, record: Record, taken: &NodeSet) -> Option<Allocation> {
     let (id, partition, now) = (record.job, record.partition, seconds(controller.now));
-    if !controller.licenses_free(id) || !controller.limits_allow_test(id, partition) {
+    if !controller.limits_allow_test(id, partition) {
         return None;
     }
     if controller.partition_denies(id, partition) {
@@ -285,9 +285,10 @@ fn allocate(controller: &mut Controller<'_>, record: Record, taken: &NodeSet) ->
     nodes.subtract(taken);
     let own = controller.reservation_of(id);
     let end = now + controller.live.get(id).map_or(0, |live| live.limit_seconds);
-    let licenses = &controller.scenario.workload.requests[record.request.index()].licenses;
     let (required, whole) = (&shape.required[..], shape.whole_nodes);
-    let candidate = Candidate { own, partition, required, whole, licenses, begin: now, end };
+    // A start asks for no licences: who came before the components in this cycle may have taken theirs, and these are then more than there are
+    // (backfill.c and node_scheduler.c of 22.05.8 to 25.05, `_het_job_start_now`, `select_nodes`; rec c1097).
+    let candidate = Candidate { own, partition, required, whole, licenses: &[], begin: now, end };
     let mut turns_at = i64::MAX;
     let is_open = !controller.reservations.any()
         || matches!(controller.narrow_to_reservations(candidate, &mut nodes, &mut turns_at), Opening::Open { .. });
