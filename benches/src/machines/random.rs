@@ -51,7 +51,8 @@ pub(crate) fn random(seed: u64) -> Site {
     ]);
     let both = one(&["all", "all", "large,all"]);
     let large_sharing = one(&["NO", "NO", "EXCLUSIVE"]);
-    let topology = one(&["", "", "TopologyPlugin=topology/tree\n"]);
+    let topology =
+        one(&["", "", "TopologyPlugin=topology/tree\n", "TopologyPlugin=topology/tree\nTopologyParam=Dragonfly\n"]);
     let plugin = one(&["cons_tres", "cons_tres", "cons_res"]);
     // Jobs that wait for others, for a time, for a licence, or with others of their array.
     let queued = one(&[
