@@ -25,7 +25,12 @@ impl Controller<'_> {
         {
             return;
         }
-        let is_asked = |live: &&LiveJob| live.job != id && live.phase == Phase::Pending && !self.noted_limit(live.job);
+        // Nor are those asked whom a partition keeps out (`part_policy_job_runnable_state`; rec c1123).
+        let is_out =
+            |id: JobId| self.partitions(id).iter().all(|&partition| !self.partition_limits_allow(id, partition));
+        let is_asked = |live: &&LiveJob| {
+            live.job != id && live.phase == Phase::Pending && !self.noted_limit(live.job) && !is_out(live.job)
+        };
         let standing = |id: JobId| {
             let partition = self.partitions(id).first().copied().unwrap_or(PartitionId(0));
             let (tier, priority) = self.tier_and_priority(id, partition);

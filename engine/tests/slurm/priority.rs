@@ -271,6 +271,30 @@ fn an_arrays_limit_on_running_tasks_does_not_stop_their_age() {
     );
 }
 
+/// Recorded (c1123): job 4 asks who stands before it, and not job 2, which the partition keeps out, so that the age of job 3's tasks begins then, and not with
+/// the next queue that is built: they are older than job 5.
+#[test]
+fn who_asks_whom_stands_before_him_passes_over_those_that_a_partition_keeps_out() {
+    expect(
+        "node n[1-2] cores=4
+         partition p min_nodes=2
+         qos high priority=100
+         qos top priority=200
+         set multifactor weight_age=100000 weight_qos=1000 sched_min_interval=5000000
+         job 1 N=2 n=8 run=900 t=20
+         job 2 at=29 N=1 n=1 qos=top run=10 t=5
+         job 3 at=30 array=1-2%1 N=2 n=8 run=50 t=5
+         job 4 at=30 N=2 n=8 qos=high run=50 t=5
+         job 5 at=32 N=2 n=8 run=50 t=5",
+        "1    *   0..4          +900  COMPLETED  n1,n2  *
+         2    *   -             -     PENDING    -      -
+         3_1  *   4.end+0..35   +50   COMPLETED  n1,n2  *
+         3_2  *   3_1.end+0..35 +50   COMPLETED  n1,n2  *
+         4    *   1.end+0..35   +50   COMPLETED  n1,n2  *
+         5    *   3_2.end+0..35 +50   COMPLETED  n1,n2  *",
+    );
+}
+
 /// Four CPUs and a GPU of weight 4: 4 by the greatest, 8 with generic resources added. User b holds six CPUs.
 #[test]
 fn with_max_tres_gres_generic_resources_are_added_to_the_greatest() {
