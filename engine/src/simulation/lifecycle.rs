@@ -362,10 +362,7 @@ impl Controller<'_> {
         if !is_learnt {
             self.await_age(id, accrue);
         }
-        // Who was queued again without a submission has been eligible before.
-        let ran = self.live.get(id).is_some_and(|live| live.starts > 0);
-        let eligible = &mut self.records[id.index()].eligible;
-        *eligible = eligible.filter(|_| ran).or(Some(now));
+        self.is_eligible_since(id, now);
         self.backfill.note_newcomer(id);
         self.await_first_test(id);
         let is_component = self.hetjobs.is_some() && crate::sched::main_cycle::is_component(self, id);
@@ -394,13 +391,6 @@ impl Controller<'_> {
             let first = if kind.task { self.first_task(id) } else { id };
             self.queue.push(Record::new((id, first, request, holder, kind), (position, partition), (tier, priority)));
         }
-    }
-
-    /// The first task of a task's array. O(log jobs): jobs stand in order of submission and name.
-    fn first_task(&self, id: JobId) -> JobId {
-        let (jobs, task) = (&self.scenario.workload.jobs, self.job(id));
-        let first = jobs[..id.index()].partition_point(|job| (job.submit, job.name.id) < (task.submit, task.name.id));
-        JobId::new(first)
     }
 
     /// Its association; where associations are not known, its user.

@@ -73,6 +73,13 @@ impl Controller<'_> {
         self.live.get(id).is_none_or(|live| live.age.is_some())
     }
 
+    /// The first task of a task's array. O(log jobs): jobs stand in order of submission and name.
+    pub(super) fn first_task(&self, id: JobId) -> JobId {
+        let (jobs, task) = (&self.scenario.workload.jobs, self.job(id));
+        let first = jobs[..id.index()].partition_point(|job| (job.submit, job.name.id) < (task.submit, task.name.id));
+        JobId::new(first)
+    }
+
     /// The age of the record of a job that starts, or of a task that gets one of its own before. O(log arrays).
     pub(crate) fn age_at_start(&mut self, id: JobId) -> Age {
         let array = self.job(id).name.id;

@@ -171,6 +171,13 @@ impl Controller<'_> {
         }
     }
 
+    /// Who was queued again without a submission has been eligible before.
+    pub(super) fn is_eligible_since(&mut self, id: JobId, now: i64) {
+        let ran = self.live.get(id).is_some_and(|live| live.starts > 0);
+        let eligible = &mut self.records[id.index()].eligible;
+        *eligible = eligible.filter(|_| ran).or(Some(now));
+    }
+
     /// A job's place among those of its priority is that of one submitted now. O(log jobs).
     fn stands_anew(&mut self, id: JobId, now: i64) {
         // Jobs stand in submit order. Under priority/basic the priority of its submission is higher, but its array's is the same.
