@@ -241,7 +241,12 @@ fn leave_first_cores(shape: &Shape, cores: &mut [u32], threads: u32) {
     let all = cores.iter().sum::<u32>().saturating_mul(threads);
     let of_tasks = shape.tasks_a_node_counts().map_or(all, |tasks| tasks.saturating_mul(shape.cpus_per_task.max(1)));
     let counted = all.min(of_tasks);
-    let mut left = shape.that_count(counted, threads).min(all).div_ceil(threads.max(1));
+    let counted = shape.that_count(counted, threads).min(all);
+    // Tasks with cores to themselves leave threads of the last one (`_count_used_cpus`; rec c1077-24).
+    let mut left = match shape.gpus_count_threads {
+        true => counted.div_ceil(threads.max(1)),
+        false => shape.cores_of(counted, threads.max(1)),
+    };
     for cores in cores {
         *cores = (*cores).min(left);
         left -= *cores;

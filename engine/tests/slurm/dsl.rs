@@ -281,6 +281,7 @@ fn set(line: &Line<'_>, policy: &mut Policy) {
             },
             "memory" => policy.select.memory = true,
             "pack_serial_at_end" => policy.select.pack_serial_at_end = true,
+            "one_task_per_core" => policy.select.one_task_per_core = true,
             "lln" => policy.select.least_loaded_nodes = true,
             "mem_per_cpu" => policy.select.default_memory = Some(MemoryDefault::PerCpu(line.number(value))),
             "mem_per_node" => policy.select.default_memory = Some(MemoryDefault::PerNode(line.number(value))),

@@ -129,3 +129,23 @@ fn a_part_holds_all_tasks_or_has_no_place() {
         expect_equal_with_every_cycle(&scenario(version), 3);
     }
 }
+
+/// Recorded (c1077 of 24.11.5): two tasks of three CPUs with cores to themselves take four cores, so that job 2 has no place beside them.
+#[test]
+fn tasks_that_leave_threads_have_all_their_cores() {
+    let scenario = |version: &str| {
+        format!(
+            "node n1 cores=5 threads=2
+             set one_task_per_core {version}
+             job 1 n=2 c=3 run=1000 t=20
+             job 2 at=10 n=2 run=100 t=5"
+        )
+    };
+    for version in ["", "version=23.11", "version=24.11"] {
+        expect(
+            &scenario(version),
+            "1  *  0..4         +1000  COMPLETED  n1  *
+             2  *  1.end+0..65  +100   COMPLETED  n1  *",
+        );
+    }
+}
