@@ -96,8 +96,7 @@ fn best_switch(tree: &Tree, shape: &Shape, below: &[Below], rest: &Remaining) ->
     best
 }
 
-/// The smallest node that has all CPUs that are missing, or else the largest; the first of equals. (A larger one that does not suffice
-/// comes before a smaller one that does, where it is looked at later.)
+/// The smallest node that has all CPUs that are missing, or else the largest; the first of equals.
 pub(super) fn best_node(offers: &[Offer], of_leaf: impl Iterator<Item = usize>, rest: &Remaining) -> Option<usize> {
     let mut best: Option<(usize, bool)> = None;
     for position in of_leaf {
