@@ -40,12 +40,13 @@ use std::collections::BTreeSet;
 use crate::ablation::{Rule, is_off};
 use crate::ids::{JobId, NodeId, PartitionId, QosId};
 use crate::node_set::NodeSet;
-use crate::policy::BackfillPolicy;
+use crate::policy::{BackfillPolicy, SlurmVersion};
 use crate::select::outlook::Outlook;
 use crate::simulation::{Controller, seconds};
 
 use super::queue::Record;
 use super::timeline::Timeline;
+use super::turns::{Turn, Turns};
 use super::walk::Walk;
 use bounds::Bounds;
 use candidates::Candidates;
@@ -79,6 +80,7 @@ pub(crate) struct Backfill {
     freed: NodeSet,
     /// Where the cycle stands in the queue.
     walk: Walk,
+    turns: Turns,
     cycle: Option<Cycle>,
     /// Expected ends of running jobs as this cycle sees them.
     ends: Ends,
@@ -139,6 +141,7 @@ impl Backfill {
             marked: false,
             freed: NodeSet::empty(n_nodes),
             walk: Walk::default(),
+            turns: Turns::default(),
             cycle: None,
             ends: Ends::default(),
             last_ends: LastEnds::default(),
@@ -241,6 +244,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     let window = window_seconds(policy);
     hetjob_order::order(controller);
     backfill.walk.begin(controller);
+    backfill.turns = Turns::default();
     backfill.timeline.reset(grid.floor(now), grid.floor(now + window), &controller.up, grid.resolution);
     backfill.bounds.begin();
     backfill.outlook.begin_cycle();
@@ -340,15 +344,17 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
             if cycle.passed >= cycle.length || record_us == 0 {
                 break cycle.ended_by.unwrap_or(Exit::EndOfQueue);
             }
-        } else if let Some((record, again)) = next_record(controller, backfill, &mut cycle) {
+        } else if let Some((record, turn)) = next_record(controller, backfill, &mut cycle) {
             if is_deep && !record::is_in_row(controller, backfill, record) {
                 break Exit::MaxTest;
             }
-            let next = match again {
-                true => record::repeat(controller, backfill, &mut cycle, record),
-                false => record::consider(controller, backfill, &mut cycle, record),
+            let next = match turn {
+                None => record::repeat(controller, backfill, &mut cycle, record),
+                Some(turn) => record::consider(controller, backfill, &mut cycle, record, turn),
             };
             match next {
+                // The job's records are counted without their preferred features.
+                Next::Record if turn == Some(Turn::Preferred) => continue,
                 Next::Record => candidates::passed(backfill, record),
                 // Without a cost of time, for ever is at once.
                 Next::Again(_) if cycle.cost.is_free() => break Exit::MaxTime,
@@ -471,8 +477,18 @@ fn draw(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut Cy
     cycle.tested = tested;
 }
 
-/// The record to look at now, and whether that is one that the cycle has not got past.
-fn next_record(controller: &Controller<'_>, backfill: &mut Backfill, cycle: &mut Cycle) -> Option<(Record, bool)> {
-    let again = cycle.again.take().map(|record| (record, true));
-    again.or_else(|| backfill.walk.next(controller).map(|record| (record, false)))
+/// The record to look at now, and what of its job; nothing where it is one that the cycle has not got past. From 23.11 on a job's records with
+/// preferred features all come before those without (docs/FACTS.md, facts 94 a).
+fn next_record(
+    controller: &Controller<'_>,
+    backfill: &mut Backfill,
+    cycle: &mut Cycle,
+) -> Option<(Record, Option<Turn>)> {
+    if let Some(record) = cycle.again.take() {
+        return Some((record, None));
+    }
+    let several = |record: &Record| {
+        controller.scenario.policy.version >= SlurmVersion::V23_11 && !record.kind.task && !record.kind.alone
+    };
+    backfill.turns.next(controller, &mut backfill.walk, several).map(|(record, turn)| (record, Some(turn)))
 }

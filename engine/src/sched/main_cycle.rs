@@ -14,8 +14,6 @@ mod consider;
 mod of_reservations;
 mod unseen;
 
-use std::collections::VecDeque;
-
 use crate::ablation::{Rule, is_off};
 use crate::cluster::Partition;
 use crate::ids::{JobId, PartitionId};
@@ -24,6 +22,7 @@ use crate::policy::SlurmVersion;
 use crate::simulation::{Controller, seconds};
 
 use super::queue::Record;
+use super::turns::{Turn, Turns};
 use super::walk::Walk;
 use consider::consider;
 use of_reservations::{block_reserved, block_unreserved, draw, reservation_lacks_nodes};
@@ -180,7 +179,8 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     let mut waiting_behind = 0;
     let start_us = controller.scenario.policy.cost.main_start_us;
     let mut turns = Turns::default();
-    while let Some((record, prefers)) = next_record(controller, &mut scratch.walk, &mut turns) {
+    while let Some((record, turn)) = turns.next(controller, &mut scratch.walk, |_| true) {
+        let prefers = turn == Turn::Preferred;
         if policy.sched_max_job_start > 0 && started >= policy.sched_max_job_start {
             break;
         }
@@ -298,47 +298,6 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
 fn stamp(controller: &mut Controller<'_>, scratch: &mut MainScratch) {
     controller.timers.changed(controller.now);
     scratch.stamped = true;
-}
-
-/// Records read ahead of their turn.
-#[derive(Default)]
-struct Turns {
-    /// With their jobs' preferred features.
-    preferred: VecDeque<Record>,
-    /// Without, after these.
-    own: VecDeque<Record>,
-    /// The next job's.
-    beyond: Option<Record>,
-}
-
-/// The next record, and whether it is one with the job's preferred features. Such a record comes just before its own; from 23.11 on before all of
-/// the job's records of the same priority (`sort_job_queue2` of 23.11.11; rec c1040-25). O(1) a record.
-fn next_record(controller: &Controller<'_>, walk: &mut Walk, turns: &mut Turns) -> Option<(Record, bool)> {
-    let waits = |record: &Record| controller.live.is_pending(record.job);
-    for (ahead, prefers) in [(&mut turns.preferred, true), (&mut turns.own, false)] {
-        while let Some(record) = ahead.pop_front() {
-            if waits(&record) {
-                return Some((record, prefers));
-            }
-        }
-    }
-    let record = turns.beyond.take().filter(waits).or_else(|| walk.next(controller))?;
-    if !record.kind.peculiar || !controller.prefers(record.job) {
-        return Some((record, false));
-    }
-    turns.own.push_back(record);
-    if controller.scenario.policy.version >= SlurmVersion::V23_11 {
-        let is_like = |next: &Record| next.job == record.job && next.priority() == record.priority();
-        while let Some(next) = walk.next(controller) {
-            if !is_like(&next) {
-                turns.beyond = Some(next);
-                break;
-            }
-            turns.preferred.push_back(next);
-            turns.own.push_back(next);
-        }
-    }
-    Some((record, true))
 }
 
 /// `reduce_completing_frag`: partitions that overlap those of completing jobs are as good as blocked.

@@ -8,6 +8,7 @@ pub(crate) mod main_cycle;
 pub(crate) mod queue;
 mod thresholds;
 pub(crate) mod timeline;
+mod turns;
 pub(crate) mod walk;
 
 #[cfg(test)]

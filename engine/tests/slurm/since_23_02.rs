@@ -475,6 +475,31 @@ fn records_with_preferred_features_come_before_the_others_of_the_job() {
     expect_equal_with_every_cycle(&scenario("version=23.11"), 3);
 }
 
+/// Backfill, too, comes to both records with the preferred feature first: q has a free node with it, p has none; the main scheduler is blocked in both
+/// (facts 94 (a)).
+#[test]
+fn backfill_tries_preferred_features_in_all_partitions_first() {
+    let scenario = |version: &str| {
+        format!(
+            "node n[1-2] cores=4
+             node n3 cores=4 features=big
+             node n4 cores=4
+             partition p nodes=n[1-2],n4
+             partition q nodes=n[3-4]
+             set bf_interval=30 {version}
+             job 1 p=p w=n4 n=4 run=900 t=20
+             job 2 at=10 p=p N=3 n=12 run=100 t=20
+             job 3 at=10 p=q N=2 n=8 run=100 t=20
+             job 4 at=20 p=p,q n=4 prefer=big run=100 t=5"
+        )
+    };
+    let expected =
+        |node: &str| format!("1 * * +900 * n4 *\n 2 * * * * * *\n 3 * * * * * *\n 4 20 20..90 +100 * {node} backfill");
+    expect(&scenario("version=23.02"), &expected("n1"));
+    expect(&scenario("version=23.11"), &expected("n3"));
+    expect_equal_with_every_cycle(&scenario("version=23.11"), 3);
+}
+
 /// Recorded (c1052 of 23.11.11): `time_min_as_soft_limit`, which 22.05 does not know: job 3 starts beside job 2's plan with its five minutes, and
 /// keeps its hour.
 #[test]

@@ -5,6 +5,7 @@ use crate::simulation::waiting::limited_array;
 use crate::simulation::{Controller, seconds};
 
 use super::super::queue::Record;
+use super::super::turns::Turn;
 use super::place::place;
 use super::{Backfill, Cycle, Next, hetjobs, window_seconds};
 
@@ -30,6 +31,7 @@ pub(super) fn consider(
     backfill: &mut Backfill,
     cycle: &mut Cycle,
     record: Record,
+    turn: Turn,
 ) -> Next {
     let scenario = controller.scenario;
     let id = record.job;
@@ -61,7 +63,7 @@ pub(super) fn consider(
     let planned_before = backfill.counts.planned(record.partition);
     if alone {
         backfill.counts.rejected = of_array.or(backfill.counts.rejected);
-        let next = look_at(controller, backfill, cycle, record, None);
+        let next = look_at(controller, backfill, cycle, (record, turn), None);
         if !controller.live.is_pending(id) || backfill.counts.planned(record.partition) > planned_before {
             backfill.counts.rejected = None;
         }
@@ -76,7 +78,7 @@ pub(super) fn consider(
     let behind = id;
     let id = backfill.counts.next_task(controller, array, id);
     let record = Record { job: id, ..record };
-    let next = look_at(controller, backfill, cycle, record, Some(array));
+    let next = look_at(controller, backfill, cycle, (record, turn), Some(array));
     if !controller.live.is_pending(id) {
         // The records of other partitions are now of the task that started, not of those still waiting.
         for &partition in controller.partitions(id).iter().filter(|&&partition| partition != record.partition) {
@@ -132,7 +134,7 @@ fn look_at(
     controller: &mut Controller<'_>,
     backfill: &mut Backfill,
     cycle: &mut Cycle,
-    record: Record,
+    (record, turn): (Record, Turn),
     task_of: Option<u64>,
 ) -> Next {
     let scenario = controller.scenario;
@@ -168,9 +170,9 @@ fn look_at(
     }
     let by_itself = task_of.map(|array| (array, record.partition));
     let is_without = by_itself.is_some() && backfill.counts.without_preference == by_itself;
-    if record.kind.peculiar && !is_without && controller.prefers(id) {
+    if record.kind.peculiar && !is_without && turn != Turn::Own && controller.prefers(id) {
         // The record with preferred features: it may start now, and is never planned.
-        cycle.depth += 1;
+        cycle.depth += u64::from(turn == Turn::Whole);
         if let Some(hetjobs) = &mut controller.hetjobs {
             hetjobs.tested(id, true);
         }
@@ -178,7 +180,7 @@ fn look_at(
         let shape = &shapes[record.place as usize];
         let next = if shape.feasible { place(controller, backfill, cycle, record, shape, true) } else { Next::Record };
         controller.put_preferred(id, shapes);
-        if !controller.live.is_pending(id) || matches!(next, Next::End(_)) {
+        if !controller.live.is_pending(id) || matches!(next, Next::End(_)) || turn == Turn::Preferred {
             return next;
         }
         if record.kind.task && scenario.policy.version < SlurmVersion::V23_02 {
