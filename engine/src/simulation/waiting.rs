@@ -236,7 +236,10 @@ impl Controller<'_> {
         let min_age = i64::from(self.scenario.policy.min_job_age);
         let was_purged =
             |other: JobId| min_age > 0 && self.records[other.index()].end.is_some_and(|end| end + min_age < job.submit);
-        let mut meant = jobs.iter().copied().filter(|&other| is_meant(other) && !was_purged(other)).peekable();
+        // Who comes later was not there to be waited for when the job came: satisfied.
+        let is_later = |other: JobId| other > id && self.scenario.workload.jobs[other.index()].name.id != job.name.id;
+        let is_there = |other: JobId| !was_purged(other) && !is_later(other);
+        let mut meant = jobs.iter().copied().filter(|&other| is_meant(other) && is_there(other)).peekable();
         if meant.peek().is_none() {
             return Met::Yes;
         }

@@ -128,24 +128,41 @@ fn dependencies_are_released_by_how_the_other_ended() {
     );
 }
 
-/// Tasks run one after the other: job 2 waits for the first alone, job 3 for the second, which failed, job 4 for none that there is.
+/// Recorded (c1149): what a dependency names must be there when the job comes. Job 2 names one that comes after it and waits for nobody,
+/// job 3 waits for the first alone.
+#[test]
+fn a_dependency_on_a_job_that_comes_later_is_lifted() {
+    expect(
+        "node n1 cores=8
+         job 1 run=100 t=10
+         job 2 dep=afterok:4 run=10
+         job 3 at=1 dep=afterok:99,afterok:1 run=10
+         job 4 at=2 run=200 t=10",
+        "1  0           0..4         +100  COMPLETED  n1  *
+         2  0           0..4         +10   COMPLETED  n1  *
+         3  1.end+0..4  1.end+0..31  +10   COMPLETED  n1  *
+         4  2           2..6         +200  COMPLETED  n1  *",
+    );
+}
+
+/// Tasks run one after the other: job 3 waits for the first alone, job 4 for the second, which failed, job 5 for none that there is.
 #[test]
 fn a_dependency_on_one_task_of_an_array_waits_for_no_other() {
     expect(
         "node n1 cores=8
          job 1 array=0-1%1 run=100 t=10
-         job 5 array=3-4%1 run=100 t=10 fails
-         job 2 dep=afterany:1_0,afternotok:5_3 run=10
-         job 3 dep=afterok:5_4 run=10
-         job 4 dep=afterok:1_7 run=10
+         job 2 array=3-4%1 run=100 t=10 fails
+         job 3 dep=afterany:1_0,afternotok:2_3 run=10
+         job 4 dep=afterok:2_4 run=10
+         job 5 dep=afterok:1_7 run=10
          job 6 dep=afterok:1_1 run=10",
         "1_0  0             0..4            +100  COMPLETED  n1  *
          1_1  1_0.end+0..4  1_0.end+0..31  +100  COMPLETED  n1  *
-         2    5_3.end+0..4  5_3.end+0..31  +10   COMPLETED  n1  *
-         3    -             -              -     PENDING    -   -
-         4    0             0..4           +10   COMPLETED  n1  *
-         5_3  0             0..4           +100  FAILED     n1  *
-         5_4  5_3.end+0..4  5_3.end+0..31  +100  FAILED     n1  *
+         2_3  0             0..4           +100  FAILED     n1  *
+         2_4  2_3.end+0..4  2_3.end+0..31  +100  FAILED     n1  *
+         3    2_3.end+0..4  2_3.end+0..31  +10   COMPLETED  n1  *
+         4    -             -              -     PENDING    -   -
+         5    0             0..4           +10   COMPLETED  n1  *
          6    1_1.end+0..4  1_1.end+0..31  +10   COMPLETED  n1  *",
     );
 }

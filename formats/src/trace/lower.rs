@@ -126,7 +126,7 @@ fn lower_job(
     let mut release = if names_one && !is_reserved { job.eligible } else { job.release };
     let extra = job.extra.as_ref().map(|extra| {
         let (mut dependencies, mut begin) = (extra.dependencies.clone(), extra.begin);
-        if dependencies.as_ref().is_some_and(|dependencies| !known.has_all(dependencies)) {
+        if dependencies.as_ref().is_some_and(|dependencies| !known.has_all(dependencies, job)) {
             let asked = extra.dependencies.as_ref().filter(|asked| known.never_met(asked, job, begin));
             if let Some(asked) = asked {
                 about.say(About::DependencyNever, "");

@@ -38,7 +38,7 @@ impl Known {
         let mut known = Self { named, first, first_eligible: Map::default() };
         for job in &trace.jobs {
             let Some(extra) = job.extra.as_ref().filter(|extra| extra.array_task_limit.is_some()) else { continue };
-            if extra.dependencies.as_ref().is_some_and(|dependencies| !known.has_all(dependencies)) {
+            if extra.dependencies.as_ref().is_some_and(|dependencies| !known.has_all(dependencies, job)) {
                 let first = known.first_eligible.entry((job.name.id, job.submit)).or_insert(job.eligible);
                 *first = job.eligible.min(*first);
             }
@@ -46,9 +46,10 @@ impl Known {
         known
     }
 
-    /// Whether the trace holds all that a job waits for.
-    pub(super) fn has_all(&self, dependencies: &Dependencies) -> bool {
-        dependencies.on.iter().all(|on| self.has(on))
+    /// Whether the trace holds all that a job waits for. An id above its own was nobody's when it came, and such a dependency is lifted at
+    /// once (job_scheduler.c of 22.05.8, `test_job_dependency`: "job is gone"; rec c1149): nothing is missing then.
+    pub(super) fn has_all(&self, dependencies: &Dependencies, job: &TraceJob) -> bool {
+        dependencies.on.iter().all(|on| self.has(on) || on.id > job.name.id)
     }
 
     /// When what a job waited for outside the trace let it go. Later tasks of an array with `%N` wait for it, too, which is simulated

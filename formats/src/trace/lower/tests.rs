@@ -225,6 +225,16 @@ fn dependencies_inside_the_trace_are_simulated_and_others_are_release_times() {
     assert!(said.contains("t:4: assumed: SubmitLine: 1 jobs depend on jobs outside the trace"), "{said}");
 }
 
+/// Recorded (c1149): an id above the job's own was nobody's when it came; what it waits for besides is simulated.
+#[test]
+fn ids_that_nobody_had_yet_are_no_jobs_outside_the_trace() {
+    let waits = row("2", "", "02:00:00", "sbatch -n 4 -d afterok:999999:1 j.sh");
+    let (workload, said) = lowered(&[&row("1", "", "01:00:00", ""), &waits]);
+    let extra = workload.unwrap().jobs[1].extra.clone().unwrap();
+    assert_eq!(extra.dependencies.unwrap().on.iter().map(|on| on.id).collect::<Vec<_>>(), [999_999, 1]);
+    assert!(!said.contains("outside the trace"), "{said}");
+}
+
 /// Recorded (c1082): when a task behind the first became eligible is a decision of the run, since `%N` held it back.
 #[test]
 fn tasks_of_a_limited_array_are_released_with_the_first_of_them() {
