@@ -39,7 +39,11 @@ impl Selector {
 
     /// Whether it fits on the free cores of the candidates, and on all of their cores.
     fn fits_both_ways(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
-        self.fits_free(free, shape, user, candidates) && self.fits_all_cores(free, shape, user, candidates)
+        // All cores are tried first, which a job that waits for few leaf switches keeps in mind.
+        let waits = self.most_leaves.is_some();
+        (!waits || self.fits_all_cores(free, shape, user, candidates))
+            && self.fits_free(free, shape, user, candidates)
+            && (waits || self.fits_all_cores(free, shape, user, candidates))
     }
 
     /// As [`Selector::fits_all_cores`] in tests of when: with the memory and GRES of the jobs up to `last` given back; `future` is left so.

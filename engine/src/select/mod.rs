@@ -54,7 +54,7 @@ mod tests;
 use std::borrow::Cow;
 
 use crate::cluster::Cluster;
-use crate::ids::{GresId, NodeId};
+use crate::ids::{GresId, JobId, NodeId};
 use crate::node_set::NodeSet;
 use crate::policy::{ConsumableUnit, SelectPolicy, SlurmVersion};
 use allocation::{Allocation, Share};
@@ -108,6 +108,10 @@ pub(crate) struct Selector {
     test_only: bool,
     /// How many leaf switches the nodes may be of, where the job still waits for so few (`--switches`).
     pub(crate) most_leaves: Option<u32>,
+    /// Whether the nodes last chosen for a job that waits for few leaf switches were of so few.
+    pub(crate) best_switch: bool,
+    /// Whose that is.
+    pub(crate) best_switch_of: Option<JobId>,
     /// Whether nodes that offer alike are looked at one by one all the same.
     pub(crate) looks_at_each: bool,
     /// Nodes that offer anything, where they offer alike.
@@ -180,6 +184,8 @@ impl Selector {
             gpus_stay: false,
             test_only: false,
             most_leaves: None,
+            best_switch: true,
+            best_switch_of: None,
             looks_at_each: false,
             looks_at_who_shares: version >= SlurmVersion::V23_11 && !policy.linear,
             offering: NodeSet::empty(cluster.nodes.len()),

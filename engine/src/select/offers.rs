@@ -3,7 +3,7 @@
 use crate::ids::NodeId;
 use crate::select::Selector;
 use crate::select::free::Free;
-use crate::select::pick::{self, Offer};
+use crate::select::pick::{self, Offer, prefers_busy};
 use crate::select::shape::{Shape, Strategy};
 use crate::select::{far, layout, near};
 
@@ -65,12 +65,18 @@ impl Selector {
         }
     }
 
-    /// Whether the request fits into what is on offer.
+    /// Whether the request fits into what is on offer. Tests that take nodes in use first have no eye for leaf switches: who waits for few
+    /// of them fits there if the nodes last chosen otherwise were of so few (cons_common/job_test.c of 22.05.8, `best_switch`; rec c1157).
     pub(super) fn fits_offers(&mut self, shape: &Shape) -> bool {
-        self.fits_somewhere(shape)
-            && self
-                .most_leaves
-                .is_none_or(|most| self.scratch.leaves_of(shape, self.linear, &self.chosen) <= most as usize)
+        let Some(most) = self.most_leaves else { return self.fits_somewhere(shape) };
+        if prefers_busy(shape, &self.scratch) {
+            return self.best_switch && self.fits_somewhere(shape);
+        }
+        let fits = self.fits_somewhere(shape);
+        if fits {
+            self.best_switch = self.scratch.leaves_of(shape, self.linear, &self.chosen) <= most as usize;
+        }
+        fits && self.best_switch
     }
 
     pub(super) fn fits_somewhere(&mut self, shape: &Shape) -> bool {

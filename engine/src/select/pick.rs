@@ -155,7 +155,7 @@ pub(crate) fn choose(
 }
 
 /// Whether nodes in use are taken first.
-fn prefers_busy(shape: &Shape, scratch: &PickScratch) -> bool {
+pub(super) fn prefers_busy(shape: &Shape, scratch: &PickScratch) -> bool {
     shape.strategy != Strategy::Spread && !shape.contiguous && !scratch.idle_last.is_empty()
 }
 

@@ -78,6 +78,8 @@ pub(crate) struct LiveJob {
     pub(crate) preempting_in: Option<u64>,
     /// Since when it waits for one leaf switch, once it was tried with that wish [s].
     pub(crate) leaf_since: Option<i64>,
+    /// What its tests left of [`crate::select::Selector::best_switch`].
+    pub(crate) best_switch: bool,
     /// What it holds.
     pub(crate) allocation: Allocation,
 }

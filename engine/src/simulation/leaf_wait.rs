@@ -10,6 +10,9 @@ impl Controller<'_> {
     /// Before a job is tried: says whether nodes of more leaves are as good as none. The wait begins with the first test, be it that of
     /// its submission (rec n-whole) or the first that limits allow (rec j-topo).
     pub(crate) fn wait_for_a_leaf(&mut self, id: JobId, shape: &Shape) {
+        if let Some(live) = self.selector.best_switch_of.take().and_then(|before| self.live.get_mut(before)) {
+            live.best_switch = self.selector.best_switch;
+        }
         self.selector.most_leaves = None;
         let Some((most, wait)) = shape.leaf_wait else { return };
         let now = seconds(self.now);
@@ -18,6 +21,8 @@ impl Controller<'_> {
             self.events.push((now + wait) * SECOND, Event::LeafWaitOver);
             now
         });
+        self.selector.best_switch = live.best_switch;
         self.selector.most_leaves = (now - since < wait).then_some(most);
+        self.selector.best_switch_of = Some(id);
     }
 }

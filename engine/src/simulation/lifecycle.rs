@@ -276,6 +276,7 @@ impl Controller<'_> {
             keeps_place: false,
             owes_answer: false,
             leaf_since: None,
+            best_switch: true,
             priority: 0,
             limit_seconds: i64::from(limit_minutes) * 60,
             start: 0,

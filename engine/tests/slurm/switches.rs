@@ -247,3 +247,33 @@ fn who_waits_for_one_leaf_of_a_dragonfly() {
         );
     }
 }
+
+/// Recorded (c1157): tests of the future that take nodes in use first have no eye for leaf switches. Job 3 waits for one leaf and would now
+/// get nodes of two: with the option it has no plan then, and job 4 is not kept off the leaf where it would have been planned.
+#[test]
+fn with_bf_busy_nodes_who_would_get_too_many_leaves_now_is_not_planned() {
+    for (settings, [third, fourth]) in [("", ["1.end+0..4", "3.end+0..31"]), ("bf_busy_nodes", ["4.end+0..4", "1..31"])]
+    {
+        let text = format!(
+            "node n[1-2] cores=2
+             switch s1 nodes=n1
+             switch s2 nodes=n2
+             switch top over=s1,s2
+             set bf_interval=10 max_switch_wait=3000 {settings}
+             job 1 n=1 w=n1 run=500 t=10
+             job 2 n=1 w=n2 run=3000 t=60
+             job 3 at=1 n=2 run=50 t=5 switches=1
+             job 4 at=1 n=1 w=n1 run=1000 t=20"
+        );
+        expect(
+            &text,
+            &format!(
+                "1  0  0..31     +500   COMPLETED  n1  *
+                 2  0  0..31     +3000  COMPLETED  n2  *
+                 3  1  {third}   +50    COMPLETED  n1  *
+                 4  1  {fourth}  +1000  COMPLETED  n1  *"
+            ),
+        );
+        expect_equal_with_every_cycle(&text, 3);
+    }
+}

@@ -58,6 +58,7 @@ pub(super) fn is_by_definition(controller: &Controller<'_>, shape: &Shape) -> bo
     controller.by_definition()
         || shape.strays
         || shape.tasks_to_place.is_some()
+        || (shape.leaf_wait.is_some() && controller.scenario.policy.backfill.busy_nodes)
         || shape.by_default.is_some()
         || (shape.size_varies && (shape.alternatives.len() > 1 || !shape.counted.is_empty()))
         || (controller.selector.gpus_stay && controller.selector.favours(shape))
