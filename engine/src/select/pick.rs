@@ -256,7 +256,10 @@ pub(super) fn attempt(
     let enough = satisfied || rest.is_enough(shape);
     if enough {
         chosen.sort_unstable_by_key(|offer| offer.node);
-        spread_tasks(shape, chosen);
+        // Where select/cons_res leaves nodes all their CPUs each has those of so many tasks, whatever the job has (rec c1132).
+        if !is_uncut(shape, scratch) {
+            spread_tasks(shape, chosen);
+        }
     }
     enough
 }

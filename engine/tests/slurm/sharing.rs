@@ -366,3 +366,29 @@ fn who_was_tested_where_sharing_is_forced_shares_elsewhere() {
     expect(&scenario("y"), &format!("{first} 3 50 2.end+0..34 +100 COMPLETED n1 *"));
     expect(&scenario("f,y"), &format!("{first} 3 50 50..84 +100 COMPLETED n1 *"));
 }
+
+/// Recorded (c1155): to who wants nodes for its user alone a node is in use until the other user's job there has completed. Job 2 has no plan
+/// meanwhile that would keep job 3 off the other node.
+#[test]
+fn a_node_on_which_another_users_job_completes_is_out_of_plans_for_one_user() {
+    let scenario = |user: &str| {
+        format!(
+            "node n[1-2] cores=4
+             partition p exclusive_user
+             set bf_interval=10 epilog epilog_seconds=100
+             job 1 user={user} w=n1 n=1 run=100 t=10
+             job 2 at=110 user=b N=2 n=8 run=50 t=5
+             job 3 at=110 user=b w=n2 n=1 run=600 t=20"
+        )
+    };
+    for (user, [second, third]) in [("a", ["3.end+100..131", "110..141"]), ("b", ["200..231", "2.end+0..131"])] {
+        expect(
+            &scenario(user),
+            &format!(
+                "1  0    0..4      +100  COMPLETED  n1     *
+                 2  110  {second}  +50   COMPLETED  n1,n2  *
+                 3  110  {third}   +600  COMPLETED  n2     *"
+            ),
+        );
+    }
+}

@@ -88,6 +88,8 @@ fn find_place(
     let by_try = asks_who && scenario.policy.version >= SlurmVersion::V24_11;
     let for_others =
         by_try || asks_who && controller.free.keep_admitting(&mut backfill.base, user, shape.exclusive_user);
+    let for_others = for_others
+        | (!by_try && shape.exclusive_user && controller.leave_completing_of_others(&mut backfill.base, user));
     // A component waits for the latest plan among its siblings, and is started with them after the queue.
     let is_component = controller.hetjobs.is_some() && crate::sched::main_cycle::is_component(controller, id);
     let others = if is_component { hetjobs::earliest(controller, id) } else { None };

@@ -450,3 +450,24 @@ fn least_loaded_nodes_are_no_more_than_tasks() {
     expect(&scenario("lln"), "1  -  -  -  PENDING  -  -\n 2  0  0..4  +100  COMPLETED  n1,n2  *");
     expect(&scenario("bf_interval=30"), "1  0  0..34  +100  *  n1,n2  *\n 2  0  0..34  +100  *  n1,n2  *");
 }
+
+/// Recorded (c1132, c1115): with select/cons_res the least loaded nodes keep all their CPUs until tasks are laid out, and then each gives those of
+/// `--ntasks-per-node`, though the job has a single task. Job 2 finds two of four left there, three elsewhere.
+#[test]
+fn a_single_task_has_the_cpus_of_those_of_a_node_where_select_cons_res_does_not_cut() {
+    for (set, start) in [("lln", "10..14"), ("select=cons_res", "10..14"), ("lln select=cons_res", "1.end+0..4")] {
+        let scenario = format!(
+            "node n1 cores=4
+             set {set}
+             job 1 n=1 per_node=2 run=300 t=10
+             job 2 at=10 n=3 run=50 t=5"
+        );
+        expect(
+            &scenario,
+            &format!(
+                "1  0   0..4     +300  COMPLETED  n1  *
+                 2  10  {start}  +50   COMPLETED  n1  *"
+            ),
+        );
+    }
+}

@@ -210,9 +210,9 @@ fn what_the_site_does_not_tell_of_an_option_is_named() {
 
 #[test]
 fn dependencies_inside_the_trace_are_simulated_and_others_are_release_times() {
-    let inside = row("2", "", "02:00:00", "sbatch -n 4 -d afterok:1 j.sh").replace("||60|", "|2024-01-01T05:00:00|60|");
-    let outside = inside.replace("2|ann", "3|ann").replace("-d afterok:1", "-b now+60 -d afterok:77");
-    let (workload, said) = lowered(&[&row("1", "", "01:00:00", ""), &inside, &outside]);
+    let inside = row("8", "", "02:00:00", "sbatch -n 4 -d afterok:7 j.sh").replace("||60|", "|2024-01-01T05:00:00|60|");
+    let outside = inside.replace("8|ann", "9|ann").replace("-d afterok:7", "-b now+60 -d afterok:6");
+    let (workload, said) = lowered(&[&row("7", "", "01:00:00", ""), &inside, &outside]);
     let workload = workload.unwrap();
     let held: Vec<_> = workload
         .jobs
@@ -239,7 +239,7 @@ fn ids_that_nobody_had_yet_are_no_jobs_outside_the_trace() {
 #[test]
 fn tasks_of_a_limited_array_are_released_with_the_first_of_them() {
     let task = |id: &str, limit: &str, eligible: &str| {
-        let command = format!("sbatch --array=1-2{limit} -n 4 -d afterok:77 j.sh");
+        let command = format!("sbatch --array=1-2{limit} -n 4 -d afterok:4 j.sh");
         row(id, "", "02:00:00", &command).replace("||60|", &format!("|2024-01-01T{eligible}|60|"))
     };
     let rows = [
