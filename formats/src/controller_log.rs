@@ -98,7 +98,12 @@ impl ControllerLog {
             Told::Main { full } => self.main.push((next, full)),
             Told::Backfill => self.backfill.push(RecordedCycle { begin: next, work: 0, end: next }),
             Told::Arrives(job) => drop(self.arrivals.insert(job.to_owned(), next)),
-            Told::Ends { job, killed } => drop(self.ends.entry(job.to_owned()).or_insert((next, killed))),
+            Told::Ends { job, killed } => {
+                if killed {
+                    self.scanned(at);
+                }
+                self.ends.entry(job.to_owned()).or_insert((next, killed));
+            }
             Told::Asks(job) => {
                 self.asked = Some(job.to_owned());
                 return;
@@ -184,7 +189,9 @@ impl ControllerLog {
             Told::Preempted { job, by_scan } => {
                 // Whom it strikes is decided anew.
                 self.requeued.remove(job);
-                self.scans.extend(by_scan.then_some(at));
+                if by_scan {
+                    self.scanned(at);
+                }
                 return;
             }
             Told::Decay => {
@@ -193,6 +200,13 @@ impl ControllerLog {
             }
         }
         self.last = next;
+    }
+
+    /// A scan has found a job's time over, or others' after it: it comes every 30 s.
+    fn scanned(&mut self, at: i64) {
+        if self.scans.last().is_none_or(|last| at - last > 1000) {
+            self.scans.push(at);
+        }
     }
 
     /// The moments for a scenario of one controller; and how many of its jobs the log tells nothing about. O(jobs).

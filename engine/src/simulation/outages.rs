@@ -87,6 +87,7 @@ impl Controller<'_> {
             Change::Created(reservation, window) => self.reservation_created(reservation, window),
             Change::Seen => self.reservation_seen(),
             Change::Ended(reservation, window) => self.reservation_ended(reservation, window),
+            Change::Deleted(reservation) => self.reservation_deleted(reservation),
             Change::Swept => self.reservation_swept(),
             Change::Replaced => {
                 self.reservations.looks = false;

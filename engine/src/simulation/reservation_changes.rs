@@ -11,6 +11,8 @@ use crate::sched::queue::Record;
 pub(crate) enum Change {
     /// A reservation's occurrence ends (before the next one is known).
     Ended(usize, usize),
+    /// The time-limit scan deletes a FLEX reservation that has ended.
+    Deleted(usize),
     /// A reservation's occurrence becomes known.
     Created(usize, usize),
     /// The sweep sees a reservation begin.
@@ -53,16 +55,29 @@ impl Controller<'_> {
         self.reserve_anew();
     }
 
-    /// An occurrence is over: its nodes are anybody's. After the last one its waiting jobs are held, or freed.
+    /// An occurrence is over: its nodes are anybody's. After the last one its waiting jobs are held, or freed; those of a FLEX one, which binds
+    /// nobody to its time, only when the time-limit scan deletes it (reservation.c of 22.05.8, `job_test_resv`, `job_resv_check`; rec c1108).
     pub(super) fn reservation_ended(&mut self, index: usize, window: usize) {
-        self.reservations.existing.retain(|it| it.reservation != index);
+        let is_last = window + 1 == self.reservation(index).windows.len();
+        let stays = is_last && self.reservation(index).flags.flex;
+        self.reservations.existing.retain(|it| stays || it.reservation != index);
         self.version += 1;
         self.look_again();
         self.replace_later();
-        if window + 1 < self.reservation(index).windows.len() {
+        if stays {
+            let scan = self.timers.scan_after(seconds(self.now) + 1);
+            self.plan_change(scan, Change::Deleted(index));
+        } else if is_last {
+            self.reservation_deleted(index);
+        } else {
             self.return_to_waiting(index);
-            return;
         }
+    }
+
+    /// A reservation is no more: its waiting jobs are held, or freed.
+    pub(super) fn reservation_deleted(&mut self, index: usize) {
+        self.reservations.existing.retain(|it| it.reservation != index);
+        self.version += 1;
         let waiting: Vec<JobId> = self.waiting_for(index).collect();
         if self.reservation(index).flags.no_hold_jobs_after {
             self.reservations.freed.extend(&waiting);

@@ -313,7 +313,9 @@ impl Timers {
         if let Some(&scan) = scans.get(next).filter(|&&scan| scan < (end + SCAN_SECONDS + 2) * SECOND) {
             return scan;
         }
-        if let Some(&known) = scans.get(next.saturating_sub(1)) {
+        let (before, behind) = scans.split_at(next);
+        let neighbours = before.last().into_iter().chain(behind.first());
+        if let Some(known) = neighbours.copied().min_by_key(|scan| (scan - end * SECOND).abs()) {
             let period = SCAN_SECONDS * SECOND;
             return known + (end * SECOND - known + period - 1).div_euclid(period) * period;
         }

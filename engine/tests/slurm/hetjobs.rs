@@ -430,3 +430,23 @@ fn components_start_with_the_features_of_their_last_test() {
     expect(&scenario("bf_max_job_user=3"), "1+0 * * +100 * n1 *\n 1+1 * * +100 * n3 *");
     expect(&scenario(""), "1+0 * * +100 * n1 *\n 1+1 * * +100 * n2 *");
 }
+
+/// Recorded (c1168): under `bf_one_resv_per_job` a component's record in a second partition is no plan, but counts for
+/// `bf_job_part_count_reserve`: the other component, which could start in q now, is not planned there, and job 2 gets its node.
+#[test]
+fn a_component_counts_where_it_is_not_planned_again() {
+    let scenario = |partitions: &str| {
+        format!(
+            "node n[1-4] cores=4
+             partition p nodes=n1 tier=2
+             partition q nodes=n[1-4]
+             set bf_one_resv_per_job bf_job_part_count_reserve=1
+             job 9 p=q N=4 n=16 run=90 t=2
+             job 1+0 at=5 p={partitions} n=4 run=100
+             job 1+1 at=5 p=q n=4 run=100
+             job 2 at=5 p=q N=2 n=8 run=100"
+        )
+    };
+    expect(&scenario("p,q"), "9 * * * * * *\n 1+0 * * +100 * n1 *\n 1+1 * * +100 * n4 *\n 2 * * +100 * n2,n3 backfill");
+    expect(&scenario("p"), "9 * * * * * *\n 1+0 * * +100 * n1 *\n 1+1 * * +100 * n2 *\n 2 * * +100 * n3,n4 backfill");
+}

@@ -451,3 +451,29 @@ fn nodes_of_a_reservation_by_number_are_replaced_when_they_become_unusable() {
          3  *  2000..2070  +100  COMPLETED  n1  *",
     );
 }
+
+/// Recorded (c1108): a FLEX reservation keeps its jobs in the queue until the scan of limits deletes it, up to 30 s after its end: job 2 starts
+/// in between, job 3 is held then.
+#[test]
+fn jobs_of_a_flex_reservation_may_start_until_it_is_deleted() {
+    let scenario = |flex: &str| {
+        format!(
+            "boot 605
+             node n1 cores=4
+             reservation r nodes=n1 at=600 for=900 users=bob {flex}
+             job 1 user=bob resv=r at=601 n=4 run=904 t=60
+             job 2 user=bob resv=r at=610 n=4 run=50 t=5
+             job 3 user=bob resv=r at=620 n=4 run=50 t=5"
+        )
+    };
+    expect(
+        &scenario("flex"),
+        "1  601  601..605   +904  COMPLETED  n1  *
+         2  610  1.end+0..4 +50   COMPLETED  n1  *
+         3  620  -          -     PENDING    -   -",
+    );
+    let bound = "1  601  601..605  +899..904  *        n1  *
+         2  610  -         -          PENDING  -   -
+         3  620  -         -          PENDING  -   -";
+    expect(&scenario(""), bound);
+}

@@ -116,8 +116,13 @@ impl Counts {
 
     /// A record got a planned start.
     pub(super) fn note_plan(&mut self, policy: &BackfillPolicy, record: Record) {
-        Self::bump(&mut self.planned_in_partition, record.partition.index());
+        self.note_counted(record);
         self.note_start_time(policy, record.job);
+    }
+
+    /// A record counts for `bf_job_part_count_reserve`.
+    pub(super) fn note_counted(&mut self, record: Record) {
+        Self::bump(&mut self.planned_in_partition, record.partition.index());
     }
 
     /// A record got a time of start, though no plan: under `bf_one_resv_per_job` the job's other records may then only start now

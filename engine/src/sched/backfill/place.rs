@@ -407,7 +407,9 @@ fn find_place(
         let array = || (scenario.workload.jobs[id.index()].name.id, record.partition);
         let task_of = (record.kind.task && !controller.has_own_record(id)).then(array);
         if test_only && backfill.counts.is_planned_elsewhere(policy, id, task_of) {
-            // One that would start now, but for its siblings or limits, comes here, too (`_attempt_backfill` of 22.05.8; rec ay-mix).
+            // One that would start now, but for its siblings or limits, comes here, too, and is counted (`_attempt_backfill` of 22.05.8; rec
+            // ay-mix, c1168).
+            backfill.counts.note_counted(record);
             return Next::Record;
         }
         if backfill.timeline.records >= table_size(policy) {
