@@ -32,13 +32,21 @@ pub(crate) struct Waiting {
     /// Some jobs are cancelled, if nobody else, once their dependency cannot be fulfilled.
     any_killed_on_invalid_dep: bool,
     /// Tasks whose array waits for another's (`aftercorr`), by their array's id, until all of its tasks have records of their own.
-    corresponding: BTreeMap<u64, Vec<JobId>>,
+    corresponding: BTreeMap<u64, Corresponding>,
     /// Jobs whose age no queue build has come to know, and since when it counts [s].
     pub(super) unaged: BTreeMap<JobId, i64>,
     /// Which of a job's dependencies have been met, in their order: they are not asked again, though who met them be queued anew.
     met: BTreeMap<JobId, Vec<bool>>,
     /// Pending or running jobs of each (user, job name) with a singleton.
     singletons: BTreeMap<(u32, String), BTreeSet<JobId>>,
+}
+
+/// Tasks of an array that waits for another's.
+#[derive(Debug)]
+struct Corresponding {
+    tasks: Vec<JobId>,
+    /// No queue build has asked yet whether they wait.
+    is_new: bool,
 }
 
 impl Waiting {
@@ -98,10 +106,14 @@ impl Controller<'_> {
         let waits = !self.becomes_independent(id);
         if waits {
             self.waiting.held.insert(id);
-            let mut on = self.dependencies_of(id).into_iter().flat_map(|dependencies| &dependencies.on);
-            if on.any(|on| on.kind == DependencyKind::AfterCorr) && !self.has_own_record(id) {
-                self.waiting.corresponding.entry(self.job(id).name.id).or_default().push(id);
-            }
+        }
+        let mut on = self.dependencies_of(id).into_iter().flat_map(|dependencies| &dependencies.on);
+        let is_corresponding = |&on: &Dependency| {
+            on.kind == DependencyKind::AfterCorr && self.there_for(id, on).any(|other| self.is_named(on, other))
+        };
+        if on.any(is_corresponding) && !self.has_own_record(id) {
+            let new = || Corresponding { tasks: Vec::new(), is_new: true };
+            self.waiting.corresponding.entry(self.job(id).name.id).or_insert_with(new).tasks.push(id);
         }
         waits
     }
@@ -150,10 +162,10 @@ impl Controller<'_> {
     /// O(waiting jobs × their dependencies).
     pub(crate) fn discover_eligible(&mut self) {
         self.discover_accruing();
+        self.split_corresponding();
         if self.waiting.held.is_empty() {
             return;
         }
-        self.split_corresponding();
         if self.scenario.policy.kill_invalid_depend || self.waiting.any_killed_on_invalid_dep {
             self.cancel_never_satisfied();
         }

@@ -354,3 +354,21 @@ fn aftercorr_without_a_task_of_that_number_waits_for_the_whole_job() {
          2_2  *  1.end+0..8  +50   COMPLETED  n1  *",
     );
 }
+
+/// Recorded (c1177): when the main scheduler has started as many tasks as may run, the next one that has a record of its own is asked, and its
+/// age begins anew with the next room; the ones behind it are passed over, and go on ageing.
+#[test]
+fn the_task_behind_those_that_the_main_scheduler_starts_begins_to_age_anew() {
+    expect(
+        "node n1 cores=4
+         set bf_interval=off multifactor weight_age=100000 max_age=10000
+         job 1 array=1-3 run=10 t=5
+         job 2 at=60 array=1-3%1 dep=aftercorr:1 n=4 run=700 t=20",
+        "1_1  *  *             +10   COMPLETED  n1  *
+         1_2  *  *             +10   COMPLETED  n1  *
+         1_3  *  *             +10   COMPLETED  n1  *
+         2_1  *  60..64        +700  COMPLETED  n1  main
+         2_2  *  2_3.end+0..64 +700  COMPLETED  n1  *
+         2_3  *  2_1.end+0..64 +700  COMPLETED  n1  *",
+    );
+}

@@ -1,5 +1,6 @@
 //! Arrays with a task limit (`%N`), and the common records of arrays. Source: slurm-semantics 2.5.
 
+use super::Corresponding;
 use crate::ids::JobId;
 use crate::job::{Job, JobPart};
 use crate::outcome::StartedBy;
@@ -23,14 +24,14 @@ impl Controller<'_> {
     /// (job_scheduler.c of 22.05.8, `build_job_queue`; rec ax-share). O(such tasks) until then.
     pub(super) fn split_corresponding(&mut self) {
         let arrays = std::mem::take(&mut self.waiting.corresponding);
-        for (array, tasks) in arrays {
+        for (array, Corresponding { tasks, is_new }) in arrays {
             let waits = |phase: Phase| matches!(phase, Phase::Waiting | Phase::Pending);
             let is_split = |id: &JobId| self.live.get(*id).is_some_and(|live| live.age.is_some() && waits(live.phase));
             let mut records = tasks.iter().filter(|id| is_split(id)).count() + 1;
             let mut left = false;
             for &id in &tasks {
-                // Those that wait no more have no dependency left to be split for.
-                if self.has_own_record(id) || !self.waiting.held.contains(&id) {
+                // Those that a queue build has found to wait no more have no dependency left to be split for.
+                if self.has_own_record(id) || !(is_new || self.waiting.held.contains(&id)) {
                     continue;
                 }
                 if records >= SPLIT_MOST {
@@ -41,7 +42,7 @@ impl Controller<'_> {
                 records += 1;
             }
             if left {
-                self.waiting.corresponding.insert(array, tasks);
+                self.waiting.corresponding.insert(array, Corresponding { tasks, is_new: false });
             }
         }
     }
@@ -101,6 +102,11 @@ impl Controller<'_> {
             .map(|(index, _)| JobId::new(index))
             .collect();
         let mut held = false;
+        let by_backfill = self.records[id.index()].started_by == Some(StartedBy::Backfill);
+        // The main scheduler asks the next record, and passes over the rest of the array: that one has no begin time any more, and its age
+        // begins anew if no queue build has come to know it (job_scheduler.c of 22.05.8, `_schedule`, `job_array_start_test`; rec c1177).
+        let is_next = |&&id: &&JobId| self.live.is_pending(id) && self.has_own_record(id);
+        let next = siblings.iter().find(is_next).copied().filter(|_| !by_backfill);
         for sibling in siblings {
             if self.live.is_pending(sibling) {
                 let request = self.scenario.workload.jobs[sibling.index()].request;
@@ -111,7 +117,7 @@ impl Controller<'_> {
                 self.live.set_phase(sibling, Phase::Waiting);
                 self.records[sibling.index()].eligible = None;
                 self.waiting.held.insert(sibling);
-                if self.records[id.index()].started_by == Some(StartedBy::Backfill) {
+                if by_backfill || next == Some(sibling) {
                     self.waiting.unaged.remove(&sibling);
                 }
             }

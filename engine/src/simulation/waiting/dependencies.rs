@@ -88,14 +88,7 @@ impl Controller<'_> {
         let any_corresponds =
             on.kind == DependencyKind::AfterCorr && !is_common && jobs.iter().any(|&other| corresponds(other));
         let is_meant = |other: JobId| if any_corresponds { corresponds(other) } else { self.is_named(on, other) };
-        // What ended MinJobAge before the job came had been purged: satisfied. 0 purges nothing.
-        let min_age = i64::from(self.scenario.policy.min_job_age);
-        let was_purged =
-            |other: JobId| min_age > 0 && self.records[other.index()].end.is_some_and(|end| end + min_age < job.submit);
-        // Who comes later was not there to be waited for when the job came: satisfied.
-        let is_later = |other: JobId| other > id && self.scenario.workload.jobs[other.index()].name.id != job.name.id;
-        let is_there = |other: JobId| !was_purged(other) && !is_later(other);
-        let mut meant = jobs.iter().copied().filter(|&other| is_meant(other) && is_there(other)).peekable();
+        let mut meant = self.there_for(id, on).filter(|&other| is_meant(other)).peekable();
         if meant.peek().is_none() {
             return Met::Yes;
         }
@@ -105,8 +98,23 @@ impl Controller<'_> {
         }
     }
 
+    /// Who has the id that a job's dependency names, of those that were there when the job came. O(jobs of the id).
+    pub(super) fn there_for(&self, id: JobId, on: Dependency) -> impl Iterator<Item = JobId> + '_ {
+        let jobs = &self.scenario.workload.jobs;
+        let job = &jobs[id.index()];
+        // What ended MinJobAge before had been purged: satisfied. 0 purges nothing.
+        let min_age = i64::from(self.scenario.policy.min_job_age);
+        let was_purged = move |other: JobId| {
+            min_age > 0 && self.records[other.index()].end.is_some_and(|end| end + min_age < job.submit)
+        };
+        // Who comes later was not there to be waited for: satisfied.
+        let is_later = move |other: JobId| other > id && jobs[other.index()].name.id != job.name.id;
+        let named = self.waiting.targets.get(&on.id).into_iter().flatten().copied();
+        named.filter(move |&other| !was_purged(other) && !is_later(other))
+    }
+
     /// Whether a dependency on this job's id is one on the job itself: one task of an array may be named alone.
-    fn is_named(&self, on: Dependency, other: JobId) -> bool {
+    pub(super) fn is_named(&self, on: Dependency, other: JobId) -> bool {
         on.task.is_none_or(|task| self.scenario.workload.jobs[other.index()].name.part == JobPart::Task(task))
     }
 
