@@ -429,6 +429,8 @@ fn components_start_with_the_features_of_their_last_test() {
     };
     expect(&scenario("bf_max_job_user=3"), "1+0 * * +100 * n1 *\n 1+1 * * +100 * n3 *");
     expect(&scenario(""), "1+0 * * +100 * n1 *\n 1+1 * * +100 * n2 *");
+    // Recorded (c1179): at once, so after the test of the second one with them.
+    expect(&scenario("bf_hetjob_immediate"), "1+0 * * +100 * n1 *\n 1+1 * * +100 * n3 *");
 }
 
 /// Recorded (c1168): under `bf_one_resv_per_job` a component's record in a second partition is no plan, but counts for

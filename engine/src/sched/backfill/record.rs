@@ -180,6 +180,8 @@ fn look_at(
         let shape = &shapes[record.place as usize];
         let next = if shape.feasible { place(controller, backfill, cycle, record, shape, true) } else { Next::Record };
         controller.put_preferred(id, shapes);
+        // Components start with the features of this test before they are tested without (rec c1179).
+        hetjobs::start_at_once(controller, cycle, id);
         if !controller.live.is_pending(id) || matches!(next, Next::End(_)) || turn == Turn::Preferred {
             return next;
         }
