@@ -289,6 +289,9 @@ fn show(geometry: &Geometry, free: &Free, shape: &Shape, way: &Way, view: &mut F
                 used * geometry.cpus_per_core[index];
         }
         if shape.whole_nodes {
+            // Nor may any GRES of a whole node be in use (cons_common/job_test.c of 22.05.8, `_verify_node_state`; rec c1189-24-11).
+            let gres = index * geometry.n_gres..(index + 1) * geometry.n_gres;
+            in_use |= matches!(way, Way::Rows(_)) && free.gres[gres.clone()] != geometry.gres[gres];
             view.jobs[index] = u32::from(in_use);
         }
         if node_cores > 0 {

@@ -392,3 +392,20 @@ fn a_node_on_which_another_users_job_completes_is_out_of_plans_for_one_user() {
         );
     }
 }
+
+/// Recorded (c1189): who shares, but takes nodes whole, finds none where a GRES is in use: job 3 is beside job 2.
+#[test]
+fn whole_nodes_that_are_shared_have_no_gres_in_use() {
+    let scenario = |gres: &str| {
+        format!(
+            "node g1 cores=4 gres=gpu:1 weight=1
+             node n2 cores=4 weight=9
+             partition p nodes=g1,n2 over=force:2
+             job 1 n=1 {gres} w=g1 run=900 t=20
+             job 2 at=5 n=1 exclusive run=600 t=20
+             job 3 at=10 n=1 exclusive run=300 t=20"
+        )
+    };
+    expect(&scenario("gres=gpu:1"), "1 * * * * g1 *\n 2 * 5..40 * * n2 *\n 3 * 10..70 * * n2 *");
+    expect(&scenario(""), "1 * * * * g1 *\n 2 * 5..40 * * n2 *\n 3 * 10..70 * * g1 *");
+}
