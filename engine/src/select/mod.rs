@@ -158,6 +158,7 @@ impl Selector {
         geometry.estimates_cpus_a_unit = version >= SlurmVersion::V23_11;
         geometry.offers_sockets_whole = version >= SlurmVersion::V23_02;
         geometry.user_takes_whole = version < SlurmVersion::V24_05;
+        geometry.takes_cores_for_sockets = version < SlurmVersion::V24_05;
         let of_sockets = |partition| policy.of(partition).unit == ConsumableUnit::Socket;
         let rounds_up =
             cluster.partitions.iter().any(of_sockets) || geometry.cpus_per_core.iter().any(|&cpus| cpus > 1);

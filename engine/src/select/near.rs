@@ -354,7 +354,8 @@ pub(crate) fn near_gpus(geometry: &Geometry, free: &Free, shape: &Shape, node: N
 }
 
 /// Units of a GRES that come with each socket (`--gpus-per-socket`), of the sockets that the job has cores of, and, if those are
-/// fewer than `--sockets-per-node`, of others that have them free. O(sockets).
+/// fewer than `--sockets-per-node`, of others that have them free. Of a GRES that is counted alone a job gets none where these are more than
+/// there are ("overallocated resources": gres_ctld.c of 22.05.8, `_job_alloc`; rec c1192). O(sockets).
 pub(crate) fn units_of_sockets(
     (geometry, free): (&Geometry, &Free),
     shape: &Shape,
@@ -365,7 +366,11 @@ pub(crate) fn units_of_sockets(
     let all = free.gres[node.index() * geometry.n_gres + gres.index()];
     let used = cores.iter().filter(|&&cores| cores > 0).count();
     if !geometry.binds(node, gres) {
-        return of_one.saturating_mul(used as u32).min(all);
+        if geometry.has_types[gres.index()] {
+            return of_one.saturating_mul(used as u32).min(all);
+        }
+        let times = if geometry.takes_cores_for_sockets { cores.iter().sum() } else { used as u32 };
+        return Some(of_one.saturating_mul(times)).filter(|&units| units <= all).unwrap_or(0);
     }
     let near = |position: usize| free.near(geometry, geometry.sockets(node).start + position, gres);
     let of_used = (0..cores.len()).filter(|&position| cores[position] > 0).map(|position| near(position).min(of_one));
