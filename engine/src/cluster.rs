@@ -109,6 +109,8 @@ pub struct GresType {
     pub name: String,
     /// `a100` in `gpu:a100`; `None` is the total over all types.
     pub kind: Option<String>,
+    /// Only its number is known: gres.conf names neither cores nor a type for it (`Cores`, `Type`, `AutoDetect`).
+    pub counted: bool,
 }
 
 impl GresType {

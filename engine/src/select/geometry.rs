@@ -57,9 +57,9 @@ pub(crate) struct Geometry {
     /// With CR_Socket a node offers who asks for GRES all cores of its sockets, not only those that its tasks need (gres_select_filter.c of
     /// 23.02.7, `gres_select_filter_sock_core`; rec c146-25-05).
     pub(crate) offers_sockets_whole: bool,
-    /// GRES with types have their places on a node picked; the others, where no cores are near them, are counted alone.
-    pub(crate) has_types: Vec<bool>,
-    /// Where they are, `--gpus-per-socket` comes with each core of the job (gres_select_filter.c of 22.05.8 to 23.11.11, `_get_sock_cnt`; rec c1192).
+    /// By [`GresId`]: whether nothing but its number is known.
+    pub(crate) counted: Vec<bool>,
+    /// Of such ones `--gpus-per-socket` comes with each core of the job (gres_select_filter.c of 22.05.8 to 23.11.11, `_get_sock_cnt`; rec c1192).
     pub(crate) takes_cores_for_sockets: bool,
     /// Whether `MaxCPUsPerNode` of a partition that has never had a job counts whatever is in use (24.11 alone; rec c136-24-11, c136-25-05).
     pub(crate) counts_others: bool,
@@ -92,10 +92,12 @@ impl Geometry {
             offers_sockets_whole: false,
             estimates_cpus_a_unit: false,
             takes_cores_for_sockets: true,
-            has_types: cluster
+            counted: cluster
                 .gres
                 .iter()
-                .map(|gres| cluster.gres.iter().any(|other| other.name == gres.name && other.kind.is_some()))
+                .map(|gres| {
+                    cluster.gres.iter().all(|other| other.name != gres.name || (other.counted && other.kind.is_none()))
+                })
                 .collect(),
             counts_others: false,
             cpus_per_core: Vec::new(),

@@ -366,7 +366,7 @@ pub(crate) fn units_of_sockets(
     let all = free.gres[node.index() * geometry.n_gres + gres.index()];
     let used = cores.iter().filter(|&&cores| cores > 0).count();
     if !geometry.binds(node, gres) {
-        if geometry.has_types[gres.index()] {
+        if !geometry.counted[gres.index()] {
             return of_one.saturating_mul(used as u32).min(all);
         }
         let times = if geometry.takes_cores_for_sockets { cores.iter().sum() } else { used as u32 };

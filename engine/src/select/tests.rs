@@ -239,7 +239,7 @@ fn memory_per_gpu_is_charged_for_every_gpu_of_the_node() {
     use crate::job::{GresRequest, GresScope, Memory};
 
     let mut cluster = cluster(&[8]);
-    let kind = |kind: Option<&str>| GresType { name: "gpu".to_owned(), kind: kind.map(str::to_owned) };
+    let kind = |kind: Option<&str>| GresType { name: "gpu".to_owned(), kind: kind.map(str::to_owned), counted: false };
     cluster.gres = vec![kind(None), kind(Some("a100"))];
     let select = SelectPolicy { linear: false, unit: ConsumableUnit::Core, memory: true, ..SelectPolicy::default() };
     let mut request = Request::serial(PartitionId(0));

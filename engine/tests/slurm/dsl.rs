@@ -174,7 +174,7 @@ fn node(line: &Line<'_>, cluster: &mut Cluster) {
             }
             "gres" => {
                 let (name, count) = value.split_once(':').unwrap();
-                let gres = intern(&mut cluster.gres, GresType { name: name.to_owned(), kind: None });
+                let gres = intern(&mut cluster.gres, GresType { name: name.to_owned(), kind: None, counted: true });
                 node.gres.resize(gres + 1, 0);
                 node.gres[gres] = line.number(count);
             }

@@ -21,7 +21,7 @@ impl TresNames {
         let (name, kind) = (name.to_ascii_lowercase(), kind.map(str::to_ascii_lowercase));
         let known = |gres: &GresType| gres.name == name && gres.kind == kind;
         let index = self.gres.iter().position(known).unwrap_or_else(|| {
-            self.gres.push(GresType { name, kind });
+            self.gres.push(GresType { name, kind, counted: false });
             self.gres.len() - 1
         });
         GresId::new(index)

@@ -133,6 +133,15 @@ impl Lowering<'_> {
         near
     }
 
+    /// Whether gres.conf has a GRES, and names neither cores nor a type for it (gres.c of 22.05.8, `_get_tot_gres_cnt`). O(lines).
+    pub(super) fn is_only_counted(&self, name: &str) -> bool {
+        let mut of_name =
+            self.conf.gres.iter().filter(|line| line.get("Name").is_some_and(|other| other.eq_ignore_ascii_case(name)));
+        let is_placed = |line: &PlainRecord| line.get("Cores").or_else(|| line.get("Type")).is_some();
+        let detects = self.conf.gres.iter().any(|line| line.get("AutoDetect").is_some());
+        !detects && of_name.clone().next().is_some() && !of_name.any(is_placed)
+    }
+
     /// Fewer devices than slurm.conf promises would drain the node.
     pub(super) fn check_gres_conf(&mut self, record: &NodeRecord, listed: &BTreeMap<String, u64>) {
         let Some(setting) = record.settings.get("Gres") else { return };

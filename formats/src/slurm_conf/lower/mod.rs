@@ -72,6 +72,9 @@ impl<'a> Lowering<'a> {
         self.inherit_accounts(&mut cluster.partitions, &associations);
         let policy = self.policy(cluster.switches.is_empty());
         cluster.gres = std::mem::take(&mut self.tres.gres);
+        for gres in &mut cluster.gres {
+            gres.counted = self.is_only_counted(&gres.name);
+        }
         cluster.licenses = std::mem::take(&mut self.tres.licenses);
         if cluster.gres.len() > MAX_GRES {
             let error =

@@ -17,7 +17,7 @@ fn the_recorded_cluster_is_lowered_as_it_was_run() {
     let (b1, g1) = (&site.cluster.nodes[0], &site.cluster.nodes[1]);
     assert_eq!((b1.cpus, b1.sockets, b1.cores_per_socket, b1.weight, &b1.gres[..]), (12, 2, 6, 20, &[2][..]));
     assert_eq!((g1.memory_mb, g1.weight, &g1.gres[..]), (512_000, 30, &[0][..]));
-    assert_eq!(site.cluster.gres, [GresType { name: "gpu".into(), kind: None }]);
+    assert_eq!(site.cluster.gres, [GresType { name: "gpu".into(), kind: None, counted: false }]);
     let partition = &site.cluster.partitions[0];
     assert_eq!(
         (partition.is_default, partition.nodes.len(), partition.max_time, partition.over_subscribe),
@@ -189,6 +189,21 @@ fn gres_conf_binds_units_to_sockets() {
     // By name and by type; what lies near two sockets is bound to none.
     assert_eq!(near("cons_tres"), [vec![vec![2, 1]; 2], vec![vec![0, 1]; 2]]);
     assert_eq!(near("cons_res"), [vec![], Vec::<Vec<u32>>::new()]);
+}
+
+#[test]
+fn a_gres_is_only_counted_where_gres_conf_names_neither_cores_nor_types() {
+    let conf = small("GresTypes=gpu\nNodeName=g1 Gres=gpu:2");
+    for (gres, counted) in [
+        ("", false),
+        ("Name=gpu File=/dev/nvidia[0-1]\n", true),
+        ("Name=gpu File=/dev/nvidia0\nName=gpu File=/dev/nvidia1 Cores=0\n", false),
+        ("Name=gpu Type=a File=/dev/nvidia[0-1]\n", false),
+        ("AutoDetect=nvml\nName=gpu File=/dev/nvidia[0-1]\n", false),
+    ] {
+        let (site, _) = read_and_lower(&[("slurm.conf", &conf), ("gres.conf", gres)], None);
+        assert_eq!(site.unwrap().cluster.gres.iter().map(|gres| gres.counted).collect::<Vec<_>>(), [counted], "{gres}");
+    }
 }
 
 #[test]

@@ -206,7 +206,7 @@ impl<'s> RequestLowering<'s> {
             None => (label, None),
         };
         let cluster = &mut self.site.cluster;
-        cluster.gres.push(GresType { name: name.to_owned(), kind });
+        cluster.gres.push(GresType { name: name.to_owned(), kind, counted: false });
         for node in &mut cluster.nodes {
             node.gres.resize(cluster.gres.len(), 0);
         }

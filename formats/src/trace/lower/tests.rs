@@ -170,7 +170,7 @@ fn names_in_requests_are_resolved_or_remarked_on() {
 #[test]
 fn a_gres_of_which_nodes_have_more_than_is_counted_is_left_out_and_named() {
     let mut site = site();
-    site.cluster.gres = ["gpu", "tmp"].map(|name| GresType { name: name.into(), kind: None }).to_vec();
+    site.cluster.gres = ["gpu", "tmp"].map(|name| GresType { name: name.into(), kind: None, counted: false }).to_vec();
     for node in &mut site.cluster.nodes {
         node.gres = vec![4, u32::MAX];
     }
