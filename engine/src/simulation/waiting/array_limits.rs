@@ -103,10 +103,11 @@ impl Controller<'_> {
             .collect();
         let mut held = false;
         let by_backfill = self.records[id.index()].started_by == Some(StartedBy::Backfill);
-        // The main scheduler asks the next record, and passes over the rest of the array: that one has no begin time any more, and its age
-        // begins anew if no queue build has come to know it (job_scheduler.c of 22.05.8, `_schedule`, `job_array_start_test`; rec c1177).
-        let is_next = |&&id: &&JobId| self.live.is_pending(id) && self.has_own_record(id);
-        let next = siblings.iter().find(is_next).copied().filter(|_| !by_backfill);
+        // Where each has a record of its own the main scheduler asks the next one, and passes over the rest of the array: that one has no begin
+        // time any more, and its age begins anew if no queue build has come to know it (job_scheduler.c of 22.05.8, `_schedule`,
+        // `job_array_start_test`; rec c1177).
+        let waiting = || siblings.iter().copied().filter(|&id| self.live.is_pending(id));
+        let next = waiting().next().filter(|_| !by_backfill && waiting().all(|id| self.has_own_record(id)));
         for sibling in siblings {
             if self.live.is_pending(sibling) {
                 let request = self.scenario.workload.jobs[sibling.index()].request;
