@@ -68,6 +68,11 @@ impl Controller<'_> {
                 && request.overcommitted.is_none()
                 && request.ntasks_per_node.is_none()
                 && !select.linear;
+            // Nodes that `MaxCPUsPerNode` cuts may count with a part of a task, and have no room for it (dist_tasks.c of 24.11.5,
+            // `_dist_tasks_compute_c_b`: ESLURM_BAD_TASK_COUNT; rec c1199-24-11).
+            if shape.parts_hold_tasks && shape.max_cpus_per_node.is_some() && shape.cpus_per_task > 1 {
+                shape.tasks_to_place = Some(request.tasks);
+            }
         }
         if self.sizes_vary {
             let alike = shapes.windows(2).all(|pair| pair[0].charged_alone == pair[1].charged_alone);

@@ -149,3 +149,23 @@ fn tasks_that_leave_threads_have_all_their_cores() {
         );
     }
 }
+
+/// Recorded (c1199 of 24.11.5): nodes cut by `MaxCPUsPerNode` count with their four CPUs, so that three are enough for four tasks of three CPUs,
+/// but have room for one task each: job 1 never starts, and the others, which it does not block for good, do.
+#[test]
+fn tasks_beyond_what_a_cap_leaves_room_for_never_start() {
+    let scenario = |version: &str| {
+        format!(
+            "node n[1-3] cores=8
+             partition p max_cpus_per_node=4
+             set {version}
+             job 1 n=4 c=3 run=100 t=5
+             job 2 at=10 n=1 run=100 t=5"
+        )
+    };
+    expect(&scenario("version=24.05"), "1 * 0..40 +100 * * *\n 2 * * +100 * * *");
+    for version in SINCE {
+        expect(&scenario(version), "1 * - - PENDING - -\n 2 * 10..70 +100 * * backfill");
+        expect_equal_with_every_cycle(&scenario(version), 3);
+    }
+}
