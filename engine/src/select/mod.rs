@@ -360,8 +360,13 @@ impl Selector {
     }
 
     /// What a test whether the job could ever run asks for: with select/linear no memory (select_linear.c of 22.05.8,
-    /// `_job_count_bitmap`; rec ar-lin). O(1); with select/linear O(shape).
+    /// `_job_count_bitmap`; rec ar-lin), and nowhere that tasks be laid out. O(1); where it is not what the job asks for O(shape).
     pub(crate) fn as_test_only<'s>(&self, shape: &'s Shape) -> Cow<'s, Shape> {
+        if shape.parts_hold_tasks && (!shape.counted.is_empty() || shape.tasks_to_place.is_some()) {
+            let mut asked = shape.clone();
+            (asked.parts_hold_tasks, asked.tasks_to_place) = (false, None);
+            return Cow::Owned(asked);
+        }
         match shape.memory {
             MemoryNeed::NotConsumed(_) => Cow::Borrowed(shape),
             _ if !self.linear => Cow::Borrowed(shape),

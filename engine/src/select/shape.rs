@@ -164,6 +164,8 @@ pub(crate) struct Shape {
     pub(crate) is_unshared: bool,
     /// Each part of a constraint that counts nodes must hold all tasks to start it (from 24.11 on).
     pub(crate) parts_hold_tasks: bool,
+    /// The first of them cannot, which is found before another has no nodes at all: busy, not never runnable.
+    pub(crate) first_part_fails: bool,
     /// The same job with the default memory instead of `DefMemPerGPU`, where another of its partitions has none.
     pub(crate) by_default: Option<Box<Self>>,
     /// Fill a node's sockets one after the other.

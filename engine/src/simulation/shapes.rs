@@ -68,6 +68,7 @@ impl Controller<'_> {
                 && request.overcommitted.is_none()
                 && request.ntasks_per_node.is_none()
                 && !select.linear;
+            shape.first_part_fails = shape.parts_hold_tasks && !shape.feasible && self.first_part_fails(shape);
             // Nodes that `MaxCPUsPerNode` cuts may count with a part of a task, and have no room for it (dist_tasks.c of 24.11.5,
             // `_dist_tasks_compute_c_b`: ESLURM_BAD_TASK_COUNT; rec c1199-24-11).
             if shape.parts_hold_tasks && shape.max_cpus_per_node.is_some() && shape.cpus_per_task > 1 {
@@ -98,6 +99,15 @@ impl Controller<'_> {
             }
         }
         shapes
+    }
+
+    /// Whether the first part of a constraint that counts nodes could have its nodes, but not hold all tasks on them (node_scheduler.c of
+    /// 24.11.5, `_get_req_features`; rec c1192-24-11). As [`crate::select::Selector::fits`].
+    fn first_part_fails(&mut self, shape: &Shape) -> bool {
+        let mut first = shape.clone();
+        first.counted.truncate(1);
+        let has_nodes = !first.counted.is_empty() && self.selector.fits_alone(&self.empty, &first, 0, &shape.eligible);
+        has_nodes && !self.selector.fits(&self.empty, &first, 0, &shape.eligible)
     }
 
     /// What an empty machine would do for it. As [`crate::select::Selector::fits`].

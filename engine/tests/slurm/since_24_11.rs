@@ -169,3 +169,24 @@ fn tasks_beyond_what_a_cap_leaves_room_for_never_start() {
         expect_equal_with_every_cycle(&scenario(version), 3);
     }
 }
+
+/// Recorded (c1192 of 24.11.5): the first part cannot hold both tasks, so that job 1 is busy in `a`, though `a` has none of the other part: it blocks
+/// job 2 there.
+#[test]
+fn a_part_that_cannot_hold_the_tasks_blocks_where_another_has_no_nodes() {
+    let scenario = |version: &str| {
+        format!(
+            "node n[1-2] cores=4 features=std
+             node g1 cores=4 features=big
+             partition a nodes=n[1-2] tier=2
+             partition b nodes=n[1-2],g1
+             set bf_interval=off {version}
+             job 1 p=a,b N=2 n=2 C=std*1&big*1 run=100 t=10
+             job 2 at=5 p=a n=1 run=100 t=10"
+        )
+    };
+    expect(&scenario("version=24.05"), "1 * 0..4 +100 * * main\n 2 * 5..9 +100 * * main");
+    for version in SINCE {
+        expect(&scenario(version), "1 * - - PENDING - -\n 2 * - - PENDING - -");
+    }
+}

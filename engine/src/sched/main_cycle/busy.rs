@@ -36,7 +36,8 @@ pub(super) fn busy(
         return Tried::Passes;
     }
     let names_all = shape.required.len() >= shape.min_nodes as usize;
-    if !names_all && alone.is_none() && !waits_for_jobs(controller, scratch, id, shape) {
+    let waits = || shape.first_part_fails || waits_for_jobs(controller, scratch, id, shape);
+    if !names_all && alone.is_none() && !waits() {
         // ReqNodeNotAvail: it waits for nodes, not for jobs, and the partition goes on.
         stamp(controller, scratch);
         return Tried::Passes;

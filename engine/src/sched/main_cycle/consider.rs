@@ -71,7 +71,8 @@ pub(super) fn consider(
         fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes))
     } else if !shape.feasible
         && !prefers
-        && controller.lacks_named(id, (record.partition, reservation), shape, &scratch.available)
+        && (shape.first_part_fails
+            || controller.lacks_named(id, (record.partition, reservation), shape, &scratch.available))
     {
         looked_at = true;
         scratch.left.copy_from(&scratch.available);

@@ -287,6 +287,7 @@ impl Shape {
             unshared: None,
             is_unshared: false,
             parts_hold_tasks: false,
+            first_part_fails: false,
             by_default: None,
             block_cores: request.plane.is_some() || request.block_cores.unwrap_or(select.block_cores),
             plane: request.plane.map(|tasks| tasks.max(1)),
