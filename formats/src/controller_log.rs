@@ -10,6 +10,7 @@ use std::io::Read;
 
 use foresite_engine::ids::NodeId;
 use foresite_engine::moments::{Moments, RecordedCycle, RecordedRun};
+use foresite_engine::policy::SlurmVersion;
 use foresite_engine::scenario::Scenario;
 use jiff::tz::TimeZone;
 use told::{Told, told};
@@ -22,6 +23,8 @@ use crate::trace::Clock;
 const LARGEST: u64 = 4 << 30;
 /// The priority thread's first step is counted from a moment just before it says that it begins [ms].
 const BEFORE_DECAY_MS: i64 = 3;
+/// From 23.11 on the thread that starts it says so, and it begins so much later (rec c1076-24-11: 14 at least) [ms].
+const AFTER_DECAY_MS: i64 = 20;
 /// So soon a node answers that is let serve again (node_mgr.c of 22.05.8, `update_node`, `node_did_resp`; rec ax-arr) [ms].
 const RESPONDS_MS: i64 = 3000;
 
@@ -30,7 +33,7 @@ const RESPONDS_MS: i64 = 3000;
 pub struct ControllerLog {
     main: Vec<(i64, bool)>,
     backfill: Vec<RecordedCycle>,
-    /// When the priority thread began, and the last line's time.
+    /// When the last decay was read, just as the priority thread begins; and the last line's time.
     decay_from: Option<i64>,
     last: i64,
     /// By the job's id as slurmctld writes it (`12`, `12_3`, `12+1`).
@@ -195,7 +198,7 @@ impl ControllerLog {
                 return;
             }
             Told::Decay => {
-                self.decay_from = Some(at - BEFORE_DECAY_MS);
+                self.decay_from = Some(at);
                 return;
             }
         }
@@ -227,11 +230,15 @@ impl ControllerLog {
         let (mut arrivals, runs): (Vec<_>, Vec<_>) = (arrivals.collect(), runs.collect());
         let returns = names.iter().map(|name| self.returns.get(name).cloned().unwrap_or_default()).collect();
         let period = i64::from(scenario.policy.priority.calc_period.max(1)) * 1000;
-        let steps = self
-            .decay_from
+        let begins = match scenario.policy.version >= SlurmVersion::V23_11 {
+            true => AFTER_DECAY_MS,
+            false => -BEFORE_DECAY_MS,
+        };
+        let decay_from = self.decay_from.map(|read| read + begins);
+        let steps = decay_from
             .filter(|_| scenario.policy.priority.multifactor)
             .map_or(0, |from| (self.last - from).max(0).div_euclid(period) + 1);
-        let from = self.decay_from.unwrap_or_default();
+        let from = decay_from.unwrap_or_default();
         // A submission that it refuses it does not name.
         let told = jobs.iter().zip(&arrivals).filter(|(job, _)| job.cancelled_at > job.submit);
         let unknown = told.filter(|(_, arrival)| arrival.is_none()).count();
