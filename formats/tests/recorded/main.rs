@@ -413,6 +413,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("bi-c198-25", 60),
         ("bi-c202", 40),
         ("bj-c1030", 47),
+        ("bk-c1076-2411", 31),
         ("bk-c126", 65),
     ];
     for (name, jobs) in jobs {
