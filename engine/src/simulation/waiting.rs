@@ -27,6 +27,8 @@ pub(crate) struct Waiting {
     held: BTreeSet<JobId>,
     /// Running tasks of arrays with a task limit.
     running_tasks: BTreeMap<u64, u32>,
+    /// Those of them whose waiting tasks have had the limit for a reason.
+    held_by_limit: BTreeSet<u64>,
     /// Whether there are such arrays.
     any_limited_array: bool,
     /// Some jobs are cancelled, if nobody else, once their dependency cannot be fulfilled.

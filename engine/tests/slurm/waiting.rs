@@ -372,3 +372,14 @@ fn the_task_behind_those_that_the_main_scheduler_starts_begins_to_age_anew() {
          2_3  *  2_1.end+0..64 +700  COMPLETED  n1  *",
     );
 }
+
+/// Recorded (c1173): that waiting tasks have their array's limit for a reason is noted by the next queue that is built, backfill's own here, and
+/// brings one more cycle in time (the eleventh).
+#[test]
+fn an_arrays_limit_is_noted_as_a_reason() {
+    let cycles = |array: &str| {
+        let text = format!("node n1 cores=4\n job 1 n=1 run=3000 t=60\n job 2 at=13 {array} n=1 run=600 t=20");
+        run(&text, 0).1.counters.backfill_cycles
+    };
+    assert_eq!([cycles("array=1-1%1"), cycles("array=1-2%1")], [7, 11]);
+}

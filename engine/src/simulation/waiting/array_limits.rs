@@ -124,6 +124,8 @@ impl Controller<'_> {
             }
         }
         if held {
+            // That their reason is the limit the next queue build notes, once (`build_job_queue` of 22.05.8; rec c1173).
+            self.new_reason |= self.waiting.held_by_limit.insert(array);
             self.queue.purge(|record| self.live.is_pending(record.job));
         }
     }
