@@ -1,5 +1,5 @@
-//! `--overcommit` beside `--cpus-per-task`, from 24.11 on: nodes give the CPU each for which they are chosen, and are then asked for those of all
-//! tasks. Source: dist_tasks.c of 24.11.5, `_get_task_count`, `tres_per_task`; rec c103-24-11, c111-24-11 (docs/FACTS.md, facts 88).
+//! Tasks without room, from 24.11 on. With `--overcommit` beside `--cpus-per-task` nodes give the CPU each for which they are chosen, nodes that
+//! `MaxCPUsPerNode` cuts (facts 95 g) count with parts of a task; both are then asked for those of all tasks. Source: dist_tasks.c of 24.11.5, `_get_task_count`, `tres_per_task`; rec c103-24-11, c111-24-11 (docs/FACTS.md, facts 88).
 
 use crate::select::Selector;
 use crate::select::pick::Offer;

@@ -16,6 +16,7 @@ mod determinism;
 mod drawn;
 mod dsl;
 mod gpus;
+mod gpus_of_sockets;
 mod hetjobs;
 mod invariants;
 mod limits;
