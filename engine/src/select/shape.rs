@@ -144,8 +144,8 @@ pub(crate) struct Shape {
     /// `--overcommit` with select/cons_tres: of so many tasks each node gets the CPUs of one, whatever it must have at least, and those that
     /// fit on the cores begun (cons_tres/dist_tasks.c of 22.05.8; rec c134-23-11).
     pub(crate) one_task_a_node: Option<u32>,
-    /// `--overcommit` beside `--cpus-per-task`, or nodes that `MaxCPUsPerNode` cuts, from 24.11 on: so many tasks must find their CPUs on the nodes chosen, which are chosen
-    /// for fewer (dist_tasks.c of 24.11.5, `tres_per_task`; rec c103-24-11).
+    /// `--overcommit` beside `--cpus-per-task`, or nodes that `MaxCPUsPerNode` cuts, from 24.11 on: so many tasks must find their CPUs on the
+    /// nodes chosen, which are chosen for fewer (dist_tasks.c of 24.11.5, `tres_per_task`; rec c103-24-11, c1199-24-11).
     pub(crate) tasks_to_place: Option<u32>,
     /// By the rules of select/cons_res.
     pub(crate) cons_res: bool,
