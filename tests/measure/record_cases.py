@@ -108,7 +108,7 @@ class Site:
         return "\n".join(line for line in lines if not line.endswith("=")) + "\n"
 
     def gres(self):
-        return f"NodeName=g[1-{self.n_big}] Name=gpu File=/dev/tty[1-2]\n"
+        return f"NodeName=g[1-{self.n_big}] Name=gpu File=/dev/tty[1-2]\n" if self.gpus else ""
 
     def topology(self):
         nodes = [f"n{number}" for number in range(1, self.n_nodes + 1)] + [f"g{number}" for number in range(1, self.n_big + 1)] + [f"c{number}" for number in range(1, self.n_odd + 1)]
@@ -305,6 +305,8 @@ class RareSite(Site):
         return [1, 2, 2, 3, 4, 8, 12, capacity // 10]
 
     def gres(self):
+        if not self.gpus:
+            return ""
         cores = f"0-{self.cores - 1}"
         if not self.typed:
             bound = f" Cores={cores}" if self.maybe(0.5) and self.sockets > 1 else ""
@@ -354,14 +356,13 @@ class RareSite(Site):
         return jobs
 
 
-def main():
-    seed, folder = int(sys.argv[1]), pathlib.Path(sys.argv[2])
+def write(site, folder):
     folder.mkdir(parents=True, exist_ok=True)
-    site = (RareSite if seed >= 1000 else Site)(random.Random(seed))
     (folder / "slurm.conf").write_text(site.conf())
     (folder / "accounts.txt").write_text(site.accounts())
-    if site.gpus:
-        (folder / "gres.conf").write_text(site.gres())
+    gres = site.gres()
+    if gres:
+        (folder / "gres.conf").write_text(gres)
     if site.switches:
         (folder / "topology.conf").write_text(site.topology())
     with open(folder / "jobs.csv", "w", newline="") as file:
@@ -375,4 +376,6 @@ def main():
         csv.writer(file, lineterminator="\n").writerows([("t_s", "command"), *site.events(max(last, 300)), (last + 2400, "scancel --state=PENDING")])
 
 
-main()
+if __name__ == "__main__":
+    seed = int(sys.argv[1])
+    write((RareSite if seed >= 1000 else Site)(random.Random(seed)), pathlib.Path(sys.argv[2]))

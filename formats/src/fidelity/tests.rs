@@ -146,4 +146,8 @@ fn a_site_is_told_what_is_approximated_for_it() {
         ["slurm.conf:3: assumed: PriorityUsageResetPeriod: approximated: PriorityUsageResetPeriod: calendar of UTC"]
     );
     assert_eq!(said("PriorityUsageResetPeriod=NONE"), Vec::<String>::new());
+    // `YES` of another parameter is not that of OverSubscribe, and EXCLUSIVE is another rule's.
+    assert_eq!(said("PriorityFavorSmall=YES"), Vec::<String>::new());
+    assert_eq!(said("PartitionName=q Nodes=n1 OverSubscribe=EXCLUSIVE"), Vec::<String>::new());
+    assert_eq!(said("PartitionName=q Nodes=n1 OverSubscribe=FORCE:2").len(), 1);
 }
