@@ -159,6 +159,13 @@ pub enum PartitionState {
     Inactive,
 }
 
+impl PartitionState {
+    /// Whether jobs may be submitted to the partition.
+    pub fn accepts(self) -> bool {
+        matches!(self, Self::Up | Self::Down)
+    }
+}
+
 /// Memory a job gets when it names none [MB].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryDefault {

@@ -71,7 +71,7 @@ pub enum PendingReason {
     BadConstraints,
     /// slurmctld can give nodes, but no cores on them: it holds the job.
     JobHeldAdmin,
-    /// All partitions of the job are down or inactive.
+    /// All partitions of the job are down or inactive, or were draining when it came.
     PartitionDown,
     /// A time, a number of nodes, an account or a QOS that no partition of the job allows.
     PartitionLimit,
@@ -102,7 +102,7 @@ impl PendingReason {
                 "JobHeldAdmin",
                 "their nodes give more CPUs than --ntasks-per-socket lets tasks have: slurmctld holds them",
             ),
-            Self::PartitionDown => ("PartitionDown", "their partitions are down or inactive"),
+            Self::PartitionDown => ("PartitionDown", "their partitions are down, draining or inactive"),
             Self::PartitionLimit => {
                 ("PartitionLimit", "their partitions do not allow the time, number of nodes, account or QOS")
             }

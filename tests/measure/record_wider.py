@@ -101,7 +101,7 @@ class WiderSite(RareSite):
         if self.limits:
             for name in self.qos[1:]:
                 kinds = ["LimitFactor=0.5", "Flags=NoDecay", "Flags=UsageFactorSafe UsageFactor=3", "Flags=PartitionTimeLimit", "Flags=PartitionMaxNodes", "Flags=PartitionMinNodes", "UsageThreshold=0.5 Flags=EnforceUsageThreshold",
-                         "MinPrioThreshold=4000", "GrpJobsAccrue=3", "MaxJobsAccruePerUser=2", f"MaxTRESPerAccount=cpu={cpus // 4}", "MaxSubmitJobsPerAccount=9", "GrpWall=60", f"MaxTRESPerJob=cpu={cpus // 6}", "Priority=500",
+                         "MinPrioThresh=4000", "GrpJobsAccrue=3", "MaxJobsAccruePerUser=2", f"MaxTRESPerAccount=cpu={cpus // 4}", "MaxSubmitJobsPerAccount=9", "GrpWall=60", f"MaxTRESPerJob=cpu={cpus // 6}", "Priority=500",
                          f"GrpTRES=node={self.n_nodes // 2}", "MaxTRESPerUser=node=2", "GrpTRESMins=cpu=400", "MaxTRESMinsPerJob=cpu=90"]
                 kinds += ["GrpTRES=gres/gpu=2", "MaxTRESPerUser=gres/gpu=1", "MinTRESPerJob=gres/gpu=1"] if self.gpus else []
                 kinds += [f"GrpTRES=mem={3 * self.node_memory}", f"MaxTRESPerUser=mem={2 * self.node_memory}"] if self.memory else []

@@ -1,17 +1,23 @@
 //! What is decided when a job comes: refusals, and the time limit of a job that names none.
 //! Source: slurm-semantics 5.2, 5.3, columns submit.
 
+use crate::cluster::PartitionState;
 use crate::ids::{JobId, PartitionId};
 use crate::outcome::PendingReason;
 use crate::policy::EnforcePartLimits;
-use crate::simulation::Controller;
+use crate::simulation::{Controller, seconds};
 
 use super::resources::Beside;
 
 impl Controller<'_> {
-    /// Why sbatch would refuse the job, if it would: by `EnforcePartLimits`, by a limit on submitted jobs, or by a QOS with
+    /// Why sbatch would refuse the job, if it would: by its partitions' `State`, by `EnforcePartLimits`, by a limit on submitted jobs, or by a QOS with
     /// `DenyOnLimit`. O(partitions of the job + depth of the tree).
     pub(crate) fn refused_at_submission(&self, id: JobId) -> Option<PendingReason> {
+        let state = |&partition: &PartitionId| self.scenario.cluster.partitions[partition.index()].state;
+        let comes_now = self.job(id).submit >= seconds(self.now);
+        if comes_now && !self.partitions(id).iter().map(state).any(PartitionState::accepts) {
+            return Some(PendingReason::PartitionDown);
+        }
         let accepts = |&partition: &PartitionId| self.partition_limits_allow(id, partition);
         let refused_by_partitions = match self.scenario.policy.enforce.partition_limits {
             EnforcePartLimits::No => false,

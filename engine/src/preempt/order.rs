@@ -54,7 +54,8 @@ impl Controller<'_> {
         }
         ranked.sort_by_cached_key(|&(_, record)| {
             let age = self.live.get(record.job).map(|live| self.age_of(live));
-            (age, record.job, record.place)
+            // Its partitions stand by tier since its submission's test (job_mgr.c of 22.05.8, `_select_nodes_parts`; rec w2006).
+            (age, record.job, std::cmp::Reverse(record.tier()), record.place)
         });
         let mut scratch = ranked.clone();
         let before = |one: &(usize, Record), other: &(usize, Record)| {

@@ -46,6 +46,17 @@ pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, 
         }
     }
     task_cpus.iter_mut().skip(with_tasks).for_each(|cpus| *cpus = 0);
+    if geometry.lays_out_said
+        && let Some(wanted) = shape.gres_of_job.first().filter(|wanted| wanted.unit_cpus > 0)
+    {
+        // Each node has the CPUs of all units that it could give, be they more than the job takes there (gres_filter.c of 24.11.5,
+        // `min_cores_this_node`; dist_tasks.c, `dist_tasks_gres_min_cpus`; rec t5-24-11).
+        for (cpus, offer) in task_cpus.iter_mut().zip(chosen) {
+            let all = usable_cpus(geometry, free, shape, ANY_USER, offer.node);
+            let units = units_of_node((geometry, free), shape, wanted, offer.node).min(wanted.count);
+            *cpus = (units.min(all / wanted.unit_cpus) * wanted.unit_cpus).max(*cpus);
+        }
+    }
     let over_nodes: Vec<Vec<u32>> = shape
         .gres_of_job
         .iter()

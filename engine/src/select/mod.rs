@@ -32,6 +32,7 @@ mod one_node;
 pub(crate) mod outlook;
 mod overcommitted;
 pub(crate) mod overlap;
+pub(crate) mod past_tasks;
 pub(crate) mod pick;
 pub(crate) mod predict;
 pub(crate) mod ready;
@@ -294,7 +295,7 @@ impl Selector {
             Some(listed) => self.fits_class_by_class(free, shape, user, (&sharing, &listed)),
             None => self.fits_by(free, shape, user, &sharing),
         };
-        let found = fits && self.chosen.len() <= shape.max_nodes as usize && self.places_all_tasks(shape);
+        let found = fits && self.chosen.len() <= shape.most_nodes() as usize && self.places_all_tasks(shape);
         self.sharing = Some(sharing);
         self.listed = None;
         if !found {
@@ -362,9 +363,11 @@ impl Selector {
     /// What a test whether the job could ever run asks for: with select/linear no memory (select_linear.c of 22.05.8,
     /// `_job_count_bitmap`; rec ar-lin), and nowhere that tasks be laid out. O(1); where it is not what the job asks for O(shape).
     pub(crate) fn as_test_only<'s>(&self, shape: &'s Shape) -> Cow<'s, Shape> {
-        if shape.parts_hold_tasks && (!shape.counted.is_empty() || shape.tasks_to_place.is_some()) {
+        let lays_out = shape.parts_hold_tasks && (!shape.counted.is_empty() || shape.tasks_to_place.is_some());
+        if lays_out || shape.only_tests_past_tasks() {
             let mut asked = shape.clone();
             (asked.parts_hold_tasks, asked.tasks_to_place) = (false, None);
+            asked.start_past_tasks();
             return Cow::Owned(asked);
         }
         match shape.memory {
@@ -385,8 +388,8 @@ impl Selector {
         self.fits_idle(free, shape, user, candidates)
     }
 
-    /// Whether it fits on the cores that are free.
-    fn fits_free(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
+    /// Whether it fits on the cores that are free, and on its most nodes at first.
+    fn fits_on_free(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.scratch.gpus.clear();
         self.scratch.once_more.clear();
         self.offers.clear();
@@ -486,6 +489,7 @@ impl Selector {
 
     /// The allocation on the nodes last chosen.
     pub(crate) fn allocate(&self, free: &Free, shape: &Shape) -> Allocation {
+        let shape = shape.as_chosen(self.chosen.len());
         if free.shared.any() { self.allocate_shared(free, shape) } else { self.lay_out(free, shape) }
     }
 

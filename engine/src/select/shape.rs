@@ -5,12 +5,13 @@ use crate::node_set::NodeSet;
 use crate::policy::ConsumableUnit;
 use crate::select::by_runs::Alike;
 use crate::select::geometry::Geometry;
+use crate::select::past_tasks::PastTasks;
 use crate::select::rows::Rows;
 
 pub(crate) use gres::GresOfJob;
 pub(crate) use need::NodeNeed;
 
-mod gres;
+pub(super) mod gres;
 pub(crate) mod memory_limit;
 mod need;
 mod prepare;
@@ -147,6 +148,8 @@ pub(crate) struct Shape {
     /// `--overcommit` beside `--cpus-per-task`, or nodes that `MaxCPUsPerNode` cuts, from 24.11 on: so many tasks must find their CPUs on the
     /// nodes chosen, which are chosen for fewer (dist_tasks.c of 24.11.5, `tres_per_task`; rec c103-24-11, c1199-24-11).
     pub(crate) tasks_to_place: Option<u32>,
+    /// More nodes than tasks, where GPUs may ask for them.
+    pub(crate) past_tasks: Option<PastTasks>,
     /// By the rules of select/cons_res.
     pub(crate) cons_res: bool,
     /// Which selection is used.
@@ -262,6 +265,9 @@ impl Shape {
         let most = most.max(self.min_nodes);
         let (max_nodes, wanted_nodes) = self.uncapped;
         (self.max_nodes, self.wanted_nodes) = (max_nodes.min(most), wanted_nodes.min(most));
+        if let Some(on_more) = self.past_tasks_mut() {
+            on_more.cap_nodes(most);
+        }
         if let Some(unshared) = &mut self.unshared {
             unshared.cap_nodes(most);
         }

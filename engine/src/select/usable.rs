@@ -15,6 +15,10 @@ pub(crate) fn usable_cpus(geometry: &Geometry, free: &Free, shape: &Shape, user:
     if !free.admits(node, user, shape.exclusive_user) {
         return 0;
     }
+    if shape.tasks_per_socket.is_some() && !shape.eligible.contains(node) {
+        // Its sockets are too small for their tasks; backfill looks at nodes that only could have what is asked for.
+        return 0;
+    }
     for &(gres, count) in shape.gres.iter().chain(&shape.gres_least) {
         let units = free.units(geometry, shape, node, gres);
         let short = geometry.gpus[gres.index()] && shape.gpus_within(free.memory[index]) < count;

@@ -3,6 +3,7 @@
 use crate::ids::JobId;
 use crate::job::{GresScope, Job, Request};
 use crate::scenario::Scenario;
+use crate::select::past_tasks;
 use crate::simulation::{Controller, becomes_sharing, becomes_whole, gpu_memory};
 
 /// Which jobs those are.
@@ -24,7 +25,7 @@ impl Peculiar {
 }
 
 /// Whether it waits for switches, asks for contiguous nodes or for GRES of few sockets (of which more may serve a job worse), may become one of
-/// whole nodes or one that shares, or has a memory that its last test decides.
+/// whole nodes or one that shares, has a memory that its last test decides, or may have more nodes than tasks.
 fn is_peculiar(scenario: &Scenario, request: &Request) -> bool {
     let select = &scenario.policy.select;
     (select.topology_tree && request.switches.is_some())
@@ -33,6 +34,7 @@ fn is_peculiar(scenario: &Scenario, request: &Request) -> bool {
         || becomes_whole::may_become_whole(scenario, request)
         || becomes_sharing::may_become_sharing(scenario, request)
         || gpu_memory::lags(scenario, request)
+        || past_tasks::may_start_on_more(&scenario.cluster, &scenario.policy, request)
 }
 
 /// Whether sockets with more units free take others away from it (`--gres-flags=enforce-binding`; [`crate::select::near`]).

@@ -40,6 +40,7 @@ impl Controller<'_> {
         let by_node = self.scenario.policy.version >= SlurmVersion::V23_11 && request.gres.is_empty() && !select.linear;
         for shape in &mut shapes {
             shape.counts_tasks_by_node = by_node;
+            shape.let_past_tasks(cluster, &self.scenario.policy, request, looked_at);
             if lays_out_said && request.overcommit_gives_cpus && !select.linear {
                 (shape.nodes_with_tasks, shape.one_task_a_node) = (None, None);
                 shape.tasks_to_place = request.overcommitted;

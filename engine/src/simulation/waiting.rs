@@ -109,9 +109,14 @@ impl Controller<'_> {
         if waits {
             self.waiting.held.insert(id);
         }
-        let mut on = self.dependencies_of(id).into_iter().flat_map(|dependencies| &dependencies.on);
+        // What all holds when the array is submitted is forgotten at once, and nothing is split for it (rec c1224-24-11, c1058), unless the array
+        // is to begin later (rec w2006).
+        let begins_later = begin.is_some_and(|begin| begin > seconds(self.now));
+        let left = self.dependencies_of(id).filter(|_| begins_later || !self.dependencies_hold(id));
+        let mut on = left.into_iter().flat_map(|dependencies| &dependencies.on);
         let is_corresponding = |&on: &Dependency| {
-            on.kind == DependencyKind::AfterCorr && self.there_for(id, on).any(|other| self.is_named(on, other))
+            let is_there = || self.there_for(id, on).any(|other| self.is_named(on, other));
+            on.kind == DependencyKind::AfterCorr && (begins_later || is_there())
         };
         if on.any(is_corresponding) && !self.has_own_record(id) {
             let new = || Corresponding { tasks: Vec::new(), is_new: true };

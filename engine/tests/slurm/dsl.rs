@@ -244,6 +244,7 @@ fn partition(line: &Line<'_>, cluster: &mut Cluster, qos: &[Qos]) {
             "cpus_per_gpu" => partition.default_cpus_per_gpu = Some(line.number(value)),
             "mem_per_gpu" => partition.default_memory_per_gpu = Some(line.number(value)),
             "down" => partition.state = PartitionState::Down,
+            "drain" => partition.state = PartitionState::Drain,
             "preempt_mode" => partition.preempt_mode = Some(preempt_mode(line, value)),
             "billing" => {
                 partition.billing_weights = value.split(',').map(|weight| billing(line, cluster, weight)).collect();

@@ -23,6 +23,7 @@ mod limits;
 mod main_scheduler;
 mod options;
 mod outages;
+mod past_tasks;
 mod pins;
 mod preemption;
 mod priority;

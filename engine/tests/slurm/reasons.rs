@@ -25,6 +25,7 @@ fn every_job_that_never_starts_has_a_reason() {
             "node n1 cores=4\n qos normal max_submit_jobs_per_user=1\n set enforce=limits\n job 1 run=9\n job 2 run=9",
             "2 Limit",
         ),
+        ("node n1 cores=4\n partition a drain\n job 1 p=a run=100", "1 PartitionDown"),
         ("node n1 cores=4\n license a:2\n job 1 L=a:3 run=100", "1 Licenses"),
         ("node n1 cores=4\n reservation r at=-7200\n job 1 at=5 resv=r run=100", "1 Reservation"),
         ("node n1 cores=4\n job 1 run=100 fails\n job 2 dep=afterok:1 run=100", "2 DependencyNeverSatisfied"),

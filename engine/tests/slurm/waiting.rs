@@ -362,12 +362,12 @@ fn the_task_behind_those_that_the_main_scheduler_starts_begins_to_age_anew() {
     expect(
         "node n1 cores=4
          set bf_interval=off multifactor weight_age=100000 max_age=10000
-         job 1 array=1-3 run=10 t=5
-         job 2 at=60 array=1-3%1 dep=aftercorr:1 n=4 run=700 t=20",
-        "1_1  *  *             +10   COMPLETED  n1  *
-         1_2  *  *             +10   COMPLETED  n1  *
-         1_3  *  *             +10   COMPLETED  n1  *
-         2_1  *  60..64        +700  COMPLETED  n1  main
+         job 1 array=1-3 run=50 t=5
+         job 2 at=20 array=1-3%1 dep=aftercorr:1 n=4 run=700 t=20",
+        "1_1  *  *             +50   COMPLETED  n1  *
+         1_2  *  *             +50   COMPLETED  n1  *
+         1_3  *  *             +50   COMPLETED  n1  *
+         2_1  *  1_1.end+0..64 +700  COMPLETED  n1  main
          2_2  *  2_3.end+0..64 +700  COMPLETED  n1  *
          2_3  *  2_1.end+0..64 +700  COMPLETED  n1  *",
     );
@@ -382,4 +382,27 @@ fn an_arrays_limit_is_noted_as_a_reason() {
         run(&text, 0).1.counters.backfill_cycles
     };
     assert_eq!([cycles("array=1-1%1"), cycles("array=1-2%1")], [7, 11]);
+}
+
+/// What all holds when the array comes splits nothing: as many tasks of the common record are planned as `%1` lets run, and n5 is left to job 4
+/// (rec c1224-24-11; docs/FACTS.md, facts 96 (a)). Tasks with records of their own would be planned on n5 and n6, too.
+#[test]
+fn aftercorr_that_holds_at_submission_splits_nothing() {
+    let scenario = "node n[1-6] cores=4
+         set bf_interval=30 version=24.11
+         job 1 array=1-2 n=4 run=10 t=5
+         job 2 at=60 N=4 n=16 run=1000 t=20
+         job 3 at=100 array=1-3%1 dep=aftercorr:1 N=3 n=12 run=300 t=5
+         job 4 at=110 n=4 run=2000 t=60";
+    expect(
+        scenario,
+        "1_1  0    0..4          +10    *  n1        *
+         1_2  0    0..4          +10    *  n2        *
+         2    60   60..64        +1000  *  n1,n2,n3,n4  *
+         3_1  100  2.end+0..34   +300   *  n1,n2,n3  *
+         3_2  *    3_1.end+0..34 +300   *  n1,n2,n3  *
+         3_3  *    3_2.end+0..34 +300   *  n1,n2,n3  *
+         4    110  110..170      +2000  *  n5        backfill",
+    );
+    expect_equal_with_every_cycle(scenario, 3);
 }

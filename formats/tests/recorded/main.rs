@@ -415,6 +415,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("bj-c1030", 47),
         ("bk-c1076-2411", 31),
         ("bk-c126", 65),
+        ("bl-w2006", 98),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.

@@ -125,11 +125,12 @@ fn alone(controller: &mut Controller<'_>, scratch: &MainScratch, record: Record,
     alone
 }
 
-/// Whether nodes are taken from a job, limits leave it fewer, or its test leaves weights behind: what an idle machine offers it is
-/// not known beforehand. O(words).
+/// Whether nodes are taken from a job, limits leave it fewer, a group of its limits is preferred to others (facts 14), or its test leaves
+/// weights behind: what an idle machine offers it is not known beforehand. O(words).
 fn asks_anew(controller: &Controller<'_>, scratch: &MainScratch, shape: &Shape) -> bool {
     let leaves_weights = controller.selector.gpus_stay && controller.selector.favours(shape);
-    leaves_weights || shape.is_capped() || !shape.eligible.is_subset(&scratch.possible)
+    let limits_nodes = controller.limits.active && controller.selector.weights.version() != 0;
+    leaves_weights || limits_nodes || shape.is_capped() || !shape.eligible.is_subset(&scratch.possible)
 }
 
 /// Whether a job that idle nodes would not serve either waits for jobs to end: some of the nodes left to it are held by jobs that

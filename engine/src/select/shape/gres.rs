@@ -84,7 +84,7 @@ pub(super) fn gres_of_job(request: &Request, tasks: u32, (cpus_per_task, cpus_a_
 }
 
 /// CPUs that come with each GPU: those asked for, or the default where no CPUs per task were asked for.
-pub(super) fn cpus_per_gpu(request: &Request, partition: &Partition, select: &SelectPolicy) -> Option<u32> {
+pub(in crate::select) fn cpus_per_gpu(request: &Request, partition: &Partition, select: &SelectPolicy) -> Option<u32> {
     let default = || partition.default_cpus_per_gpu.or(select.default_cpus_per_gpu);
     let cpus = request.cpus_per_gpu.or_else(|| default().filter(|_| request.cpus_per_task <= 1));
     cpus.filter(|_| !select.linear && !select.cons_res)

@@ -278,6 +278,7 @@ impl Shape {
             overcommitted: request.overcommitted.filter(|_| select.cons_res),
             one_task_a_node: request.overcommitted.filter(|_| !select.cons_res && !select.linear),
             tasks_to_place: None,
+            past_tasks: None,
             nodes_with_tasks: request.overcommitted.filter(|_| !select.cons_res && !whole_nodes),
             cons_res: select.cons_res,
             strategy,
@@ -320,7 +321,8 @@ impl Shape {
             {
                 shape.tested.insert(id);
                 let has = |&(gres, count): &(GresId, u32)| node.gres.get(gres.index()).is_some_and(|&has| has >= count);
-                if shape.gres.iter().all(has) && shape.could_bind(node) {
+                let holds_tasks = select.linear || sockets_hold_tasks(request, node);
+                if shape.gres.iter().all(has) && shape.could_bind(node) && holds_tasks {
                     shape.eligible.insert(id);
                 }
             }
@@ -394,6 +396,12 @@ fn is_large_enough(request: &Request, least_cpus: u32, asked: Memory, memory: Me
         && request.sockets_per_node.is_none_or(|sockets| sockets <= node.sockets)
         && request.cores_per_socket.is_none_or(|cores| cores <= node.cores_per_socket)
         && request.threads_per_core.is_none_or(|threads| threads <= node.threads_per_core)
+}
+
+/// Whether a socket of the node, as configured, has a CPU for each of `--ntasks-per-socket`, whatever `--cpus-per-task` says (observed on 22.05.8
+/// and 24.11.5; rec t7, t8; docs/FACTS.md, facts 96 (f)).
+fn sockets_hold_tasks(request: &Request, node: &Node) -> bool {
+    request.ntasks_per_socket.is_none_or(|tasks| tasks <= node.cores_per_socket.saturating_mul(node.threads_per_core))
 }
 
 /// Whether a node satisfies the constraint; for alternatives and counts, whether it could serve one of the parts.

@@ -164,3 +164,27 @@ fn a_plan_counts_all_its_nodes() {
          3  70  2.end+0..34  +1000  COMPLETED  *      backfill",
     );
 }
+
+/// Recorded (w2004): those nodes are chosen as nodes are at a start, from its group's first. On n2 and n3 job 4 would keep the limit, so it waits for
+/// nodes and blocks job 5; in the order of slurm.conf it would get three (docs/FACTS.md, facts 96 (c)).
+#[test]
+fn a_busy_job_counts_nodes_of_its_group_first() {
+    let scenario = |most: u32| {
+        format!(
+            "node n[1-2] cores=4
+             node n[3-4] cores=8
+             set enforce=limits bf_interval=300
+             qos few grp_node={most}
+             job 1 w=n2 qos=few n=4 run=1000 t=20
+             job 2 w=n3 qos=few n=8 run=1000 t=20
+             job 3 w=n4 n=8 run=1000 t=20
+             job 4 at=10 qos=few n=12 run=100 t=10
+             job 5 at=20 n=4 run=100 t=5"
+        )
+    };
+    let of = |starts: &str| {
+        format!("1 0 * * * * *\n 2 0 * * * * *\n 3 0 * * * * *\n 4 10 * * * * *\n 5 20 {starts} +100 * n1 *")
+    };
+    expect(&scenario(4), &of("260..330"));
+    expect(&scenario(3), &of("20..24"));
+}

@@ -468,3 +468,22 @@ fn a_node_without_a_task_holds_nothing() {
          2  *  300..375  +300  COMPLETED  *      *",
     );
 }
+
+/// Recorded (t7, t8): a node whose sockets have fewer CPUs than tasks are to run on each serves nobody, however few CPUs they need of it; CPUs a
+/// task do not count. Backfill, which looks at more nodes, does not take it either (w2015).
+#[test]
+fn sockets_with_fewer_cpus_than_their_tasks_serve_nobody() {
+    let scenario = |asked: &str| {
+        format!(
+            "node f[1-2] cores=8 sockets=8
+             node k1 cores=8 sockets=4 weight=9
+             set bf_interval=30
+             job 1 n=4 c=2 {asked} run=100 t=5"
+        )
+    };
+    let on = |node: &str| format!("1 0 0..34 +100 * {node} *");
+    expect(&scenario("per_socket=2"), &on("k1"));
+    expect(&scenario("per_socket=1"), &on("f1"));
+    expect(&scenario("per_socket=3"), "1 - - - PENDING - -");
+    expect_equal_with_every_cycle(&scenario("per_socket=2"), 3);
+}

@@ -139,6 +139,11 @@ impl<'s> RequestLowering<'s> {
                 None => about.say(About::NoDefaultPartition, ""),
             }
         }
+        // Those that take no jobs are dropped from a list at submission (job_mgr.c of 22.05.8, `_alt_part_test`; rec w2009).
+        let accepts = |id: &PartitionId| cluster.partitions.get(id.index()).is_some_and(|found| found.state.accepts());
+        if found.iter().any(accepts) {
+            found.retain(accepts);
+        }
         found
     }
 

@@ -376,3 +376,25 @@ fn starts_and_nodes_are_not_read_where_the_whole_trace_is_simulated() {
     let (workload, _) = lower(&trace.unwrap(), &mut site());
     assert_eq!(workload.unwrap().jobs[0].before(), None);
 }
+
+/// `debug` takes no jobs: it is dropped from a list, and kept where a job names nothing else (rec w2009).
+#[test]
+fn partitions_that_take_no_jobs_are_dropped_from_lists() {
+    use foresite_engine::cluster::PartitionState::{Down, Drain, Inactive};
+
+    let rows = [
+        row("1", "debug,normal", "01:00:00", "sbatch -p debug,normal x"),
+        row("2", "debug", "02:00:00", "sbatch -p debug x"),
+    ];
+    let asked = |state| {
+        let mut site = site();
+        site.cluster.partitions[1].state = state;
+        let (workload, _) = lower(&trace(&rows.each_ref().map(String::as_str)), &mut site);
+        let workload = workload.unwrap();
+        let of = |job: &foresite_engine::job::Job| workload.requests[job.request.index()].partitions.len();
+        workload.jobs.iter().map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(asked(Down), [2, 1]);
+    assert_eq!(asked(Drain), [1, 1]);
+    assert_eq!(asked(Inactive), [1, 1]);
+}
