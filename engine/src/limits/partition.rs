@@ -14,7 +14,7 @@ use crate::simulation::Controller;
 impl Controller<'_> {
     /// Whether a queue is built with the job's record: state, limits, and `UsageThreshold` of the job's QOS. O(lists of the partition).
     pub(crate) fn partition_is_open(&self, id: JobId, partition: PartitionId) -> bool {
-        self.partition_is_up(partition) && self.partition_limits_allow(id, partition) && !self.below_usage_threshold(id)
+        self.partition_is_up(partition) && self.queue_limits_allow(id, partition) && !self.below_usage_threshold(id)
     }
 
     /// Whether backfill tests the record: state, limits, `UsageThreshold` of the job's QOS, and whether that QOS may use the partition.
@@ -29,7 +29,7 @@ impl Controller<'_> {
         let (id, partition) = (record.job, record.partition);
         let is_open = !record.kind.out
             && self.partition_is_up(partition)
-            && (self.over_memory.is_empty() || self.partition_limits_allow(id, partition))
+            && (self.over_memory.is_empty() || self.queue_limits_allow(id, partition))
             && !(self.thresholds_hold && self.below_usage_threshold(id));
         debug_assert_eq!(is_open, self.partition_is_open(id, partition), "job {id:?}");
         is_open
@@ -76,6 +76,16 @@ impl Controller<'_> {
     /// (`_part_access_check` of 22.05.8). O(lists of the partition).
     /// Every cycle asks it of every record: of the job only that is read which the partition limits.
     pub(crate) fn partition_limits_allow(&self, id: JobId, partition: PartitionId) -> bool {
+        self.partition_limits_allow_for(id, partition, || self.live.get(id).map_or(0, |live| live.limit_seconds))
+    }
+
+    /// The same as backfill asks it, of the least that `--time-min` says (`job_limits_check` of 22.05.8, `check_min_time`; rec w2032).
+    pub(crate) fn queue_limits_allow(&self, id: JobId, partition: PartitionId) -> bool {
+        let limit = || self.least_seconds(id);
+        self.partition_limits_allow_for(id, partition, limit)
+    }
+
+    fn partition_limits_allow_for(&self, id: JobId, partition: PartitionId, limit: impl Fn() -> i64) -> bool {
         let request_id = || self.scenario.workload.jobs[id.index()].request;
         if !self.too_small.is_empty() && self.too_small.contains(&(request_id(), partition)) {
             return false;
@@ -92,7 +102,6 @@ impl Controller<'_> {
         let job = || &self.scenario.workload.jobs[id.index()];
         let request = || &self.scenario.workload.requests[job().request.index()];
         let qos = || &self.scenario.qos[job().qos.index()];
-        let limit = || self.live.get(id).map_or(0, |live| live.limit_seconds);
         limits.max_time.is_none_or(|most| limit() <= i64::from(most) * 60 || qos().partition_time_limit)
             && limits.max_nodes.is_none_or(|most| most_nodes(request()) <= most || qos().partition_max_nodes)
             && (limits.min_nodes <= 1 || request().min_nodes.max(1) >= limits.min_nodes || qos().partition_min_nodes)

@@ -189,7 +189,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         }
         scratch.unseen.come_to(record.partition, scratch.blocked.contains(&record.partition));
         waiting_behind += 1;
-        if record.kind.out || controller.made_room_in_cycle(record.job) {
+        if record.kind.out || record.kind.out_of_main || controller.made_room_in_cycle(record.job) {
             continue;
         }
         let reservation = controller.reservation_of(record.job);

@@ -46,6 +46,8 @@ pub(crate) struct Kind {
     pub(crate) stays: bool,
     /// The partition's limits keep the job out: slurmctld builds its queues without the record.
     pub(crate) out: bool,
+    /// Its time limit is beyond the partition's `MaxTime`, but its `--time-min` is not: only backfill tries it.
+    pub(crate) out_of_main: bool,
     /// The partition's lists refuse the job, though queues are built with its record.
     pub(crate) denied: bool,
     /// Every cycle is gone through while it waits ([`crate::simulation::Controller::every_cycle`]).

@@ -136,6 +136,7 @@ const ALONE: Kind = Kind {
     mixed: false,
     stays: true,
     out: false,
+    out_of_main: false,
     denied: false,
     peculiar: false,
 };

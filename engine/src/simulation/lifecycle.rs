@@ -388,7 +388,8 @@ impl Controller<'_> {
             }
             let (request, holder) = (self.job(id).request, self.holder(id));
             let (out, denied) = self.keeps_out(id, partition);
-            let kind = Kind { out, denied, ..self.kind(id) };
+            let out_of_main = !out && !self.partition_limits_allow(id, partition);
+            let kind = Kind { out, denied, out_of_main, ..self.kind(id) };
             let first = if kind.task { self.first_task(id) } else { id };
             self.queue.push(Record::new((id, first, request, holder, kind), (position, partition), (tier, priority)));
         }
@@ -414,6 +415,7 @@ impl Controller<'_> {
             mixed: self.live.get(id).is_some_and(|live| live.is_mixed),
             stays: job.extra.is_none() && job.cancelled_at == i64::MAX,
             out: false,
+            out_of_main: false,
             denied: false,
             peculiar: self.is_peculiar(id),
         }
@@ -429,7 +431,7 @@ impl Controller<'_> {
 
     /// Whether a partition keeps a job out by its limits, or else refuses it by its lists. O(lists of the partition).
     fn keeps_out(&self, id: JobId, partition: PartitionId) -> (bool, bool) {
-        let out = !self.partition_limits_allow(id, partition);
+        let out = !self.queue_limits_allow(id, partition);
         (out, !out && self.partition_denies(id, partition))
     }
 

@@ -28,8 +28,8 @@ impl Controller<'_> {
         left.or(least).map_or(limit, |most| limit.min(most))
     }
 
-    /// What a job needs before its deadline [s]: its `--time-min`, else its limit. O(1).
-    fn least_seconds(&self, id: JobId) -> i64 {
+    /// What a job needs before its deadline and within a partition's MaxTime [s]: its `--time-min`, else its limit. O(1).
+    pub(crate) fn least_seconds(&self, id: JobId) -> i64 {
         let limit = self.live.get(id).map_or(0, |live| live.limit_seconds);
         self.extra(id).and_then(|extra| extra.time_min).map_or(limit, |minutes| i64::from(minutes) * 60)
     }

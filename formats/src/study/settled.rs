@@ -50,6 +50,7 @@ impl Settled {
             && *associations == known.associations
             && *qos == known.qos
             && policy.select == known.policy.select
+            && policy.version == known.policy.version
             && *calendar == known.calendar
             && *has_accounts == known.has_accounts;
         is_same.then(|| (Site { policy: policy.clone(), ..self.site.clone() }, self.workload.clone()))

@@ -194,8 +194,12 @@ pub struct TraceRequest {
     /// `--exclusive`, `--oversubscribe`.
     #[serde(with = "engine_types::SharingForm")]
     pub sharing: Sharing,
-    /// `--nodelist`.
+    /// `--nodelist`, as far as sbatch of 22.05 passes it on.
     pub required_nodes: Symbol,
+    /// All of `--nodelist`, where it names more nodes than the job needs at least: from 23.02 on any of them will do. Else empty.
+    pub candidate_nodes: Symbol,
+    /// So many of those it needs at least.
+    pub least_candidates: u32,
     /// `--exclude`.
     pub excluded_nodes: Symbol,
     /// `--contiguous`.
@@ -264,6 +268,8 @@ impl TraceRequest {
             tmp_disk_mb: 0,
             sharing: Sharing::Default,
             required_nodes: Symbol::EMPTY,
+            candidate_nodes: Symbol::EMPTY,
+            least_candidates: 0,
             excluded_nodes: Symbol::EMPTY,
             contiguous: false,
             spread: false,

@@ -50,6 +50,7 @@ impl RequestBuilder<'_> {
     pub(crate) fn build(&mut self, row: &Row<'_>, options: Option<&Options<'_>>) -> TraceRequest {
         let recorded = self.recorded(row);
         let (node_list, listed) = options.map_or((Cow::Borrowed(&b""[..]), 0), node_list);
+        let least_candidates = options.map_or(0, candidates_needed);
         let shape = match options {
             Some(options) => {
                 let is_cut = matches!(node_list, Cow::Owned(_));
@@ -93,6 +94,8 @@ impl RequestBuilder<'_> {
             tmp_disk_mb: options.tmp_disk_mb,
             sharing: options.sharing.unwrap_or(Sharing::Default),
             required_nodes: self.strings.intern(&node_list),
+            candidate_nodes: self.strings.intern(if least_candidates > 0 { options.node_list } else { b"" }),
+            least_candidates,
             excluded_nodes: self.strings.intern(options.exclude),
             contiguous: options.contiguous,
             spread: options.spread,
@@ -399,6 +402,17 @@ impl RequestBuilder<'_> {
 
 /// A longer list of a command line is taken as it stands: rows are many.
 const MOST_NAMED: usize = 512;
+
+/// How many of the nodes named by `--nodelist` a job needs at least, if it needs not all of them, else 0. O(names × log names).
+fn candidates_needed(options: &Options<'_>) -> u32 {
+    let names = std::str::from_utf8(options.node_list).ok().filter(|text| !text.is_empty() && !text.contains('/'));
+    let Some(Ok(mut names)) = names.map(|text| expand(text, MOST_NAMED)) else { return 0 };
+    names.sort_unstable();
+    names.dedup();
+    let named = u32::try_from(names.len()).unwrap_or(u32::MAX);
+    let least = options.nodes.map_or(named, |nodes| nodes.0).min(options.tasks.unwrap_or(u32::MAX)).max(1);
+    if least < named { least } else { 0 }
+}
 
 /// The nodes named by `--nodelist`, and how many: of more than there are tasks, sbatch drops the last (opt.c of 22.05.8, `_opt_verify`: the
 /// list is sorted, then names are popped; rec ax-pre). A file's name stays. O(names × log names).

@@ -145,6 +145,23 @@ fn a_job_longer_than_its_partition_allows_waits_and_is_passed_by() {
     );
 }
 
+/// Recorded (w2032): backfill asks of the partition's MaxTime what `--time-min` says, and starts job 1 with that. The main scheduler asks for its
+/// limit, and passes it by.
+#[test]
+fn backfill_starts_a_job_whose_least_time_its_partition_allows() {
+    let scenario = |least: &str| {
+        format!(
+            "node n1 cores=4
+             partition p max=10
+             set bf_interval=30
+             job 1 n=4 run=900 t=20 {least}
+             job 2 at=10 n=4 run=100 t=5"
+        )
+    };
+    expect(&scenario("time_min=5"), "1 0 0..34 +300..332 TIMEOUT n1 backfill\n 2 10 1.end+0..34 +100 * n1 *");
+    expect(&scenario("time_min=15"), "1 0 - - PENDING - -\n 2 10 10..14 +100 * n1 main");
+}
+
 #[test]
 fn a_partition_for_other_accounts_is_closed() {
     expect(

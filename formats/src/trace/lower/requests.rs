@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use foresite_engine::cluster::{GresType, MemoryDefault};
 use foresite_engine::ids::{GresId, LicenseId, NodeId, PartitionId};
 use foresite_engine::job::{GresRequest, Memory, Request};
+use foresite_engine::policy::SlurmVersion;
 
 use super::super::model::TraceRequest;
 use super::super::strings::{Strings, Symbol};
@@ -59,11 +60,21 @@ impl<'s> RequestLowering<'s> {
         let partition = |id: &PartitionId| self.site.cluster.partitions.get(id.index());
         let least = partitions.iter().filter_map(partition).map(|partition| partition.min_nodes).min();
         let is_raised = asked.nodes_are_recorded && least == Some(asked.min_nodes);
+        // From 23.02 on a list of more nodes than are needed says where they may be (job_mgr.c of 24.11.5; rec t9-24-11).
+        let is_choice = !asked.candidate_nodes.is_empty() && self.site.policy.version >= SlurmVersion::V23_02;
+        let candidates = if is_choice { self.node_list(asked.candidate_nodes, about) } else { Vec::new() };
+        let mut excluded_nodes = self.node_list(asked.excluded_nodes, about);
+        if is_choice {
+            let others = (0..self.site.cluster.nodes.len()).map(NodeId::new).filter(|node| !candidates.contains(node));
+            excluded_nodes.extend(others);
+            excluded_nodes.sort_unstable();
+            excluded_nodes.dedup();
+        }
         let nodes = u32::try_from(self.site.cluster.nodes.len()).unwrap_or(u32::MAX).max(asked.min_nodes);
         let most = |most: u32| if asked.spread { most.min(nodes) } else { most };
         Request {
             partitions,
-            min_nodes: asked.min_nodes.max(1),
+            min_nodes: if is_choice { asked.least_candidates } else { asked.min_nodes }.max(1),
             max_nodes: asked.max_nodes.filter(|_| !is_raised).map(most).or_else(|| self.most_of_spread(asked)),
             tasks: asked.tasks,
             cpus_per_task: asked.cpus_per_task.max(1),
@@ -83,8 +94,8 @@ impl<'s> RequestLowering<'s> {
             enforces_binding: asked.enforces_binding,
             tmp_disk_mb: asked.tmp_disk_mb,
             sharing: asked.sharing,
-            required_nodes: self.node_list(asked.required_nodes, about),
-            excluded_nodes: self.node_list(asked.excluded_nodes, about),
+            required_nodes: if is_choice { Vec::new() } else { self.node_list(asked.required_nodes, about) },
+            excluded_nodes,
             contiguous: asked.contiguous,
             spread: asked.spread,
             use_min_nodes: asked.use_min_nodes,

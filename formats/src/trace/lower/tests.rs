@@ -398,3 +398,28 @@ fn partitions_that_take_no_jobs_are_dropped_from_lists() {
     assert_eq!(asked(Drain), [1, 1]);
     assert_eq!(asked(Inactive), [1, 1]);
 }
+
+/// Recorded (t9-24-11): before 23.02 a job must have all nodes that it names, cut to as many as it has tasks; from then on any of them will do,
+/// where it needs fewer.
+#[test]
+fn a_list_of_more_nodes_than_are_needed_is_a_choice_from_23_02_on() {
+    use foresite_engine::policy::SlurmVersion::{V22_05, V23_02};
+
+    let asked = |version, line: &str| {
+        let mut site = site();
+        site.policy.version = version;
+        let (workload, _) = lower(&trace(&[&row("1", "", "01:00:00", line)]), &mut site);
+        let request = workload.unwrap().requests.remove(0);
+        let numbers = |nodes: &[NodeId]| nodes.iter().map(|id| id.index() + 1).collect::<Vec<_>>();
+        (numbers(&request.required_nodes), numbers(&request.excluded_nodes), request.min_nodes)
+    };
+    let one = "sbatch -n 1 -w n[2-3] -x n4 x";
+    assert_eq!(asked(V22_05, one), (vec![2], vec![4], 1));
+    assert_eq!(asked(V23_02, one), (vec![], vec![1, 4], 1));
+    let range = "sbatch -N 1-3 -n 7 -w n[2-3] x";
+    assert_eq!(asked(V22_05, range), (vec![2, 3], vec![], 2));
+    assert_eq!(asked(V23_02, range), (vec![], vec![1, 4], 1));
+    // Without a number it needs all.
+    let all = "sbatch -n 7 -w n[2-3] x";
+    assert_eq!(asked(V23_02, all), (vec![2, 3], vec![], 2));
+}
