@@ -33,8 +33,14 @@ impl Controller<'_> {
             .partitions
             .iter()
             .map(|&partition| {
-                let changed = lays_out_said.then(|| with_cpus_of_memory(cluster, select, partition, request));
-                Shape::of(cluster, select, partition, changed.flatten().as_ref().unwrap_or(request), looked_at)
+                let changed = lays_out_said.then(|| with_cpus_of_memory(cluster, select, partition, request)).flatten();
+                let mut shape = Shape::of(cluster, select, partition, changed.as_ref().unwrap_or(request), looked_at);
+                if let Some(changed) = changed.filter(|changed| changed.tasks > 0 && changed.ntasks_per_node.is_none())
+                {
+                    // Fewer than its tasks have together.
+                    shape.min_cpus = changed.min_cpus.max(shape.min_nodes);
+                }
+                shape
             })
             .collect();
         let by_node = self.scenario.policy.version >= SlurmVersion::V23_11 && request.gres.is_empty() && !select.linear;
@@ -70,9 +76,12 @@ impl Controller<'_> {
                 && request.ntasks_per_node.is_none()
                 && !select.linear;
             shape.first_part_fails = shape.parts_hold_tasks && !shape.feasible && self.first_part_fails(shape);
-            // Nodes that `MaxCPUsPerNode` cuts may count with a part of a task, and have no room for it (dist_tasks.c of 24.11.5,
-            // `_dist_tasks_compute_c_b`: ESLURM_BAD_TASK_COUNT; rec c1199-24-11).
-            if shape.parts_hold_tasks && shape.max_cpus_per_node.is_some() && shape.cpus_per_task > 1 {
+            // Nodes that `MaxCPUsPerNode` cuts may count with a part of a task, and have no room for it, and where memory makes the CPUs of tasks,
+            // nodes are chosen for fewer than all of them need (dist_tasks.c of 24.11.5, `_dist_tasks_compute_c_b`: ESLURM_BAD_TASK_COUNT; rec
+            // c1199-24-11, t10-24-11).
+            let are_cut = shape.max_cpus_per_node.is_some() && shape.cpus_per_task > 1;
+            let of_memory = || with_cpus_of_memory(cluster, select, shape.partition, request).is_some();
+            if shape.parts_hold_tasks && (are_cut || of_memory()) {
                 shape.tasks_to_place = Some(request.tasks);
             }
         }

@@ -190,3 +190,24 @@ fn a_part_that_cannot_hold_the_tasks_blocks_where_another_has_no_nodes() {
         expect(&scenario(version), "1 * - - PENDING - -\n 2 * - - PENDING - -");
     }
 }
+
+/// Recorded (t10 of 24.11.5): `--mem` above `MaxMemPerCPU` makes three tasks take two CPUs each, but nodes are chosen for three CPUs in all: of those
+/// two find room, so job 1 waits and blocks job 2. Four tasks take one each (facts 96 (i)).
+#[test]
+fn nodes_chosen_for_fewer_cpus_than_memory_makes_of_tasks_serve_nobody() {
+    let scenario = |version: &str, tasks: u32| {
+        format!(
+            "node n[1-2] cores=8 memory=32000
+             set memory max_mem_per_cpu=2500 bf_interval=300 {version}
+             job 1 N=2 n={tasks} mem=4000 run=100 t=10
+             job 2 at=10 n=1 mem=100 run=100 t=10"
+        )
+    };
+    let starts = "1 * 0..4 +100 * n1,n2 *\n 2 * 10..14 +100 * n1 main";
+    expect(&scenario("version=24.05", 3), starts);
+    for version in SINCE {
+        expect(&scenario(version, 3), "1 * - - PENDING - -\n 2 * 10..330 +100 * n1 backfill");
+        expect(&scenario(version, 4), starts);
+        expect_equal_with_every_cycle(&scenario(version, 3), 3);
+    }
+}

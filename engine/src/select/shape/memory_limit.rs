@@ -51,8 +51,9 @@ pub(crate) fn with_cpus_of_memory(
         of_memory.max(changed.cpus_per_task.saturating_mul(tasks))
     } else if request.tasks > 0 {
         let nodes = request.min_nodes.max(1);
-        changed.cpus_per_task = of_memory.saturating_mul(nodes).div_ceil(request.tasks);
-        let per_node = changed.cpus_per_task.saturating_mul(request.tasks) / nodes;
+        let tasks = request.overcommitted.unwrap_or(request.tasks).max(1);
+        changed.cpus_per_task = of_memory.saturating_mul(nodes).div_ceil(tasks);
+        let per_node = changed.cpus_per_task.saturating_mul(tasks) / nodes;
         changed.min_cpus = per_node;
         per_node
     } else {
