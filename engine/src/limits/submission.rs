@@ -10,8 +10,8 @@ use crate::simulation::{Controller, seconds};
 use super::resources::Beside;
 
 impl Controller<'_> {
-    /// Why sbatch would refuse the job, if it would: by its partitions' `State`, by `EnforcePartLimits`, by a limit on submitted jobs, or by a QOS with
-    /// `DenyOnLimit`. O(partitions of the job + depth of the tree).
+    /// Why sbatch would refuse the job, if it would: by its partitions' `State`, by `EnforcePartLimits`, by a limit on
+    /// submitted jobs, or by a QOS with `DenyOnLimit`. O(partitions of the job + depth of the tree).
     pub(crate) fn refused_at_submission(&self, id: JobId) -> Option<PendingReason> {
         let state = |&partition: &PartitionId| self.scenario.cluster.partitions[partition.index()].state;
         let comes_now = self.job(id).submit >= seconds(self.now);

@@ -19,6 +19,7 @@ mod log;
 pub mod lower;
 mod maps;
 mod model;
+mod named_nodes;
 mod plain_components;
 mod request;
 mod row;

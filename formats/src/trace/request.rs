@@ -9,13 +9,13 @@ use super::caveat::CaveatKind;
 use super::column::Column;
 use super::log::{Log, ROW_CURE};
 use super::model::{TraceGres, TraceRequest};
+use super::named_nodes;
 use super::row::Row;
 use super::strings::{Strings, Symbol};
 use super::submit_line::Options;
 use super::tres::{
     GresCount, RecordedMemory, TresCounts, count, gres_count, gres_list, least_of_rounded, recorded_memory, tres,
 };
-use crate::hostlist::{compress, expand, natural_cmp};
 
 /// The recorded totals of a job.
 struct Recorded<'a> {
@@ -49,8 +49,8 @@ impl RequestBuilder<'_> {
     /// The request of a row. Faults go to the log.
     pub(crate) fn build(&mut self, row: &Row<'_>, options: Option<&Options<'_>>) -> TraceRequest {
         let recorded = self.recorded(row);
-        let (node_list, listed) = options.map_or((Cow::Borrowed(&b""[..]), 0), node_list);
-        let least_candidates = options.map_or(0, candidates_needed);
+        let (node_list, listed) = options.map_or((Cow::Borrowed(&b""[..]), 0), named_nodes::required);
+        let least_candidates = options.map_or(0, named_nodes::least_candidates);
         let shape = match options {
             Some(options) => {
                 let is_cut = matches!(node_list, Cow::Owned(_));
@@ -398,38 +398,6 @@ impl RequestBuilder<'_> {
             });
         }
     }
-}
-
-/// A longer list of a command line is taken as it stands: rows are many.
-const MOST_NAMED: usize = 512;
-
-/// How many of the nodes named by `--nodelist` a job needs at least, if it needs not all of them, else 0. O(names × log names).
-fn candidates_needed(options: &Options<'_>) -> u32 {
-    let names = std::str::from_utf8(options.node_list).ok().filter(|text| !text.is_empty() && !text.contains('/'));
-    let Some(Ok(mut names)) = names.map(|text| expand(text, MOST_NAMED)) else { return 0 };
-    names.sort_unstable();
-    names.dedup();
-    let named = u32::try_from(names.len()).unwrap_or(u32::MAX);
-    let least = options.nodes.map_or(named, |nodes| nodes.0).min(options.tasks.unwrap_or(u32::MAX)).max(1);
-    if least < named { least } else { 0 }
-}
-
-/// The nodes named by `--nodelist`, and how many: of more than there are tasks, sbatch drops the last (opt.c of 22.05.8, `_opt_verify`: the
-/// list is sorted, then names are popped; rec ax-pre). A file's name stays. O(names × log names).
-fn node_list<'o>(options: &Options<'o>) -> (Cow<'o, [u8]>, u32) {
-    let text = options.node_list;
-    let known = std::str::from_utf8(text).ok().filter(|text| !text.is_empty() && !text.contains('/'));
-    let Some(Ok(mut names)) = known.map(|text| expand(text, MOST_NAMED)) else { return (Cow::Borrowed(text), 0) };
-    names.sort_by(|one, other| natural_cmp(one, other));
-    names.dedup();
-    // srun drops those above `-N` as well; sbatch refuses them.
-    let most = options.tasks.unwrap_or(u32::MAX).min(options.nodes.map_or(u32::MAX, |nodes| nodes.1)).max(1) as usize;
-    if names.len() <= most {
-        return (Cow::Borrowed(text), u32::try_from(names.len()).unwrap_or(u32::MAX));
-    }
-    names.truncate(most);
-    let count = u32::try_from(names.len()).unwrap_or(u32::MAX);
-    (Cow::Owned(compress(names.iter().map(String::as_str)).into_bytes()), count)
 }
 
 /// Names and types of GRES in small letters: Slurm compares them without case.
