@@ -81,8 +81,7 @@ impl Controller<'_> {
 
     /// The same as backfill asks it, of the least that `--time-min` says (`job_limits_check` of 22.05.8, `check_min_time`; rec w2032).
     pub(crate) fn queue_limits_allow(&self, id: JobId, partition: PartitionId) -> bool {
-        let limit = || self.least_seconds(id);
-        self.partition_limits_allow_for(id, partition, limit)
+        self.partition_limits_allow_for(id, partition, || self.least_seconds(id))
     }
 
     fn partition_limits_allow_for(&self, id: JobId, partition: PartitionId, limit: impl Fn() -> i64) -> bool {

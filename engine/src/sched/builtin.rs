@@ -31,7 +31,8 @@ pub(crate) fn estimate(controller: &mut Controller<'_>) {
         let in_order = controller.partitions(id).iter().enumerate();
         let last = in_order.min_by_key(|&(place, &partition)| (tier(partition), std::cmp::Reverse(place)));
         let is_last = last.is_some_and(|(place, _)| place == record.place as usize);
-        if !is_last || !controller.live.is_pending(id) || !controller.record_is_open(record) {
+        if !is_last || !controller.live.is_pending(id) || record.kind.out_of_main || !controller.record_is_open(record)
+        {
             continue;
         }
         let is_of_array = record.kind.task && !controller.has_own_record(id);

@@ -388,7 +388,7 @@ impl Selector {
         self.fits_idle(free, shape, user, candidates)
     }
 
-    /// Whether it fits on the cores that are free, and on its most nodes at first.
+    /// Whether it fits on the cores that are free, on no more nodes than [`Shape::max_nodes`].
     fn fits_on_free(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.scratch.gpus.clear();
         self.scratch.once_more.clear();

@@ -312,10 +312,12 @@ impl Shape {
             idle_suffices: false,
             strays: false,
         };
+        // They may be all but a few.
+        let excluded = NodeSet::from_nodes(n_nodes, request.excluded_nodes.iter().copied());
         for (index, node) in cluster.nodes.iter().enumerate() {
             let id = NodeId::new(index);
             if partition.nodes.contains(id)
-                && !request.excluded_nodes.contains(&id)
+                && !excluded.contains(id)
                 && could_have(&request.features, node)
                 && is_large_enough(request, least_cpus, memory, shape.memory, node)
             {

@@ -65,7 +65,9 @@ impl<'s> RequestLowering<'s> {
         let candidates = if is_choice { self.node_list(asked.candidate_nodes, about) } else { Vec::new() };
         let mut excluded_nodes = self.node_list(asked.excluded_nodes, about);
         if is_choice {
-            let others = (0..self.site.cluster.nodes.len()).map(NodeId::new).filter(|node| !candidates.contains(node));
+            let others = (0..self.site.cluster.nodes.len())
+                .map(NodeId::new)
+                .filter(|node| candidates.binary_search(node).is_err());
             excluded_nodes.extend(others);
             excluded_nodes.sort_unstable();
             excluded_nodes.dedup();
