@@ -12,6 +12,8 @@ pub struct Moments {
     pub main: Vec<(i64, bool)>,
     /// Backfill cycles.
     pub backfill: Vec<RecordedCycle>,
+    /// When the agent of `sched/builtin` was started: it goes through the queue an interval later.
+    pub builtin: Option<i64>,
     /// Priority steps.
     pub priority: Vec<i64>,
     /// By job of the workload: when its submission was accepted.

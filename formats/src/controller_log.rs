@@ -33,6 +33,7 @@ const RESPONDS_MS: i64 = 3000;
 pub struct ControllerLog {
     main: Vec<(i64, bool)>,
     backfill: Vec<RecordedCycle>,
+    builtin: Option<i64>,
     /// When the last decay was read, just as the priority thread begins; and the last line's time.
     decay_from: Option<i64>,
     last: i64,
@@ -100,6 +101,7 @@ impl ControllerLog {
         match told {
             Told::Main { full } => self.main.push((next, full)),
             Told::Backfill => self.backfill.push(RecordedCycle { begin: next, work: 0, end: next }),
+            Told::Builtin => self.builtin = self.builtin.or(Some(at)),
             Told::Arrives(job) => drop(self.arrivals.insert(job.to_owned(), next)),
             Told::Ends { job, killed } => {
                 if killed {
@@ -257,6 +259,7 @@ impl ControllerLog {
         let moments = Moments {
             main,
             backfill,
+            builtin: self.builtin,
             priority,
             arrivals,
             runs,
@@ -315,6 +318,7 @@ mod tests {
     use super::*;
 
     const LOG: &str = "\
+[2024-01-01T00:03:13.564] sched: Built-in scheduler plugin loaded
 [2024-01-01T00:03:24.695] priority/multifactor: _read_last_decay_ran: No last decay to recover
 [2024-01-01T00:08:00.152] _slurm_rpc_submit_batch_job: JobId=35 InitPrio=22000 usec=6794
 [2024-01-01T00:08:00.152] debug:  sched: Running job scheduler for default depth.
@@ -348,6 +352,7 @@ no time here";
         let (log, found) = ControllerLog::read("slurmctld.log", LOG.as_bytes(), TimeZone::UTC);
         let log = log.unwrap();
         let begin = 1_704_067_200_000 + 480_000;
+        assert_eq!(log.builtin, Some(begin - 286_436));
         assert_eq!(log.arrivals["35"], begin + 152);
         assert_eq!(log.arrivals["40"], begin + 80_184);
         assert_eq!(log.main, [(begin + 153, false)]);

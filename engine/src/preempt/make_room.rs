@@ -5,6 +5,7 @@ use crate::ids::{JobId, PartitionId, QosId};
 use crate::node_set::NodeSet;
 use crate::outcome::JobState;
 use crate::policy::PreemptMode;
+use crate::policy::SlurmVersion;
 use crate::select::free::Free;
 use crate::select::shape::Shape;
 use crate::simulation::ends::RunEnded;
@@ -86,8 +87,11 @@ impl Controller<'_> {
             let billing = self.billing(partition, &allocation);
             let mut counts = self.allocated_counts(id, &allocation, billing);
             // Victims are chosen by a test of when and where, which leaves the job no allocation: that its groups use some of the nodes
-            // already counts for those it names only (acct_policy.c of 22.05.8, `_get_unique_job_node_cnt`; rec as-tier).
-            counts.nodes.clone_from(&shape.required);
+            // already counts for those it names only (acct_policy.c of 22.05.8, `_get_unique_job_node_cnt`; rec as-tier); from 24.11.4 on the
+            // test leaves its nodes where it names none (`node_bitmap_preempt`; rec w2078-25-05).
+            if self.scenario.policy.version < SlurmVersion::V24_11 || !shape.required.is_empty() {
+                counts.nodes.clone_from(&shape.required);
+            }
             let allows = self.limits_allow_counts(id, partition, &counts);
             if !allows {
                 held_by = self.qos_in_the_way(id, partition, &counts);

@@ -379,7 +379,7 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
             busy_us = busy_us.saturating_add(record_us);
         }
     };
-    hetjobs::start_whole(controller, &mut cycle);
+    hetjobs::start_whole(controller, backfill, &mut cycle);
     let policy = &scenario.policy;
     let repeatable = matches!(exit, Exit::EndOfQueue | Exit::MaxTest)
         && cycle.started == 0

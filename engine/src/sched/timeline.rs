@@ -198,10 +198,15 @@ impl Timeline {
         until_first_ends.min(until_next_begins)
     }
 
-    /// When the first slot begins after `from` and before `until` in which a plan holds any of the nodes [s]. O(slots × words).
-    pub(crate) fn first_planned(&self, nodes: &NodeSet, from: i64, until: i64) -> Option<i64> {
+    /// When the first slot begins in which a plan holds any of the nodes [s], before `until`, but neither at `now` nor a minute before: `_reset_job_time_limit`
+    /// of backfill.c, which reckons in whole minutes. O(slots × words).
+    pub(crate) fn first_planned(&self, nodes: &NodeSet, now: i64, until: i64) -> Option<i64> {
         let words = nodes.extent();
-        let mut slots = self.edges.iter().zip(&self.slots).filter(|(begin, _)| (from + 1..until).contains(*begin));
+        let mut slots = self
+            .edges
+            .iter()
+            .zip(&self.slots)
+            .filter(|(begin, _)| **begin != now && (now - 59..until).contains(*begin));
         slots.find(|(_, slot)| !nodes.is_subset_within(&slot.nodes, words.clone())).map(|(&begin, _)| begin)
     }
 

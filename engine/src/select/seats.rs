@@ -314,7 +314,8 @@ impl Shared {
         if let Some(place) = place {
             self.ever_used[place] = true;
         }
-        for share in &allocation.shares {
+        // Who has no CPU of a node is none of its jobs.
+        for share in allocation.shares.iter().filter(|share| share.cpus > 0) {
             if !allocation.shares_cores {
                 change(&mut self.own[share.node.index()]);
             }

@@ -128,16 +128,24 @@ impl Controller<'_> {
         self.risen.insert(id, risen);
     }
 
-    /// A job starts from a record: of several partitions it keeps its priorities in all of them. O(partitions).
+    /// A job starts from a record: of several partitions it keeps its priorities in all of them. O(partitions); where tests change sizes, which
+    /// count from the next step on (rec w2103), O(queue) if it may come back.
     pub(super) fn keep_priorities(&mut self, record: Record) {
         let id = record.job;
         if self.partitions(id).len() == 1 {
             return;
         }
         let standing = self.standing(id);
+        let mut queued = vec![None; self.partitions(id).len()];
+        queued[usize::from(record.place)] = Some(record.priority());
+        if self.sizes_vary && (self.preempt.is_some() || !self.scenario.calendar.outages.is_empty()) {
+            for other in self.queue.iter().filter(|other| other.job == id) {
+                queued[usize::from(other.place)] = Some(other.priority());
+            }
+        }
         let priorities = self.partitions(id).iter().enumerate().map(|(position, &partition)| {
-            if position == usize::from(record.place) {
-                return record.priority();
+            if let Some(priority) = queued[position] {
+                return priority;
             }
             self.tier_and_priority_of(id, partition, standing).1.max(self.risen_to(id, position))
         });

@@ -38,8 +38,12 @@ impl Controller<'_> {
     /// MaxTime, which QOS with PartitionTimeLimit may exceed; and one minute if its QOS has NoReserve, where there is preemption.
     /// O(1).
     pub(crate) fn test_seconds(&self, id: JobId, partition: PartitionId) -> i64 {
+        self.limit_within(partition, self.asked_seconds(id))
+    }
+
+    /// What a partition's MaxTime leaves of a time limit [s]. O(1).
+    pub(crate) fn limit_within(&self, partition: PartitionId, limit: i64) -> i64 {
         let most = self.scenario.cluster.partitions[partition.index()].max_time;
-        let limit = self.asked_seconds(id);
         most.map_or(limit, |minutes| limit.min(i64::from(minutes) * 60))
     }
 
@@ -118,10 +122,11 @@ impl Controller<'_> {
         if soft < now { now + (end - now) / 2 } else { soft }
     }
 
-    /// A job of `--time-min` that is about to start gets this limit [s], if that is longer: up to the first plan on its nodes, from 25.05.3 on
-    /// (backfill.c, `_reset_job_time_limit`; rec c117-25-05).
+    /// A job that is about to start gets this limit [s] if it has a `--time-min` that is shorter: up to the first plan on its nodes, from 25.05.3 on
+    /// (backfill.c, `_reset_job_time_limit`; rec c117-25-05), components of heterogeneous jobs always.
     pub(crate) fn lengthen_limit(&mut self, id: JobId, limit: i64) {
-        self.longest_limit = Some((id, limit));
+        let has_least = self.extra(id).is_some_and(|extra| extra.time_min.is_some());
+        self.longest_limit = has_least.then_some((id, limit));
     }
 
     /// The limit a job gets when it starts: with `--time-min` what backfill planned (20.11 to 25.05.2: exactly that), and

@@ -186,6 +186,9 @@ impl Timers {
         if let Some(cycle) = self.moments.backfill.first() {
             self.backfill_at = cycle.begin;
         }
+        if let Some(begun) = self.moments.builtin {
+            self.backfill_at = begun + self.backfill_interval;
+        }
         if let Some(&at) = self.moments.priority.first() {
             self.priority_at = at;
         }

@@ -409,6 +409,34 @@ fn under_builtin_jobs_count_as_the_nodes_would_charge_where_they_could_run_first
     expect(&scenario(15), &format!("{first} 2 10 1.end+0..4 +100 * n1 *\n 3 20 2.end+0..4 +100 * n1 *"));
 }
 
+/// The agent of sched/builtin plans nobody on what jobs hold that could be preempted (builtin.c of 22.05.8 and 24.11.5, `_compute_start_times`):
+/// job 4 is as large as on n1, where a core is eight CPUs, and comes before job 5.
+#[test]
+fn under_builtin_sizes_know_no_preemption() {
+    for version in ["", "version=24.11"] {
+        expect(
+            &format!(
+                "node n1 cores=4 threads=8 weight=10
+                 node n2 cores=4 weight=1
+                 license seat:1
+                 partition low nodes=n2
+                 partition high nodes=n1,n2 tier=2
+                 set builtin bf_interval=30 preempt=partition preempt_mode=cancel multifactor weight_job_size=1000 {version}
+                 job 1 p=low n=4 run=4000 t=100
+                 job 2 p=high w=n1 n=32 run=700 t=20
+                 job 3 at=5 p=high N=2 n=36 run=100 t=30
+                 job 4 at=10 p=high N=1 n=3 run=100 t=10 L=seat:1
+                 job 5 at=20 p=high w=n2 N=1 n=4 run=100 t=10 L=seat:1"
+            ),
+            "1  0   0..4         690..740  PREEMPTED  n2     main
+             2  0   0..4         +700      COMPLETED  n1     main
+             3  5   2.end+0..35  +100      COMPLETED  n1,n2  main
+             4  10  3.end+0..4   +100      COMPLETED  *      main
+             5  20  4.end+0..4   +100      COMPLETED  n2     main",
+        );
+    }
+}
+
 /// Recorded (c158): the test made last says how large a job is, in whatever partition. Backfill plans job 2 on t1, which would charge it a core of
 /// eight CPUs, and then in q, where no node charges more than it asks for: it stands behind job 3's four.
 #[test]

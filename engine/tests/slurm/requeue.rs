@@ -136,3 +136,29 @@ fn skipped_cycles_would_have_changed_nothing() {
         );
     }
 }
+
+/// Recorded (w2103): job 1 starts in b as its test there has just found it, with a core of eight CPUs. Preempted, it comes back with what it had in a
+/// before that test, and behind job 3.
+#[test]
+fn a_requeued_job_comes_back_in_all_partitions_with_what_its_last_step_gave_it() {
+    expect(
+        "node n1 cores=4
+         node n2 cores=4 threads=8
+         partition a nodes=n1
+         partition b nodes=n2
+         partition high nodes=n2 tier=2
+         set preempt=partition preempt_mode=requeue bf_interval=30 multifactor weight_job_size=1000
+         job 4 p=a w=n1 n=4 run=255 t=20
+         job 5 p=high w=n2 n=8 run=700 t=30
+         job 6 at=5 p=b w=n2 n=32 run=10 t=10
+         job 1 at=10 p=a,b N=1 n=1 run=500 t=10
+         job 3 at=20 p=a w=n1 N=1 n=4 run=100 t=10
+         job 7 at=100 p=high w=n2 n=24 run=900 t=20",
+        "4  0         0..4         +255  COMPLETED  n1  *
+         5  0         0..4         +700  COMPLETED  n2  *
+         6  5         *            +10   COMPLETED  n2  *
+         1  220..252  3.end+0..32  +500  COMPLETED  n1  *
+         3  20        4.end+0..5   +100  COMPLETED  n1  *
+         7  100       100..136     +900  COMPLETED  n2  *",
+    );
+}

@@ -211,3 +211,45 @@ fn nodes_chosen_for_fewer_cpus_than_memory_makes_of_tasks_serve_nobody() {
         expect_equal_with_every_cycle(&scenario(version, 3), 3);
     }
 }
+
+/// Recorded (w2078 of 25.05): job 1 is on n1 and n2 for its partition's `MinNodes`, but its one task, which may share its core, is on n1 alone:
+/// n2 serves job 2, which shares with nobody. Until 24.05 tasks are on both.
+#[test]
+fn who_shares_is_not_on_nodes_beyond_its_tasks() {
+    let scenario = |version: &str| {
+        format!(
+            "node n[1-2] cores=4
+             partition q min_nodes=2 over=force:2
+             partition s
+             set {version}
+             job 1 p=q N=2- n=1 run=300 t=10
+             job 2 p=s at=10 w=n2 N=1 n=1 run=100 t=10"
+        )
+    };
+    let expected = |start: &str| format!("1 0 0..4 +300 * n1,n2 *\n 2 10 {start} +100 * n2 *");
+    expect(&scenario("version=24.05"), &expected("1.end+0..4"));
+    expect(&scenario("version=24.11"), &expected("10..14"));
+}
+
+/// Recorded (w2078 of 25.05): job 3 may have two nodes of its QOS's three only if job 1's node, which it would take from it, is not counted again:
+/// from 24.11.4 on the test leaves the nodes it has chosen (`node_bitmap_preempt`), before that only those count that it names.
+#[test]
+fn room_on_nodes_of_its_group_is_not_counted_again() {
+    let scenario = |named: &str, version: &str| {
+        format!(
+            "node n[1-2] cores=4
+             set enforce=limits preempt=partition preempt_mode=cancel {version}
+             qos few grp_node=2
+             partition low
+             partition high tier=2
+             job 1 p=low qos=few w=n1 n=4 run=300 t=10
+             job 2 p=low qos=few w=n2 n=4 run=300 t=10
+             job 3 p=high at=30 qos=few {named} n=4 run=100 t=10"
+        )
+    };
+    let makes_room = "1 0 0..4 30..65 PREEMPTED n1 *\n 2 0 0..4 * * n2 *\n 3 30 1.end+0..5 +100 * n1 *";
+    let waits = "1 0 0..4 +300 COMPLETED n1 *\n 2 0 0..4 +300 COMPLETED n2 *\n 3 30 1.end+0..5 +100 * * *";
+    expect(&scenario("", ""), waits);
+    expect(&scenario("w=n1", ""), makes_room);
+    expect(&scenario("", "version=24.11"), makes_room);
+}

@@ -289,16 +289,18 @@ fn the_first_sockets_of_a_node_serve_its_tasks() {
 }
 
 /// Backfill starts job 3 with its five minutes; from 25.05.3 on it has as many as there are before job 2's plan at 1200 s (docs/FACTS.md,
-/// facts 87 (h)).
+/// facts 87 (h)), but never more than its partition's MaxTime (recorded: w2075-25-05).
 #[test]
 fn a_least_time_grows_up_to_the_first_plan() {
-    let scenario = |version: &str| {
+    let scenario = |partition: &str, version: &str| {
         format!(
             "node n[1-2] cores=4
+             partition p max=60
+             partition short max=10
              set bf_interval=30 {version}
              job 1 w=n1 n=4 run=905 t=20
              job 2 at=10 n=8 run=100 t=10
-             job 3 at=20 n=4 run=5000 t=60 time_min=5"
+             job 3 at=20 p={partition} n=4 run=5000 t=60 time_min=5"
         )
     };
     let expected = |second: &str, third: &str| {
@@ -308,6 +310,7 @@ fn a_least_time_grows_up_to_the_first_plan() {
              3  20  20..60    {third}  TIMEOUT  n2    backfill"
         )
     };
-    expect(&scenario("version=24.11"), &expected("1.end+0..4", "+300..332"));
-    expect(&scenario("version=25.05"), &expected("3.end+0..4", "+1080..1172"));
+    expect(&scenario("p", "version=24.11"), &expected("1.end+0..4", "+300..332"));
+    expect(&scenario("p", "version=25.05"), &expected("3.end+0..4", "+1080..1172"));
+    expect(&scenario("short", "version=25.05"), &expected("1.end+0..4", "+600..632"));
 }

@@ -9,6 +9,8 @@ pub(super) enum Told<'l> {
     BackfillDone {
         us: i64,
     },
+    /// The agent of `sched/builtin` begins.
+    Builtin,
     Decay,
     Arrives(&'l str),
     Starts(&'l str),
@@ -71,6 +73,8 @@ pub(super) fn told(text: &str) -> Option<Told<'_>> {
     } else if text.contains("_attempt_backfill: completed testing") {
         let us = text.rsplit_once("usec=")?.1.trim().parse().ok()?;
         Some(Told::BackfillDone { us })
+    } else if text.contains("Built-in scheduler plugin loaded") {
+        Some(Told::Builtin)
     } else if text.contains("_read_last_decay_ran") {
         Some(Told::Decay)
     } else if text.contains("_submit_batch_job: JobId=") || text.contains("_submit_batch_het_job: JobId=") {

@@ -47,9 +47,10 @@ impl PlainComponents {
     }
 }
 
-/// Whether a row is of a job that waits, or left the queue as it came: one that ran has its component in its id.
+/// Whether a row is of a job that waits, or left the queue as it came, cancelled or too late for its deadline (rec w2075-25-05): one that ran
+/// has its component in its id.
 fn never_ran(row: &Row<'_>) -> bool {
     let state = row.get(Column::State);
-    (state.starts_with(b"CANCELLED") || state.starts_with(b"PENDING"))
+    [&b"CANCELLED"[..], b"PENDING", b"DEADLINE"].iter().any(|waited| state.starts_with(waited))
         && matches!(row.get(Column::ElapsedRaw), b"" | b"0")
 }

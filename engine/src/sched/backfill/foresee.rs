@@ -109,7 +109,7 @@ pub(super) fn will_run(
 }
 
 /// From 23.11 on a test weighs its nodes anew; from 24.11 on completing ones count as such only in what is free now.
-fn weigh_for_test(controller: &mut Controller<'_>, usable: &NodeSet, is_of_now: bool) {
+pub(super) fn weigh_for_test(controller: &mut Controller<'_>, usable: &NodeSet, is_of_now: bool) {
     let version = controller.scenario.policy.version;
     if version >= SlurmVersion::V23_11 {
         let heeds_completing = is_of_now || version < SlurmVersion::V24_11;
@@ -265,7 +265,7 @@ fn by_parts(
 }
 
 /// The same up to 24.05: whenever the try is. O(as [`crate::select::predict`]).
-fn without_try(
+pub(super) fn without_try(
     controller: &mut Controller<'_>,
     backfill: &mut Backfill,
     record: Record,

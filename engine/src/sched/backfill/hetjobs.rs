@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ids::JobId;
+use crate::ids::{JobId, NodeId};
 use crate::job::{JobPart, Workload};
 use crate::node_set::NodeSet;
 use crate::outcome::{JobState, StartedBy};
@@ -14,9 +14,9 @@ use crate::simulation::ends::RunEnded;
 use crate::simulation::reservations::{Candidate, Opening};
 use crate::simulation::{Controller, seconds};
 
-use super::Cycle;
 use super::deadlocks::Deadlocks;
 use super::hetjob_order::OwnStanding;
+use super::{Backfill, Cycle};
 
 /// Where and when a component may start.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ struct Component {
     start: i64,
     /// On how many nodes.
     nodes: u64,
+    /// How long those had been without plans of others then [s].
+    room: i64,
 }
 
 /// A job's components, in the order in which cycles came to them.
@@ -34,6 +36,8 @@ struct Map {
     components: Vec<Component>,
     /// No component is planned before [s].
     not_before: i64,
+    /// The shortest of the components' own time limits [s], in their partitions and before their deadlines.
+    limit: Option<i64>,
 }
 
 /// The heterogeneous jobs of a workload and their plans.
@@ -145,7 +149,7 @@ pub(super) fn come_to(controller: &mut Controller<'_>, record: Record, latest: i
         Map::default()
     });
     if !map.components.iter().any(|component| component.record.job == record.job) {
-        map.components.push(Component { record, start: seconds(controller.now) + YEAR, nodes: 1 });
+        map.components.push(Component { record, start: seconds(controller.now) + YEAR, nodes: 1, room: YEAR });
     }
     map.earliest(Some(record.job)) <= latest
 }
@@ -172,34 +176,57 @@ pub(super) fn would_deadlock(controller: &mut Controller<'_>, record: Record, st
 }
 
 /// Remembers when a component could start [s] on the nodes last chosen, if that is its earliest in this cycle.
-pub(super) fn note_start(controller: &mut Controller<'_>, record: Record, start: i64) {
+pub(super) fn note_start(controller: &mut Controller<'_>, backfill: &Backfill, record: Record, start: i64) {
     let nodes = controller.selector.chosen.len() as u64;
     let base = controller.scenario.workload.jobs[record.job.index()].name.id;
-    let map = controller.hetjobs.as_mut().and_then(|hetjobs| hetjobs.maps.get_mut(&base));
-    let components = map.into_iter().flat_map(|map| &mut map.components);
-    for component in components.filter(|component| component.record.job == record.job && component.start > start) {
-        *component = Component { record, start, nodes };
+    let own = backfill.whole_limit.unwrap_or_else(|| controller.plan_seconds(record.job));
+    let own = controller.limit_within(record.partition, own);
+    let chosen = controller.selector.chosen.iter().map(|offer| offer.node);
+    let room = room_before_plans(controller, backfill, chosen, own);
+    let Some(map) = controller.hetjobs.as_mut().and_then(|hetjobs| hetjobs.maps.get_mut(&base)) else { return };
+    map.limit = Some(map.limit.map_or(own, |limit| limit.min(own)));
+    for component in map.components.iter_mut().filter(|it| it.record.job == record.job && it.start > start) {
+        *component = Component { record, start, nodes, room };
     }
 }
 
+/// How much of `limit` [s] there is from now until the first plan on these nodes [s]; those that begin now are none. O(slots × words).
+fn room_before_plans(
+    controller: &Controller<'_>,
+    backfill: &Backfill,
+    nodes: impl Iterator<Item = NodeId>,
+    limit: i64,
+) -> i64 {
+    let now = seconds(controller.now);
+    let nodes = NodeSet::from_nodes(controller.scenario.cluster.nodes.len(), nodes);
+    backfill.timeline.first_planned(&nodes, now, now + limit).map_or(limit, |begin| (begin - now).max(0))
+}
+
 /// After the queue: jobs whose components can all start now start, all or nothing. O(components in the maps).
-pub(super) fn start_whole(controller: &mut Controller<'_>, cycle: &mut Cycle) {
+pub(super) fn start_whole(controller: &mut Controller<'_>, backfill: &Backfill, cycle: &mut Cycle) {
     let order = controller.hetjobs.as_ref().map(|hetjobs| hetjobs.order.clone());
     for base in order.into_iter().flatten() {
-        start_if_ready(controller, cycle, base);
+        start_if_ready(controller, backfill, cycle, base, None);
     }
 }
 
 /// `bf_hetjob_immediate`: the job of a component that the cycle has just looked at starts at once if all its components can.
-pub(super) fn start_at_once(controller: &mut Controller<'_>, cycle: &mut Cycle, id: JobId) {
+pub(super) fn start_at_once(controller: &mut Controller<'_>, backfill: &Backfill, cycle: &mut Cycle, id: JobId) {
     let base = controller.scenario.workload.jobs[id.index()].name.id;
     let is_whole = |hetjobs: &HetJobs| hetjobs.waits(id) && hetjobs.is_whole(controller, base);
     if controller.scenario.policy.backfill.hetjob_immediate && controller.hetjobs.as_deref().is_some_and(is_whole) {
-        start_if_ready(controller, cycle, base);
+        start_if_ready(controller, backfill, cycle, base, Some(id));
     }
 }
 
-fn start_if_ready(controller: &mut Controller<'_>, cycle: &mut Cycle, base: u64) {
+/// `unplanned` is the component whose turn it is: slurmctld would plan it only now.
+fn start_if_ready(
+    controller: &mut Controller<'_>,
+    backfill: &Backfill,
+    cycle: &mut Cycle,
+    base: u64,
+    unplanned: Option<JobId>,
+) {
     let most = controller.scenario.policy.backfill.max_job_start;
     if most > 0 && cycle.started >= most {
         return;
@@ -207,8 +234,8 @@ fn start_if_ready(controller: &mut Controller<'_>, cycle: &mut Cycle, base: u64)
     let Some(mut hetjobs) = controller.hetjobs.take() else { return };
     let ready = hetjobs.take_ready(controller, base);
     controller.hetjobs = Some(hetjobs);
-    if let Some(components) = ready {
-        cycle.started += start_together(controller, base, &components);
+    if let Some((components, limit)) = ready {
+        cycle.started += start_together(controller, backfill, base, (&components, limit), unplanned);
     }
 }
 
@@ -220,9 +247,9 @@ impl HetJobs {
         siblings.iter().all(|id| controller.live.is_running(*id) || (self.waits(*id) && is_known(id)))
     }
 
-    /// The components of a job that can start now. A job of which nobody knows when it can, or whose limits are too tight for all
+    /// The components of a job that can start now, and the limit that they have in common [s]. A job of which nobody knows when it can, or whose limits are too tight for all
     /// of it, is not planned again in this cycle.
-    fn take_ready(&mut self, controller: &mut Controller<'_>, base: u64) -> Option<Vec<Component>> {
+    fn take_ready(&mut self, controller: &mut Controller<'_>, base: u64) -> Option<(Vec<Component>, i64)> {
         let now = seconds(controller.now);
         let is_whole = self.is_whole(controller, base);
         let map = self.maps.get_mut(&base)?;
@@ -235,13 +262,21 @@ impl HetJobs {
             map.not_before = now + YEAR;
             return None;
         }
-        Some(std::mem::take(&mut map.components))
+        Some((std::mem::take(&mut map.components), map.limit.unwrap_or(YEAR)))
     }
 }
 
 /// Starts the components one after the other, each on nodes of its own, whoever else these are planned for. If one cannot start,
-/// those that have are queued again. The number started.
-fn start_together(controller: &mut Controller<'_>, base: u64, components: &[Component]) -> u32 {
+/// those that have are queued again. With `--time-min` they get the `limit` [s] that they have in common, but not beyond the first plan on
+/// their nodes; plans of their siblings and their own are such, too (backfill.c of 22.05.8 to 25.05.3, `_het_job_start_now`,
+/// `_reset_job_time_limit`; rec w2075-25-05). The number started.
+fn start_together(
+    controller: &mut Controller<'_>,
+    backfill: &Backfill,
+    base: u64,
+    (components, limit): (&[Component], i64),
+    unplanned: Option<JobId>,
+) -> u32 {
     let runs_alone = controller.running.is_empty();
     let mut taken = NodeSet::empty(controller.scenario.cluster.nodes.len());
     for (position, component) in components.iter().enumerate() {
@@ -258,6 +293,12 @@ fn start_together(controller: &mut Controller<'_>, base: u64, components: &[Comp
         for share in &allocation.shares {
             taken.insert(share.node);
         }
+        let id = component.record.job;
+        let room = match unplanned == Some(id) {
+            true => component.room,
+            false => room_before_plans(controller, backfill, allocation.shares.iter().map(|share| share.node), limit),
+        };
+        controller.lengthen_limit(id, limit.min(room) / 60 * 60);
         controller.start(component.record, allocation, StartedBy::Backfill);
     }
     components.len() as u32

@@ -332,7 +332,7 @@ fn find_place(
         }
         if is_component {
             // Its siblings heed this start, though it may be refused below (docs/FACTS.md, facts 67).
-            hetjobs::note_start(controller, record, start);
+            hetjobs::note_start(controller, backfill, record, start);
         }
         if start > now {
             backfill.valid_until = backfill.valid_until.min(start);

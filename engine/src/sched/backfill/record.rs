@@ -181,7 +181,7 @@ fn look_at(
         let next = if shape.feasible { place(controller, backfill, cycle, record, shape, true) } else { Next::Record };
         controller.put_preferred(id, shapes);
         // Components start with the features of this test before they are tested without (rec c1179).
-        hetjobs::start_at_once(controller, cycle, id);
+        hetjobs::start_at_once(controller, backfill, cycle, id);
         if !controller.live.is_pending(id) || matches!(next, Next::End(_)) || turn == Turn::Preferred {
             return next;
         }
@@ -210,7 +210,7 @@ fn look_at(
         place(controller, backfill, cycle, record, shape, test_only)
     };
     controller.put_shapes_of_plan(id, shapes);
-    hetjobs::start_at_once(controller, cycle, id);
+    hetjobs::start_at_once(controller, backfill, cycle, id);
     next
 }
 

@@ -97,11 +97,10 @@ pub(super) fn start_now(
             return Attempt::Limited(by);
         }
     }
-    if let Some(whole) = backfill.whole_limit.filter(|_| controller.time_min_is_soft()) {
+    let whole = backfill.whole_limit.map(|whole| controller.limit_within(record.partition, whole));
+    if let Some(whole) = whole.filter(|_| controller.time_min_is_soft()) {
         controller.lengthen_limit(record.job, whole);
-    } else if let Some(whole) =
-        backfill.whole_limit.filter(|_| controller.scenario.policy.version >= SlurmVersion::V25_05)
-    {
+    } else if let Some(whole) = whole.filter(|_| controller.scenario.policy.version >= SlurmVersion::V25_05) {
         let now = seconds(controller.now);
         let nodes = allocation.shares.iter().map(|share| share.node);
         let nodes = NodeSet::from_nodes(controller.scenario.cluster.nodes.len(), nodes);

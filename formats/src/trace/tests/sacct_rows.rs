@@ -105,9 +105,10 @@ fn incarnations_after_a_requeue_are_runs_of_one_job() {
 /// From 24.11 on; a job that was refused has its first row alone, and keeps its name.
 #[test]
 fn components_that_never_started_are_known_by_their_command_line() {
-    let never = |id: &str, line: &str| {
-        row(&[("JobID", id), ("State", "CANCELLED by 7"), ("ElapsedRaw", "0"), ("Partition", ""), ("SubmitLine", line)])
+    let ended = |id: &str, state: &str, line: &str| {
+        row(&[("JobID", id), ("State", state), ("ElapsedRaw", "0"), ("Partition", ""), ("SubmitLine", line)])
     };
+    let never = |id: &str, line: &str| ended(id, "CANCELLED by 7", line);
     let of_two = "sbatch -p fast -N 2 : -n 4 job.sh";
     let rows = [
         never("53", of_two),
@@ -116,10 +117,12 @@ fn components_that_never_started_are_known_by_their_command_line() {
         never("56", "sbatch -N 1 job.sh : -n 4"),
         never("57", of_two),
         never("58", of_two),
+        ended("59", "DEADLINE", of_two),
+        ended("60", "DEADLINE", of_two),
     ];
     let trace = trace(&format!("{HEADER}\n{}\n", rows.join("\n")));
     let names: Vec<String> = trace.jobs.iter().map(|job| job.name.to_string()).collect();
-    assert_eq!(names, ["53+0", "53+1", "55", "56", "57+0", "57+1"]);
+    assert_eq!(names, ["53+0", "53+1", "55", "56", "57+0", "57+1", "59+0", "59+1"]);
     // Two jobs that ran are two jobs, whatever stands in their command lines.
     let ran = |id: &str| row(&[("JobID", id), ("SubmitLine", "sbatch --comment a : b job.sh")]);
     let jobs = self::trace(&format!("{HEADER}\n{}\n{}\n", ran("60"), ran("61"))).jobs;
