@@ -123,7 +123,13 @@ pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, 
         }
         if needs_gres && position < with_tasks && !geometry.near.is_empty() {
             let cores = &allocation.socket_cores[first_socket..];
-            take_near((geometry, free), shape, &of_node, (offer.node, cores), &mut allocation.near);
+            let (of_nodes, of_sockets) = (&mut allocation.gres, &mut allocation.near);
+            let first = (of_nodes.len() - geometry.n_gres, of_sockets.len());
+            take_near((geometry, free), shape, &of_node, (offer.node, cores), of_sockets);
+            if !shape.whole_nodes {
+                let taken = (&mut of_nodes[first.0..], &of_sockets[first.1..]);
+                types_as_near((geometry, free), &of_node, offer.node, taken);
+            }
         } else if needs_gres && !geometry.near.is_empty() {
             let units = geometry.sockets(offer.node).len() * geometry.n_gres;
             allocation.near.resize(allocation.near.len() + units, 0);
@@ -364,6 +370,30 @@ fn units_over_nodes(
         }
     }
     units
+}
+
+/// Units asked for without a type are of the types that come from the sockets they are taken near; those near none are of the first types that
+/// are free (recorded, t11: one CPU with `--gpus=2` of one and two GPUs on two sockets has the two). O(types × sockets).
+fn types_as_near(
+    (geometry, free): (&Geometry, &Free),
+    wanted: &[(GresId, u32)],
+    node: NodeId,
+    (of_node, of_sockets): (&mut [u32], &[u32]),
+) {
+    let n_gres = geometry.n_gres;
+    for &(gres, _) in wanted.iter().filter(|(gres, _)| geometry.binds(node, *gres)) {
+        let is_type = |kind: &usize| geometry.gres_total[*kind] == Some(gres.index());
+        if wanted.iter().any(|(other, _)| is_type(&other.index())) {
+            continue;
+        }
+        let near = |kind: usize| of_sockets.iter().skip(kind).step_by(n_gres).sum::<u32>();
+        let mut rest = of_node[gres.index()].saturating_sub(near(gres.index()));
+        for kind in (0..n_gres).filter(is_type) {
+            let anywhere = rest.min(free.near_none(geometry, node, GresId::new(kind)));
+            of_node[kind] = near(kind) + anywhere;
+            rest -= anywhere;
+        }
+    }
 }
 
 /// Appends what the job takes of a node's GRES, a count a type.

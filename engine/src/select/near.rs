@@ -39,7 +39,7 @@ impl Free {
     }
 
     /// Free units of a GRES that are near no socket of the node.
-    fn near_none(&self, geometry: &Geometry, node: NodeId, gres: GresId) -> u32 {
+    pub(super) fn near_none(&self, geometry: &Geometry, node: NodeId, gres: GresId) -> u32 {
         let bound: u32 = geometry.sockets(node).map(|socket| self.near(geometry, socket, gres)).sum();
         self.gres[node.index() * geometry.n_gres + gres.index()].saturating_sub(bound)
     }

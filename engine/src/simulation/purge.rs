@@ -17,6 +17,8 @@ pub(super) struct Purge {
     interval: i64,
     /// The last purge, of something or of nothing [s].
     last: i64,
+    /// The last purge of something [s].
+    of_something: i64,
     /// Seconds in which jobs ended that are not purged, each once.
     ends: VecDeque<i64>,
     /// The first purge that finds something [ms].
@@ -30,7 +32,25 @@ impl Purge {
     pub(super) fn new(min_age: u32, begin: i64) -> Self {
         let min_age = i64::from(min_age);
         let interval = INTERVAL_SECONDS.min(min_age.max(LEAST_INTERVAL_SECONDS));
-        Self { min_age, interval, last: begin, ends: VecDeque::new(), at: i64::MAX, holds_any: false }
+        Self {
+            min_age,
+            interval,
+            last: begin,
+            of_something: i64::MIN,
+            ends: VecDeque::new(),
+            at: i64::MAX,
+            holds_any: false,
+        }
+    }
+
+    /// Whether purges come once a minute. O(1).
+    pub(super) fn is_by_the_minute(&self) -> bool {
+        self.interval == INTERVAL_SECONDS
+    }
+
+    /// Whether the record of a job that ended in second `end` is gone. O(1).
+    pub(super) fn has_purged(&self, end: i64) -> bool {
+        self.min_age > 0 && end + self.min_age <= self.of_something
     }
 
     /// A job has ended in second `end`, no earlier than those before. `tick` is the background loop's first tick at or after an
@@ -49,6 +69,7 @@ impl Purge {
     /// A purge in second `now`. O(1) amortised.
     pub(super) fn purge(&mut self, now: i64, tick: impl Fn(i64) -> i64) {
         self.last = now;
+        self.of_something = now;
         while self.ends.front().is_some_and(|end| end + self.min_age <= now) {
             self.ends.pop_front();
         }
@@ -86,6 +107,7 @@ mod tests {
         assert_eq!(purge.at, 360_000);
         purge.purge(360, tick);
         assert_eq!(purge.at, 420_000);
+        assert_eq!((purge.has_purged(10), purge.has_purged(100)), (true, false));
         purge.purge(420, tick);
         assert_eq!(purge.at, i64::MAX);
         purge.ended(1000, tick);

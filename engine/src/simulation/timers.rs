@@ -246,13 +246,20 @@ impl Timers {
     /// A job's record will not change any more: it is there to be purged.
     pub(crate) fn record_ended(&mut self, now: i64) {
         let Self { purge, moments, tick_zero, tick, full_interval, .. } = self;
-        purge.ended(seconds(now), |at| purge_tick(moments, *full_interval, (*tick_zero, *tick), at));
+        let of_minute = full_interval.filter(|_| purge.is_by_the_minute());
+        purge.ended(seconds(now), |at| purge_tick(moments, of_minute, (*tick_zero, *tick), at));
+    }
+
+    /// Whether the record of a job that ended in second `end` is gone. O(1).
+    pub(crate) fn has_purged(&self, end: i64) -> bool {
+        self.purge.has_purged(end)
     }
 
     /// Purges records: a change.
     pub(crate) fn purge_records(&mut self, now: i64) {
         let Self { purge, moments, tick_zero, tick, full_interval, .. } = self;
-        purge.purge(seconds(now), |at| purge_tick(moments, *full_interval, (*tick_zero, *tick), at));
+        let of_minute = full_interval.filter(|_| purge.is_by_the_minute());
+        purge.purge(seconds(now), |at| purge_tick(moments, of_minute, (*tick_zero, *tick), at));
         self.changed(now);
     }
 

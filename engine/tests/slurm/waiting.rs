@@ -282,6 +282,7 @@ pub(crate) fn a_node_that_is_down_serves_nobody() {
 fn after_minutes_are_waited_for_on_an_idle_machine() {
     expect(
         "node n1 cores=4
+         set min_job_age=0
          job 1 run=10 t=10
          job 2 dep=after:1+60 run=10 t=10",
         "1  0                   0..4                   +10  COMPLETED  n1  *
@@ -405,4 +406,21 @@ fn aftercorr_that_holds_at_submission_splits_nothing() {
          4    110  110..170      +2000  *  n5        backfill",
     );
     expect_equal_with_every_cycle(scenario, 3);
+}
+
+/// Recorded (t12; w2092 of 25.05): a dependency on a job whose record has been purged is lifted, whatever it would still wait for: within twenty seconds of
+/// job 1's end (MinJobAge) and a purge, or with the hour after its start.
+#[test]
+fn a_dependency_on_a_purged_record_is_lifted() {
+    let scenario = |age: u32| {
+        format!(
+            "node n1 cores=4
+             set min_job_age={age}
+             job 1 run=50 t=10
+             job 2 dep=after:1+60 run=10 t=10"
+        )
+    };
+    let expected = |eligible: &str| format!("1 0 0..4 +50 COMPLETED n1 *\n 2 {eligible} * +10 COMPLETED n1 *");
+    expect(&scenario(10), &expected("60..106"));
+    expect(&scenario(0), &expected("3600..3700"));
 }

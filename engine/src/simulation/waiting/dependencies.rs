@@ -126,7 +126,9 @@ impl Controller<'_> {
             let is_due = |other: JobId| {
                 let record = &self.records[other.index()];
                 let since = record.start.or(record.end);
-                since.is_some_and(|start| start + i64::from(minutes) * 60 <= seconds(self.now))
+                // "Job is gone, dependency lifted" (rec w2092-25-05).
+                record.end.is_some_and(|end| self.timers.has_purged(end))
+                    || since.is_some_and(|start| start + i64::from(minutes) * 60 <= seconds(self.now))
             };
             return when(others.all(is_due), Met::NotYet);
         }
