@@ -46,13 +46,20 @@ pub(crate) struct NodeJobs {
     forgotten: u64,
     /// Jobs that refuse other users' jobs on their nodes.
     refusing: u32,
+    /// Nodes on which jobs have no CPU: those beyond their tasks.
+    beyond_tasks: u32,
+}
+
+/// On how many of its nodes a job has no CPU. O(nodes of the job).
+fn beyond_tasks(allocation: &Allocation) -> u32 {
+    allocation.shares.iter().filter(|share| share.cpus == 0).count() as u32
 }
 
 impl NodeJobs {
     /// No jobs on `n_nodes` nodes.
     pub(crate) fn new(n_nodes: usize) -> Self {
         // The log begins after its first entry, so that 0 is a position of the forgotten past.
-        Self { held: vec![Vec::new(); n_nodes], log: Vec::new(), forgotten: 1, refusing: 0 }
+        Self { held: vec![Vec::new(); n_nodes], log: Vec::new(), forgotten: 1, refusing: 0, beyond_tasks: 0 }
     }
 
     /// What is known of any node is true no more: a partition has its first job, which changes what its own jobs find in use. O(1).
@@ -64,6 +71,7 @@ impl NodeJobs {
     /// A job runs on its nodes. O(nodes of the job × jobs on a node).
     pub(crate) fn insert(&mut self, geometry: &Geometry, moment: Moment, job: JobId, allocation: &Allocation) {
         self.refusing += u32::from(allocation.exclusive_user);
+        self.beyond_tasks += beyond_tasks(allocation);
         let mut socket = 0;
         for (share, node) in allocation.shares.iter().map(|share| share.node).enumerate() {
             let held = &mut self.held[node.index()];
@@ -77,6 +85,7 @@ impl NodeJobs {
     /// A job runs no more. O(nodes of the job × jobs on a node).
     pub(crate) fn remove(&mut self, job: JobId, allocation: &Allocation) {
         self.refusing -= u32::from(allocation.exclusive_user);
+        self.beyond_tasks -= beyond_tasks(allocation);
         for share in &allocation.shares {
             self.held[share.node.index()].retain(|held| held.job != job);
             self.changed(share.node);
@@ -97,6 +106,17 @@ impl NodeJobs {
     /// Whether no job refuses other users' jobs on its nodes: then it does not matter who asks.
     pub(crate) fn none_refuses(&self) -> bool {
         self.refusing == 0
+    }
+
+    /// Takes out the nodes that jobs have beyond their tasks: nothing of them is in use, but slurmctld does not list them as idle, as it asks of
+    /// those that a job of whole nodes starts on, but for those it names (node_scheduler.c of 24.11.5, `_get_req_features`; rec t13-24-11, w2083-24-11).
+    /// O(nodes) if there are any.
+    pub(crate) fn keep_listed_idle(&self, nodes: &mut NodeSet, named: &[NodeId]) {
+        if self.beyond_tasks == 0 {
+            return;
+        }
+        let listed: Vec<NodeId> = nodes.iter().filter(|node| !self.held[node.index()].is_empty()).collect();
+        listed.into_iter().filter(|node| !named.contains(node)).for_each(|node| nodes.remove(node));
     }
 
     /// When the first job of a node is released that is not yet at `last`. O(jobs on the node).

@@ -122,11 +122,15 @@ impl Controller<'_> {
         if soft < now { now + (end - now) / 2 } else { soft }
     }
 
-    /// A job that is about to start gets this limit [s] if it has a `--time-min` that is shorter: up to the first plan on its nodes, from 25.05.3 on
+    /// Whether a job has a `--time-min`. O(1).
+    pub(crate) fn has_time_min(&self, id: JobId) -> bool {
+        self.extra(id).is_some_and(|extra| extra.time_min.is_some())
+    }
+
+    /// A job of `--time-min` that is about to start gets this limit [s], if that is longer: up to the first plan on its nodes, from 25.05.3 on
     /// (backfill.c, `_reset_job_time_limit`; rec c117-25-05), components of heterogeneous jobs always.
     pub(crate) fn lengthen_limit(&mut self, id: JobId, limit: i64) {
-        let has_least = self.extra(id).is_some_and(|extra| extra.time_min.is_some());
-        self.longest_limit = has_least.then_some((id, limit));
+        self.longest_limit = Some((id, limit));
     }
 
     /// The limit a job gets when it starts: with `--time-min` what backfill planned (20.11 to 25.05.2: exactly that), and

@@ -182,7 +182,10 @@ pub(super) fn note_start(controller: &mut Controller<'_>, backfill: &Backfill, r
     let own = backfill.whole_limit.unwrap_or_else(|| controller.plan_seconds(record.job));
     let own = controller.limit_within(record.partition, own);
     let chosen = controller.selector.chosen.iter().map(|offer| offer.node);
-    let room = room_before_plans(controller, backfill, chosen, own);
+    let room = match controller.has_time_min(record.job) {
+        true => room_before_plans(controller, backfill, chosen, own),
+        false => own,
+    };
     let Some(map) = controller.hetjobs.as_mut().and_then(|hetjobs| hetjobs.maps.get_mut(&base)) else { return };
     map.limit = Some(map.limit.map_or(own, |limit| limit.min(own)));
     for component in map.components.iter_mut().filter(|it| it.record.job == record.job && it.start > start) {
@@ -294,11 +297,14 @@ fn start_together(
             taken.insert(share.node);
         }
         let id = component.record.job;
-        let room = match unplanned == Some(id) {
-            true => component.room,
-            false => room_before_plans(controller, backfill, allocation.shares.iter().map(|share| share.node), limit),
-        };
-        controller.lengthen_limit(id, limit.min(room) / 60 * 60);
+        if controller.has_time_min(id) {
+            let nodes = allocation.shares.iter().map(|share| share.node);
+            let room = match unplanned == Some(id) {
+                true => component.room,
+                false => room_before_plans(controller, backfill, nodes, limit),
+            };
+            controller.lengthen_limit(id, limit.min(room) / 60 * 60);
+        }
         controller.start(component.record, allocation, StartedBy::Backfill);
     }
     components.len() as u32
@@ -323,6 +329,9 @@ fn allocate(controller: &mut Controller<'_>, record: Record, taken: &NodeSet) ->
     let mut nodes = shape.eligible.clone();
     nodes.intersect(&controller.up);
     nodes.subtract(&controller.completing);
+    if shape.whole_nodes && controller.preempt.is_none() {
+        controller.node_jobs.keep_listed_idle(&mut nodes, &shape.required);
+    }
     nodes.subtract(taken);
     let own = controller.reservation_of(id);
     let end = now + controller.live.get(id).map_or(0, |live| live.limit_seconds);
