@@ -108,9 +108,7 @@ impl NodeJobs {
         self.refusing == 0
     }
 
-    /// Takes out the nodes that jobs have beyond their tasks: nothing of them is in use, but slurmctld does not list them as idle, as it asks of
-    /// those that a job of whole nodes starts on, but for those it names (node_scheduler.c of 24.11.5, `_get_req_features`; rec t13-24-11, w2083-24-11).
-    /// O(nodes) if there are any.
+    /// Takes out the nodes that jobs have beyond their tasks, but those `named`: nothing of them is in use. O(nodes) if there are any.
     pub(crate) fn keep_listed_idle(&self, nodes: &mut NodeSet, named: &[NodeId]) {
         if self.beyond_tasks == 0 {
             return;

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::cluster::OverSubscribe;
 use crate::ids::{JobId, PartitionId, RequestId};
 use crate::job::{JobPart, Request, Sharing};
+use crate::node_set::NodeSet;
 use crate::policy::SlurmVersion;
 use crate::scenario::Scenario;
 use crate::select::shape::Shape;
@@ -55,6 +56,15 @@ impl BecomesWhole {
 }
 
 impl Controller<'_> {
+    /// Takes out the nodes that slurmctld does not list as idle, since they are beyond the tasks of others, where a job of whole nodes starts that
+    /// shares with nobody: idle nodes are asked for, but of those it names, and unless there is preemption (node_scheduler.c of 24.11.5,
+    /// `_get_req_features`, `_resolve_shared_status`; rec t13-24-11, w2083-24-11, w2109). O(nodes) if there are any.
+    pub(crate) fn keep_listed_idle(&self, shape: &Shape, nodes: &mut NodeSet) {
+        if shape.whole_nodes && shape.shared_by <= 1 && self.preempt.is_none() {
+            self.node_jobs.keep_listed_idle(nodes, &shape.required);
+        }
+    }
+
     /// Whether tests leave in a job how it shares nodes in the partition tested.
     pub(super) fn tests_leave_sharing(&self) -> bool {
         self.scenario.policy.version < SlurmVersion::V23_11

@@ -255,20 +255,21 @@ fn room_on_nodes_of_its_group_is_not_counted_again() {
 }
 
 /// Recorded (t13, w2083 of 24.11): job 1 has nothing of n2, but it is on it, so n2 is not idle: job 2 of whole nodes is planned there, and starts
-/// only if it names it.
+/// only if it names it, or its partition shares (w2109).
 #[test]
 fn whole_nodes_start_on_no_node_beyond_the_tasks_of_others_unless_named() {
-    let scenario = |named: &str| {
+    let scenario = |over: &str, named: &str| {
         format!(
             "node n[1-2] cores=4
              partition q min_nodes=2
-             partition x over=exclusive
+             partition x {over}
              set bf_interval=10 version=24.11
              job 1 p=q N=2- n=1 run=300 t=10
-             job 2 p=x at=10 {named} N=1 n=1 run=100 t=10"
+             job 2 p=x at=10 {named} exclusive N=1 n=1 run=100 t=10"
         )
     };
     let expected = |start: &str, node: &str| format!("1 0 0..4 +300 * n1,n2 *\n 2 10 {start} +100 * {node} *");
-    expect(&scenario(""), &expected("1.end+0..4", "*"));
-    expect(&scenario("w=n2"), &expected("10..14", "n2"));
+    expect(&scenario("over=exclusive", ""), &expected("1.end+0..4", "*"));
+    expect(&scenario("over=exclusive", "w=n2"), &expected("10..14", "n2"));
+    expect(&scenario("over=force:2", ""), &expected("10..14", "n2"));
 }

@@ -329,9 +329,7 @@ fn allocate(controller: &mut Controller<'_>, record: Record, taken: &NodeSet) ->
     let mut nodes = shape.eligible.clone();
     nodes.intersect(&controller.up);
     nodes.subtract(&controller.completing);
-    if shape.whole_nodes && controller.preempt.is_none() {
-        controller.node_jobs.keep_listed_idle(&mut nodes, &shape.required);
-    }
+    controller.keep_listed_idle(shape, &mut nodes);
     nodes.subtract(taken);
     let own = controller.reservation_of(id);
     let end = now + controller.live.get(id).map_or(0, |live| live.limit_seconds);

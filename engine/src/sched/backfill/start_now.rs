@@ -32,9 +32,7 @@ pub(super) fn start_now(
     user: u32,
 ) -> Attempt {
     backfill.usable.subtract(&controller.completing);
-    if shape.whole_nodes && controller.preempt.is_none() {
-        controller.node_jobs.keep_listed_idle(&mut backfill.usable, &shape.required);
-    }
+    controller.keep_listed_idle(shape, &mut backfill.usable);
     let reservation = controller.reservation_of(record.job);
     let may_be_tested = controller.limits_allow_test(record.job, record.partition);
     // What `select_nodes` finds first of all becomes the job's reason, or is it no longer (node_scheduler.c of 22.05.8; rec au-whole).

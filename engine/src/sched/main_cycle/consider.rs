@@ -137,9 +137,7 @@ pub(super) fn consider(
         scratch.possible.intersect(&shape.eligible);
         scratch.candidates.copy_from(&scratch.possible);
         scratch.candidates.subtract(&controller.completing);
-        if shape.whole_nodes && controller.preempt.is_none() {
-            controller.node_jobs.keep_listed_idle(&mut scratch.candidates, &shape.required);
-        }
+        controller.keep_listed_idle(shape, &mut scratch.candidates);
         // A job of a reservation looks at its nodes only, and at none before it begins (node_scheduler.c of 22.05.8, `_build_node_list`;
         // rec ax-site).
         if reservation.is_none() || is_open {
