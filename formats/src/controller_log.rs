@@ -10,7 +10,7 @@ use std::io::Read;
 
 use foresite_engine::ids::NodeId;
 use foresite_engine::moments::{Moments, RecordedCycle, RecordedRun};
-use foresite_engine::policy::SlurmVersion;
+use foresite_engine::policy::{Scheduler, SlurmVersion};
 use foresite_engine::scenario::Scenario;
 use jiff::tz::TimeZone;
 use told::{Told, told};
@@ -259,7 +259,7 @@ impl ControllerLog {
         let moments = Moments {
             main,
             backfill,
-            builtin: self.builtin,
+            builtin: self.builtin.filter(|_| scenario.policy.scheduler == Scheduler::SlurmBuiltin),
             priority,
             arrivals,
             runs,

@@ -187,7 +187,9 @@ impl Timers {
             self.backfill_at = cycle.begin;
         }
         if let Some(begun) = self.moments.builtin {
-            self.backfill_at = begun + self.backfill_interval;
+            // In its beat, but not before this controller.
+            let passed = (self.boot - begun).max(0) / self.backfill_interval.max(1);
+            self.backfill_at = begun + (passed + 1) * self.backfill_interval;
         }
         if let Some(&at) = self.moments.priority.first() {
             self.priority_at = at;
