@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use foresite_engine::ids::{AssociationId, JobId, QosId, RequestId, UserId};
 use foresite_engine::job::{Job, JobName, JobPart, Memory, Request, TimeLimit, Workload};
+use foresite_engine::outcome::JobState;
 use foresite_engine::scenario::Scenario;
 use foresite_formats::file_set::FileSet;
 use foresite_formats::sacctmgr::Sacctmgr;
@@ -113,7 +114,7 @@ fn made(index: usize, job: &Submission, request: RequestId, user: UserId, associ
         estimate: job.minutes * 60,
         time_limit: Some(TimeLimit::Minutes(job.minutes)),
         run_time_is_bound: job.ending == Ending::Timeout,
-        succeeded: job.ending == Ending::Completed,
+        ends: if job.ending == Ending::Completed { JobState::Completed } else { JobState::Failed },
         user,
         association,
         qos: QosId(0),

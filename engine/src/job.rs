@@ -1,6 +1,7 @@
 //! What a job asks for ([`Request`], shared by all jobs that ask alike) and when it came ([`Job`]).
 
 use crate::ids::{AssociationId, FeatureId, GresId, JobId, LicenseId, NodeId, PartitionId, QosId, RequestId, UserId};
+use crate::outcome::JobState;
 
 /// The identity that a trace gives a job. Ordered as slurmctld breaks ties: by base id, then task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -353,8 +354,8 @@ pub struct Job {
     pub time_limit: Option<TimeLimit>,
     /// It was ended by its limit, so `run_time` is only a lower bound.
     pub run_time_is_bound: bool,
-    /// Ended by itself with success (decides afterok).
-    pub succeeded: bool,
+    /// How its last run ends where nothing else ends it before: COMPLETED (decides afterok), FAILED, or CANCELLED by somebody.
+    pub ends: JobState,
     /// Who submitted it.
     pub user: UserId,
     /// The association charged.

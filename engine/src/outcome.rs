@@ -131,6 +131,8 @@ pub struct JobRecord {
     pub state: JobState,
     /// Who started it.
     pub started_by: Option<StartedBy>,
+    /// Which of the partitions it asks for its (last) allocation is of, by position in the request.
+    pub partition: u16,
     /// Allocated logical CPUs.
     pub cpus: u32,
     /// Allocated nodes.
@@ -149,6 +151,7 @@ impl JobRecord {
         end: None,
         state: JobState::Pending,
         started_by: None,
+        partition: 0,
         cpus: 0,
         n_nodes: 0,
         ranges_begin: 0,

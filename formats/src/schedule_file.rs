@@ -52,7 +52,7 @@ pub struct ScheduleRow {
     pub user: Label,
     /// The account charged.
     pub account: Label,
-    /// The (first) partition asked for.
+    /// The partition it ran in; if it never started, the first that it asked for.
     pub partition: Label,
     /// Its QOS.
     pub qos: Label,

@@ -71,11 +71,7 @@ fn plain_job(id: JobId, job: &Job, release: i64, procs: u32, overrun: Overrun) -
     let requested = if job.estimate == 0 { job.run_time.max(1) } else { job.estimate };
     let killed = overrun == Overrun::Kill && job.run_time > requested;
     let run_time = if killed { requested } else { job.run_time };
-    let final_state = match (killed || job.run_time_is_bound, job.succeeded) {
-        (true, _) => JobState::Timeout,
-        (false, true) => JobState::Completed,
-        (false, false) => JobState::Failed,
-    };
+    let final_state = if killed || job.run_time_is_bound { JobState::Timeout } else { job.ends };
     let release = release.clamp(-TIME_BOUND, TIME_BOUND);
     PlainJob { release, run_time, estimate: requested.max(run_time), procs, id, final_state }
 }

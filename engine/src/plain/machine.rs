@@ -163,6 +163,7 @@ impl Machine {
             end: Some(end),
             state: job.final_state,
             started_by: Some(started_by),
+            partition: 0,
             cpus: job.procs,
             n_nodes: allocation.n_nodes,
             ranges_begin: ranges_begin as u32,

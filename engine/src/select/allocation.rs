@@ -43,6 +43,8 @@ pub(crate) struct Allocation {
     pub(crate) shares_cores: bool,
     /// Its job asks to share, whether or not its partition lets it.
     pub(crate) asks_to_share: bool,
+    /// CPUs of the sockets that it keeps of nodes beyond its tasks: its job is charged them, no node is.
+    pub(crate) cpus_beyond_tasks: u32,
 }
 
 impl Allocation {
@@ -53,8 +55,8 @@ impl Allocation {
         share.cpus > 0 || share.memory > 0 || self.socket_cores[sockets].iter().any(|&cores| cores > 0)
     }
 
-    /// CPUs of all nodes.
+    /// CPUs that its job is charged.
     pub(crate) fn cpus(&self) -> u32 {
-        self.shares.iter().map(|share| share.cpus).sum()
+        self.shares.iter().map(|share| share.cpus).sum::<u32>() + self.cpus_beyond_tasks
     }
 }

@@ -19,7 +19,7 @@ impl Selector {
             || shape.gpus_add_cpus
             || shape.size_varies
             || least_of_all > shape.min_cpus)
-            .then(|| self.allocate(free, shape).shares.iter().map(|share| share.cpus).sum())
+            .then(|| self.allocate(free, shape).cpus())
     }
 
     /// Whether a job that shares its nodes may be charged more on some than on others: cores have unlike numbers of threads, or each

@@ -29,6 +29,7 @@ pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, 
         seat: None,
         shares_cores: false,
         asks_to_share: shape.asks_to_share,
+        cpus_beyond_tasks: 0,
     };
     let mut near_cores = NearCores::default();
     let mut rooms = Vec::new();
@@ -82,6 +83,12 @@ pub(crate) fn lay_out(geometry: &Geometry, free: &Free, shape: &Shape, (chosen, 
             let near = cuts.then_some(near_cores.cores.as_slice());
             cores_over_sockets(geometry, free, shape, (offer, near), cores, (&mut rooms, &mut allocation.socket_cores))
         };
+        if cores == 0 && shape.unit == ConsumableUnit::Socket {
+            // Whatever sockets it keeps of a node beyond its tasks (cons_common/job_test.c of 22.05.8, `_job_test`; rec w2107).
+            let kept = geometry.sockets(offer.node).zip(&allocation.socket_cores[first_socket..]);
+            let kept = kept.filter(|(_, cores)| **cores > 0).map(|(socket, _)| geometry.whole_sockets[socket]);
+            allocation.cpus_beyond_tasks += kept.sum::<u32>() * cpus_per_core;
+        }
         let cpus = match shape.unit {
             _ if shape.whole_nodes => geometry.cpus[index],
             // CR_CPU hands out cores, too, but charges no more than what is asked for.

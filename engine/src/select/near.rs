@@ -150,6 +150,8 @@ impl NearCores {
             // Without -n as many as there is room for.
             None if !shape.tasks_are_said => (1, room),
             None if shape.max_nodes == 1 => (all_tasks, all_tasks),
+            // Whatever nodes a partition's `MinNodes` adds (eval_nodes.c of 24.05.8, `_select_cores`; rec t14).
+            None if shape.tasks == 1 => (1, 1),
             None if one_each && shape.tasks == shape.min_nodes && shape.min_nodes == shape.max_nodes => (1, 1),
             None => (1, room),
         };

@@ -39,8 +39,25 @@ impl Controller<'_> {
                 }
                 return;
             }
-            self.end_run(id, if killed { RunEnded::TimeLimit } else { RunEnded::Itself });
+            self.end_run(id, if killed { RunEnded::TimeLimit } else { self.ends_alone(id) });
         }
+    }
+
+    /// How a run ends that no limit ends: by `scancel`, whose signal its steps die of, if that is how the trace's last one did.
+    fn ends_alone(&self, id: JobId) -> RunEnded {
+        let ends = self.scenario.workload.jobs[id.index()].ends;
+        let is_last = self.live.get(id).is_some_and(|live| !live.returns && live.requeued_at.is_none());
+        let is_told = |starts| self.timers.recorded_run(id.index(), starts).is_some();
+        if ends != JobState::Cancelled || !is_last || self.live.get(id).is_some_and(|live| is_told(live.starts)) {
+            return RunEnded::Itself;
+        }
+        RunEnded::Others { state: ends, requeue: false }
+    }
+
+    /// Whether a log tells that somebody ended the run of this job.
+    fn is_recorded_as_killed(&self, id: JobId) -> bool {
+        let run = self.live.get(id).and_then(|live| self.timers.recorded_run(id.index(), live.starts));
+        run.is_some_and(|run| run.is_killed)
     }
 
     /// How long a job of the partition may run beyond its limit (`OverTimeLimit`) [s]; `None` for ever.
@@ -53,8 +70,8 @@ impl Controller<'_> {
     pub(crate) fn end_run(&mut self, id: JobId, how: RunEnded) {
         let now = seconds(self.now);
         let job = &self.scenario.workload.jobs[id.index()];
-        let succeeded = job.succeeded;
-        let association = job.association;
+        let (association, own) = (job.association, job.ends);
+        let was_cancelled = own == JobState::Cancelled && self.is_recorded_as_killed(id);
         self.live.set_phase(id, Phase::Completing);
         if let RunEnded::Others { state: JobState::NodeFail | JobState::Preempted, requeue: true } = how {
             self.was_struck(id);
@@ -100,10 +117,10 @@ impl Controller<'_> {
             let is_late = || self.over_time_seconds(partition).is_some_and(|over| now > limit_end + over);
             let state = match how {
                 RunEnded::Others { state, .. } => state,
+                RunEnded::TimeLimit if was_cancelled => own,
                 RunEnded::TimeLimit => JobState::Timeout,
-                RunEnded::Itself if !succeeded => JobState::Failed,
-                RunEnded::Itself if is_late() => JobState::Timeout,
-                RunEnded::Itself => JobState::Completed,
+                RunEnded::Itself if own == JobState::Completed && is_late() => JobState::Timeout,
+                RunEnded::Itself => own,
             };
             if is_done {
                 self.records[id.index()].state = state;

@@ -56,6 +56,11 @@ pub(crate) enum Event {
         /// The job.
         job: JobId,
     },
+    /// Records are purged, and it cannot end by its deadline any more.
+    PurgedLate {
+        /// The job.
+        job: JobId,
+    },
     /// Somebody holds it.
     Held {
         /// The job.

@@ -306,6 +306,7 @@ impl<'a> Controller<'a> {
             Event::ComesBack { job } => self.done_comes_back(job),
             Event::Cancelled { job } => self.cancel_pending(job),
             Event::DeadlineMissed { job } => self.miss_deadline(job),
+            Event::PurgedLate { job } => self.purge_late(job),
             Event::Held { job } => self.holds_back(job),
             Event::LetGo { job } => self.lets_go(job),
             Event::Released { job } => self.release(job),

@@ -66,6 +66,19 @@ impl Purge {
         }
     }
 
+    /// The first purge at or after an instant, of something or of nothing [ms]. O(minutes since the last).
+    pub(super) fn first_from(&self, from: i64, tick: impl Fn(i64) -> i64) -> i64 {
+        let mut at = i64::MIN;
+        // The last one may be of those to come, which find nothing.
+        let ahead = (self.last - from.div_euclid(1000)).max(0).div_euclid(self.interval) + 1;
+        let mut last = self.last - ahead * self.interval;
+        while at < from {
+            at = tick((last + self.interval) * 1000);
+            last = at.div_euclid(1000);
+        }
+        at
+    }
+
     /// A purge in second `now`. O(1) amortised.
     pub(super) fn purge(&mut self, now: i64, tick: impl Fn(i64) -> i64) {
         self.last = now;

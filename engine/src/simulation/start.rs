@@ -51,9 +51,12 @@ impl Controller<'_> {
             seat.age = self.age_at_start(id);
         }
         self.free.take(&self.selector.geometry, &allocation);
+        let asked = &self.scenario.workload.requests[self.job(id).request.index()].partitions;
+        let asked = asked.iter().position(|&asked| asked == partition).unwrap_or(0);
         let record = &mut self.records[id.index()];
         record.start = Some(start);
         record.state = JobState::Running;
+        record.partition = asked as u16;
         record.cpus = allocation.cpus();
         record.n_nodes = allocation.shares.len() as u32;
         record.ranges_begin = self.node_ranges.len() as u32;

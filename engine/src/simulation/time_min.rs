@@ -2,6 +2,7 @@
 //! PartitionTimeLimit backfill.c (`_attempt_backfill`) of 22.05.8.
 
 use super::events::Event;
+use super::jobs::Phase;
 use super::{Controller, SECOND, seconds};
 use crate::ids::{JobId, PartitionId};
 use crate::job::{JobExtra, JobPart};
@@ -169,6 +170,22 @@ impl Controller<'_> {
     pub(super) fn miss_deadline(&mut self, id: JobId) {
         if self.live.is_pending(id) {
             self.come_unseen();
+        }
+        if self.scenario.policy.version >= SlurmVersion::V23_11 && self.waits(id) {
+            self.events.push(self.timers.purge_after(self.now), Event::PurgedLate { job: id });
+        }
+    }
+
+    /// Whether a job is in the queue, or will be.
+    fn waits(&self, id: JobId) -> bool {
+        self.live.get(id).is_some_and(|live| matches!(live.phase, Phase::Waiting | Phase::Pending))
+    }
+
+    /// Whoever purges records cancels it, too (job_mgr.c of 23.11.4, `purge_old_job`; rec w2083-24-11), held ones from 25.05 on only.
+    pub(super) fn purge_late(&mut self, id: JobId) {
+        let passes_held = self.scenario.policy.version < SlurmVersion::V25_05;
+        if self.waits(id) && !(passes_held && self.is_held_by_hand(id)) {
+            self.cancels_late(id);
         }
     }
 

@@ -257,6 +257,12 @@ impl Timers {
         self.purge.has_purged(end)
     }
 
+    /// The first purge after now, be there anything to purge or not [ms]. O(minutes since the last).
+    pub(crate) fn purge_after(&self, now: i64) -> i64 {
+        let of_minute = self.full_interval.filter(|_| self.purge.is_by_the_minute());
+        self.purge.first_from(now, |at| purge_tick(&self.moments, of_minute, (self.tick_zero, self.tick), at))
+    }
+
     /// Purges records: a change.
     pub(crate) fn purge_records(&mut self, now: i64) {
         let Self { purge, moments, tick_zero, tick, full_interval, .. } = self;

@@ -7,7 +7,7 @@ use foresite_engine::cluster::{Cluster, Node};
 use foresite_engine::ids::{AssociationId, PartitionId, QosId, RequestId, UserId};
 use foresite_engine::job::{Job, JobName, JobPart, Request, Workload};
 use foresite_engine::observer::Unobserved;
-use foresite_engine::outcome::Outcome;
+use foresite_engine::outcome::{JobState, Outcome};
 use foresite_engine::plain::{PlainAlgorithm, PlainOptions, simulate};
 use foresite_engine::policy::Policy;
 use foresite_engine::scenario::Scenario;
@@ -83,7 +83,7 @@ fn job(index: usize, row: &Row, requests: &mut Vec<Request>) -> Job {
         estimate: row.estimate,
         time_limit: None,
         run_time_is_bound: false,
-        succeeded: true,
+        ends: JobState::Completed,
         user: UserId(0),
         association: AssociationId(0),
         qos: QosId(0),

@@ -36,3 +36,18 @@ fn completing_jobs_hold_back_everybody_for_the_time_given() {
 fn with_reduce_completing_frag_partitions_that_do_not_overlap_go_on() {
     expect(&scenario("complete_wait=60 reduce_completing_frag bf_interval=off"), &expected("139..146", "110..114"));
 }
+
+/// Job 1 is ended by `scancel` at 100: CANCELLED, which is not well.
+#[test]
+fn who_is_cancelled_while_it_runs_is_cancelled() {
+    expect(
+        "node n1 cores=4
+         set bf_interval=off
+         job 1 n=4 run=100 t=10 cancelled
+         job 2 n=4 dep=afternotok:1 run=10 t=1
+         job 3 n=4 dep=afterok:1 run=10 t=1",
+        "1  0    0..4      +100  CANCELLED  n1  *
+         2  *    100..160  +10   COMPLETED  n1  *
+         3  -    -         -     PENDING    -   -",
+    );
+}

@@ -469,3 +469,19 @@ fn the_rest_of_an_array_keeps_the_least_time_unless_it_is_tested_in_turn() {
     expect(&scenario("%1"), &expected("+600..632  TIMEOUT"));
     expect(&scenario(""), &expected("+1000  COMPLETED"));
 }
+
+/// Nobody comes to job 2, which waits for job 1, before that ends; from 23.11 on whoever purges records finds it too late (rec w2083-24-11).
+#[test]
+fn a_job_that_waits_for_others_misses_its_deadline_when_records_are_purged() {
+    let scenario = |version: &str| {
+        format!(
+            "node n1 cores=4
+             set version={version}
+             job 1 n=1 run=500 t=10
+             job 2 n=1 run=100 t=10 at=10 dep=afterok:1 deadline=850"
+        )
+    };
+    let cancelled = |when: &str| format!("1  0  0..4  +500  COMPLETED  n1  *\n 2  *  -  {when}  DEADLINE  -  -");
+    expect(&scenario("23.02"), &cancelled("1.end+0..60"));
+    expect(&scenario("23.11"), &cancelled("251..312"));
+}

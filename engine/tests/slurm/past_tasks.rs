@@ -1,6 +1,6 @@
-//! GPUs that need more nodes than the job has tasks (docs/FACTS.md, facts 96 (b)).
+//! More nodes than the job has tasks: GPUs need them (docs/FACTS.md, facts 96 (b)), or a partition's `MinNodes`.
 
-use crate::schedule::{expect, expect_equal_with_every_cycle};
+use crate::schedule::{expect, expect_equal_with_every_cycle, run};
 
 /// Job 1 asks for three GPUs of nodes that have two, and job 2 comes behind it.
 fn scenario(version: &str, job: &str) -> String {
@@ -59,4 +59,31 @@ fn one_gpu_of_each_node_will_do_with_24_05() {
         expect_equal_with_every_cycle(&scenario(version), 3);
     }
     expect_equal_with_every_cycle(&scenario("24.05"), 3);
+}
+
+/// The nodes of job 1, of six cores each, and the CPUs that it is charged.
+fn charged(sockets: u32, settings: &str, job: &str) -> (u32, u32) {
+    let scenario = format!(
+        "node n[1-4] cores=6 sockets={sockets} gres=gpu:2
+         set select=socket {settings}
+         job 1 {job} run=100 t=10"
+    );
+    let (_, outcome) = run(&scenario, 1);
+    (outcome.records[0].n_nodes, outcome.records[0].cpus)
+}
+
+/// Planes leave the last node without a task. Its socket is the job's all the same, and charged (rec w2107: 24 CPUs for 18); round and round every
+/// node has one.
+#[test]
+fn sockets_of_a_node_without_tasks_are_charged_under_planes() {
+    assert_eq!(charged(1, "lln", "N=2- n=5 c=4 plane=2"), (4, 4 * 6));
+    assert_eq!(charged(1, "lln", "N=2- n=5 c=4"), (4, 4 * 6));
+}
+
+/// One task is one task on each node that `MinNodes` adds: the cores kept beside GPUs are spread over both sockets there, too (rec t14).
+#[test]
+fn one_task_takes_of_each_node_what_it_takes_of_one() {
+    assert_eq!(charged(2, "", "n=1 c=2 gres=gpu:1"), (1, 6));
+    assert_eq!(charged(2, "", "N=2- n=1 c=2 gres=gpu:1"), (2, 6 + 6));
+    assert_eq!(charged(2, "", "N=2- n=1 c=2"), (2, 3 + 3));
 }

@@ -185,7 +185,8 @@ fn schedule<'a>(site: &Scenario, found: impl Fn(JobId) -> Option<(&'a Outcome, &
         }
         let node_list_len = schedule.node_lists.len() - node_list_begin;
         let request = workload.requests.get(job.request.index());
-        let partition = request.and_then(|request| request.partitions.first()).map_or(usize::MAX, |it| it.index());
+        let partition = request.and_then(|request| request.partitions.get(usize::from(record.partition)));
+        let partition = partition.map_or(usize::MAX, |it| it.index());
         let labels = &mut schedule.labels;
         let row = ScheduleRow {
             job: job.name,

@@ -201,6 +201,28 @@ fn a_controller_of_partitions_serves_these_alone() {
 }
 
 #[test]
+fn rows_name_the_partition_that_a_job_ran_in() {
+    let mut files = files();
+    let trace = trace().replace("|left|", "|left,main|").replace("|main|", "|left,main|");
+    files.insert("site/slurm.conf", SLURM_CONF.replace("Nodes=ALL", "Nodes=b[1-3]").into_bytes());
+    files.insert("trace.txt", trace.into_bytes());
+    let text =
+        "name: test\nsite: {slurm_conf: site/slurm.conf}\ntrace: {file: trace.txt}\nreplications: 1\nscenarios: []\n";
+    let (document, _) = study_document::read("study.yaml", text.as_bytes());
+    let (study, diagnostics) = Study::prepare(&document.unwrap(), &files);
+    let study = study.unwrap_or_else(|| panic!("{}", shown(&diagnostics)));
+    let schedule = study.replicate(0, 0, &mut Unobserved).unwrap().schedule;
+    let mut ran = [0; 2];
+    for row in &schedule.rows {
+        let is_left = schedule.labels.name(row.partition) == "left";
+        // Who never started has the first that it asked for.
+        assert_eq!(schedule.node_list(row).starts_with('a') || row.start.is_none(), is_left, "job {}", row.job);
+        ran[usize::from(is_left)] += u32::from(row.start.is_some());
+    }
+    assert!(ran.iter().all(|&jobs| jobs > 5), "{ran:?}");
+}
+
+#[test]
 fn baseline_and_scenarios_share_one_workload_where_it_is_equal() {
     let study = study(SCENARIOS);
     let workload = |scenario: usize| study.scenario(scenario).unwrap().workload.clone();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use foresite_engine::job::{JobName, JobPart};
+use foresite_engine::outcome::JobState;
 use jiff::tz::TimeZone;
 
 use super::caveat::CaveatKind;
@@ -488,8 +489,14 @@ impl TraceJob {
         job
     }
 
-    /// Whether it ended by itself with success.
-    pub fn succeeded(&self) -> bool {
-        self.state == TraceState::Completed
+    /// How it ends where nothing else ends it before. Who is TIMEOUT did well until then: if it ends by itself after all, it is COMPLETED
+    /// or, late, TIMEOUT again (job_mgr.c of 22.05.8, `_job_complete`).
+    pub fn ends(&self) -> JobState {
+        match self.state {
+            TraceState::Completed | TraceState::Timeout => JobState::Completed,
+            TraceState::Cancelled => JobState::Cancelled,
+            TraceState::NodeFail => JobState::NodeFail,
+            _ => JobState::Failed,
+        }
     }
 }

@@ -7,6 +7,7 @@ use foresite_engine::job::{
     Before, Dependencies, Dependency, DependencyKind, EarlierRun, FeatureExpr, GresRequest, GresScope, Job, JobExtra,
     JobName, JobPart, Memory, Request, RunEnd, Sharing, TimeLimit, Workload,
 };
+use foresite_engine::outcome::JobState;
 
 use super::{Line, T0, intern, nodes_named, partition};
 
@@ -81,7 +82,7 @@ pub(super) fn add(
         estimate: 0,
         time_limit: Some(TimeLimit::Minutes(60)),
         run_time_is_bound: false,
-        succeeded: true,
+        ends: JobState::Completed,
         user: UserId(0),
         association: AssociationId(0),
         qos: QosId(0),
@@ -119,7 +120,8 @@ pub(super) fn add(
             "released" => released = Some(T0 + line.number::<i64>(value)),
             "kill_on_invalid_dep" => extra.kill_on_invalid_dep = Some(value != "no"),
             "no_requeue" => extra.requeue = Some(false),
-            "fails" => job.succeeded = false,
+            "fails" => job.ends = JobState::Failed,
+            "cancelled" => job.ends = JobState::Cancelled,
             "nice" => job.nice = line.number(value),
             "user" => user = value,
             "account" => account = Some(value),
@@ -140,6 +142,7 @@ pub(super) fn add(
                 request.min_nodes = line.number(min);
                 request.max_nodes = (!max.is_empty()).then(|| line.number(max));
             }
+            "plane" => request.plane = Some(line.number(value)),
             "overcommit" => request.overcommitted = Some(line.number(value)),
             "gives_cpus" => request.overcommit_gives_cpus = true,
             "per_node" => request.ntasks_per_node = Some(line.number(value)),
