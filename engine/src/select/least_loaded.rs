@@ -65,7 +65,7 @@ pub(super) fn least_loaded(
                 } else if std::mem::replace(&mut looked_at[position], true) && !cut[position] {
                     offer.cpus = once_more(offer, scratch);
                 }
-                let allowed = rest.allowed_keeping(shape, *offer, 0);
+                let allowed = rest.allowed(shape, *offer);
                 cut[position] |= allowed.cpus < offer.cpus;
                 *offer = allowed;
                 if offer.cpus == 0 {

@@ -62,20 +62,13 @@ impl Remaining {
         self.cpus <= 0 && self.gres <= 0 && self.suffice(shape, 0)
     }
 
-    /// An offer, cut to as many CPUs as the job may take of it: it leaves a core's or socket's, or a task's, for each node that it
-    /// cannot do without; but no fewer than come with the GPUs that it brings (facts 42).
-    pub(super) fn allowed(&self, shape: &Shape, offer: Offer) -> Offer {
-        // Whose cores near GRES are the job's has no more kept for it than `_cpus_to_use` does (rec az-gpu2).
-        let of_task = if shape.binding.is_some() { 0 } else { shape.cpus_per_task.min(shape.min_cpus_per_node) };
-        self.allowed_keeping(shape, offer, of_task)
-    }
-
-    /// The same where at least so many CPUs are left for each other node.
-    pub(super) fn allowed_keeping(&self, shape: &Shape, mut offer: Offer, of_task: u32) -> Offer {
+    /// An offer, cut to as many CPUs as the job may take of it: it leaves a core or a socket for each node that it cannot do without, whatever
+    /// its tasks take (cons_tres/job_test.c of 22.05.8, `_cpus_to_use`; rec t15, t16); but no fewer than come with the GPUs that it brings (facts 42).
+    pub(super) fn allowed(&self, shape: &Shape, mut offer: Offer) -> Offer {
         if !shape.whole_nodes && !self.uncut {
             let with_units = i64::from(shape.unit_cpus()) * i64::from(offer.gres).min(self.gres.max(1));
             let (offered, least) = (i64::from(offer.cpus), i64::from(shape.min_cpus_per_node));
-            let allowed = self.cpus - self.reserved(&offer, of_task);
+            let allowed = self.cpus - self.reserved(&offer);
             if offered > allowed {
                 // The least is given though the partition's cap leaves fewer (facts 50).
                 offer.cpus = allowed.max(least).max(with_units.min(offered)).max(0) as u32;
@@ -98,14 +91,14 @@ impl Remaining {
     }
 
     /// CPUs left for the other nodes without which the job cannot run.
-    fn reserved(&self, offer: &Offer, of_task: u32) -> i64 {
-        (self.least_nodes - 1).max(0) * i64::from(of_task.max(u32::from(offer.kept)))
+    fn reserved(&self, offer: &Offer) -> i64 {
+        (self.least_nodes - 1).max(0) * i64::from(offer.kept)
     }
 
     /// Whether those are more than the job still needs: then even a node without room for its tasks is given the least that a node gets,
     /// since none is more than less than none (cons_tres/job_test.c of 22.05.8, `_cpus_to_use`; rec ba-sock).
     pub(super) fn is_overdrawn(&self, offer: &Offer) -> bool {
-        self.cpus < self.reserved(offer, 0)
+        self.cpus < self.reserved(offer)
     }
 
     /// Takes an offer, as far as it is [`Remaining::allowed`].

@@ -104,8 +104,8 @@ impl Controller<'_> {
             let any = shapes.iter().any(|shape| shape.size_varies);
             for shape in &mut shapes {
                 shape.size_varies = any;
-                shape.size_grows =
-                    !select.linear && !any && shape.charged_alone.is_some_and(|cpus| cpus != request.min_cpus);
+                // With select/linear its submission says it, and again a test when the job has run (rec w2113).
+                shape.size_grows = !any && shape.charged_alone.is_some_and(|cpus| cpus != request.min_cpus);
             }
         }
         shapes

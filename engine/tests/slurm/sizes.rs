@@ -205,3 +205,19 @@ fn a_waiting_job_is_as_large_as_the_least_it_gets_on_each_planned_node() {
                     3  20  1.end+0..4  +100  COMPLETED  n1,n2,n3  *";
     expect(scenario, expected);
 }
+
+/// Queued again, job 1 counts as the CPU that it asks for until it is tested, and then as its whole node (rec w2113): from the next step on it comes
+/// before job 3.
+#[test]
+fn a_requeued_job_of_linear_grows_with_its_first_test() {
+    expect(
+        "node n1 cores=4
+         set select=linear multifactor weight_job_size=1000
+         job 1 n=1 runs=50 run=100 t=10
+         job 2 at=10 n=1 run=900 t=20
+         job 3 at=20 n=1 nice=100 run=100 t=10",
+        "1  *   2.end+0..31  +100  COMPLETED  n1  *
+         2  10  40..90       +900  COMPLETED  n1  *
+         3  20  1.end+0..31  +100  COMPLETED  n1  *",
+    );
+}

@@ -157,7 +157,7 @@ pub(super) fn consider(
             let chosen = controller.selector.chosen.len() as u32;
             controller.counted_nodes(id, record.partition, if fits { chosen } else { shape.alone.nodes });
         }
-        if is_open && !fits && controller.linear_sizes_vary() && shape.size_varies {
+        if is_open && !fits && controller.linear_sizes_vary() && (shape.size_varies || shape.size_grows) {
             // Its test whether the job could ever run counts, too: on the nodes left to the cycle where enough of those are idle, else
             // on all (node_scheduler.c of 22.05.8, `_pick_best_nodes`; rec ar-lin).
             let enough = scratch.candidates.intersection_len(&controller.free.idle) >= shape.min_nodes as usize;

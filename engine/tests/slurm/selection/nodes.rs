@@ -1,7 +1,7 @@
 //! Which nodes, and who may share them (slurm-semantics 6.7, 6.8).
 
 use super::{nodes, share_a_node};
-use crate::schedule::{expect, expect_equal_with_every_cycle};
+use crate::schedule::{expect, expect_equal_with_every_cycle, run};
 
 #[test]
 fn lighter_nodes_are_filled_first() {
@@ -86,6 +86,13 @@ fn cpus_are_kept_for_the_least_nodes_of_a_range_only() {
          job 2 at=10 N=1-3 n=4 c=3 run=50",
     );
     assert_eq!(found, ["n3", "n1,n2"]);
+}
+
+/// A core is kept for each node to come, not a task's three: the third node offers seven CPUs, and has room for two tasks (rec t16).
+#[test]
+fn one_core_is_kept_for_each_node_to_come() {
+    let (_, outcome) = run("node n[1-4] cores=8\n job 1 N=4 n=8 c=3 run=50", 1);
+    assert_eq!(outcome.records[0].cpus, 8 + 6 + 6 + 3);
 }
 
 /// Nodes are compared by all that they have free, however few tasks go to each; tasks spread over whole nodes, too.
