@@ -129,6 +129,7 @@ impl<'a> Controller<'a> {
             untested: BTreeSet::new(),
             risen: BTreeMap::new(),
             kept_priorities: BTreeMap::new(),
+            back_in_place: BTreeMap::new(),
             new_reason: false,
             reasons_version: 0,
             array_reasons: BTreeMap::new(),

@@ -160,7 +160,9 @@ impl Controller<'_> {
             return None;
         }
         let last_step = self.timers.last_priority_step;
-        let live = self.live.get(id).filter(|live| live.starts > 0 && last_step < live.submit)?;
+        let back = self.back_in_place.get(&id);
+        let since = |submit: i64| back.copied().unwrap_or(submit);
+        let live = self.live.get(id).filter(|live| live.starts > 0 && last_step < since(live.submit))?;
         match self.kept_priorities.get(&id) {
             Some(kept) => kept.get(position).copied(),
             None => (position == 0).then_some(live.priority),

@@ -187,6 +187,8 @@ pub(crate) struct Controller<'a> {
     pub(crate) risen: BTreeMap<JobId, Vec<u32>>,
     /// The priorities that jobs of several partitions had there when they started: those that they come back with.
     kept_priorities: BTreeMap<JobId, Box<[u32]>>,
+    /// When jobs came back that keep their place, though queued again [s].
+    back_in_place: BTreeMap<JobId, i64>,
     /// A job waits for a reason that no queue built since has noted.
     new_reason: bool,
     /// Counts changes of what is known of limits that hold jobs back.

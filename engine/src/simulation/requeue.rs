@@ -157,6 +157,10 @@ impl Controller<'_> {
         }
         self.sizes_version += 1;
         let begin = live.begin;
+        match is_new {
+            true => self.back_in_place.remove(&id),
+            false => self.back_in_place.insert(id, now),
+        };
         let eligible = self.records[id.index()].eligible.filter(|_| !is_new);
         self.records[id.index()] = JobRecord { eligible, ..JobRecord::PENDING };
         self.counters.requeued += 1;

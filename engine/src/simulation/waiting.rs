@@ -210,6 +210,7 @@ impl Controller<'_> {
         self.waiting.met.remove(&id);
         self.risen.remove(&id);
         self.kept_priorities.remove(&id);
+        self.back_in_place.remove(&id);
         if let Some(key) = singleton_key(&self.scenario.workload.jobs[id.index()])
             && let Some(group) = self.waiting.singletons.get_mut(&key)
         {

@@ -238,3 +238,19 @@ fn a_job_whose_nodes_go_down_one_by_one_keeps_its_place() {
         );
     }
 }
+
+/// Queued again in its place, job 1 has the priority of its start until the next step, however long it ran (rec w2011): job 2, whose age the last
+/// step has counted, comes first. Had it been reckoned anew, it would be the older one.
+#[test]
+fn a_job_that_keeps_its_place_keeps_its_priority_until_the_next_step() {
+    expect(
+        "node n[1-2] cores=4
+         set version=23.02 multifactor weight_age=10000
+         outage n1 at=400 for=20
+         outage n2 at=400 for=20
+         job 1 N=2 n=8 run=1000 t=60
+         job 2 at=10 N=2 n=8 run=50 t=60",
+        "1  *   2.end+0..61  +1000  COMPLETED  n1,n2  *
+         2  10  420..450     +50    COMPLETED  n1,n2  *",
+    );
+}
