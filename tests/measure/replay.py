@@ -5,7 +5,8 @@
 
 CASE is the folder of the configuration (slurm.conf, accounts.txt), OUT that of the recording (sacct.txt, sacctmgr.cfg, slurmctld.log.gz with DebugFlags
 Backfill, TraceJobs and Route), FORESITE the program. Prints how many jobs start within two seconds of the recorded start and on the same
-nodes of the same partition, and the first that do not, in the order of time: what comes later follows from those. Ends with 1 if any differs.
+nodes of the same partition (and how many of these with other CPUs), and the first that do not, in the order of time: what comes later follows from
+those. Ends with 1 if any differs.
 """
 import argparse, csv, datetime, gzip, pathlib, re, shutil, subprocess, sys, tempfile
 
@@ -58,7 +59,7 @@ def node_events(log):
 
 
 def recorded(path):
-    """Start [Unix s, None if none], nodes, state and partition of each job of sacct's output, the last row of a job counting."""
+    """Start [Unix s, None if none], nodes, state, partition and CPUs of each job of sacct's output, the last row of a job counting."""
     jobs = {}
     with open(path, newline="") as file:
         for row in csv.DictReader(file, delimiter="|", quoting=csv.QUOTE_NONE):
@@ -66,19 +67,19 @@ def recorded(path):
                 continue
             start = None if row["Start"] in ("", "None", "Unknown") else datetime.datetime.fromisoformat(row["Start"] + "+00:00").timestamp()
             nodes = names(row["NodeList"]) if row["NodeList"] not in ("", "None assigned") else set()
-            jobs[row["JobID"]] = (start if nodes else None, nodes, row["State"].split()[0], row["Partition"])
+            jobs[row["JobID"]] = (start if nodes else None, nodes, row["State"].split()[0], row["Partition"], int(row["AllocCPUS"] or 0))
     return jobs
 
 
 def simulated(path):
     with open(path, newline="") as file:
-        return {row["job_id"]: (float(row["start"]) if row["start"] else None, names(row["node_list"]), row["state"], row["partition"]) for row in csv.DictReader(file)}
+        return {row["job_id"]: (float(row["start"]) if row["start"] else None, names(row["node_list"]), row["state"], row["partition"], int(row["cpus"])) for row in csv.DictReader(file)}
 
 
 def shown(side):
-    start, nodes, state, partition = side
+    start, nodes, state, partition, cpus = side
     moment = datetime.datetime.fromtimestamp(start, datetime.timezone.utc).strftime("%T") if start else "never"
-    return f"{moment} on {','.join(sorted(nodes)) or '-'} of {partition} {state}"
+    return f"{moment} on {','.join(sorted(nodes)) or '-'} of {partition}, {cpus} CPUs, {state}"
 
 
 def main():
@@ -115,8 +116,12 @@ def main():
     starts = sum(not off(a, b) for _, a, b in pairs)
     elsewhere = lambda a, b: a[1] != b[1] or (bool(a[1]) and a[3] != b[3])
     nodes = sum(not elsewhere(a, b) for _, a, b in pairs)
-    print(f"{options.out.name}: {starts} of {len(pairs)} starts, {nodes} of {len(pairs)} on the same nodes")
-    differing = [(min(side[0] for side in (a, b) if side[0]) if a[0] or b[0] else 0, name, a, b) for name, a, b in pairs if off(a, b) or elsewhere(a, b)]
+    # A job's size is that of its last run, if it had any.
+    unlike = lambda a, b: bool(a[1]) and a[1] == b[1] and a[4] != b[4]
+    cpus = sum(unlike(a, b) for _, a, b in pairs)
+    charged = f", {cpus} with other CPUs" if cpus else ""
+    print(f"{options.out.name}: {starts} of {len(pairs)} starts, {nodes} of {len(pairs)} on the same nodes{charged}")
+    differing = [(min(side[0] for side in (a, b) if side[0]) if a[0] or b[0] else 0, name, a, b) for name, a, b in pairs if off(a, b) or elsewhere(a, b) or unlike(a, b)]
     for _, name, a, b in sorted(differing)[: options.show]:
         print(f"  job {name}: recorded {shown(a)}; simulated {shown(b)}")
     sys.exit(bool(differing))
