@@ -40,23 +40,33 @@ use foresite_formats::study_document::units::Setting;
 use foresite_formats::study_document::{Change, ScenarioChanges, SiteSource, StudyDocument, TraceSource};
 use jiff::tz::TimeZone;
 
-/// Start [s] and nodes of a job.
-type Start = (i64, String);
+/// Start [s] and nodes of a job, and in which partition and with how many CPUs, if its row tells.
+type Start = (i64, String, Option<[String; 2]>);
 /// Of each job.
 type Starts = BTreeMap<String, Start>;
+
+/// Jobs that are charged other CPUs than recorded (docs/FACTS.md, facts 98 j). The row of ax-gpu's job, released by hand, names all its
+/// partitions and the CPUs that it asked for.
+const OF_OTHER_SIZE: [(&str, &str); 5] =
+    [("p-sel2", "2"), ("ar-cpu", "55"), ("ax-gpu", "42"), ("bb-cpu", "138"), ("be-h8", "24")];
 
 /// 2024-01-01, when the recordings' clock begins.
 const CLOCK: i64 = 1_704_067_200;
 
-/// A table's columns of jobs, starts and nodes; jobs that never started are left out.
-fn starts(text: &str, delimiter: u8, columns: [&str; 3], second: impl Fn(&str) -> Option<i64>) -> Starts {
+/// A table's columns of jobs, starts, nodes, partitions and CPUs; jobs that never started are left out.
+fn starts(text: &str, delimiter: u8, columns: [&str; 5], second: impl Fn(&str) -> Option<i64>) -> Starts {
     // Behind these columns a field may hold the delimiter (`-C fat|small`).
     let mut table = csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(text.as_bytes());
     let header = table.headers().unwrap().clone();
-    let [job, start, nodes] = columns.map(|name| header.iter().position(|cell| cell == name).unwrap());
-    let row = |row: csv::StringRecord| Some((row[job].to_owned(), (second(&row[start])?, row[nodes].to_owned())));
+    let [job, start, nodes, partition, cpus] = columns.map(|name| header.iter().position(|cell| cell == name).unwrap());
+    let row = |row: csv::StringRecord| {
+        let [nodes, partition, cpus] = [nodes, partition, cpus].map(|column| row[column].to_owned());
+        // A constraint with the delimiter may stand before them.
+        let size = cpus.parse::<u32>().is_ok().then_some([partition, cpus]);
+        Some((row[job].to_owned(), (second(&row[start])?, nodes, size)))
+    };
     // Who was refused or left the queue has no nodes.
-    let held = |(_, (_, nodes)): &(String, Start)| nodes != "None assigned";
+    let held = |(_, (_, nodes, _)): &(String, Start)| nodes != "None assigned";
     table.records().filter_map(|record| row(record.unwrap())).filter(held).collect()
 }
 
@@ -100,7 +110,7 @@ fn recorded_in(folder: &Path) -> Starts {
     let mut sacct = String::new();
     let compressed = fs::read(folder.join("sacct.txt.gz")).unwrap();
     flate2::read::GzDecoder::new(compressed.as_slice()).read_to_string(&mut sacct).unwrap();
-    starts(&sacct, b'|', ["JobID", "Start", "NodeList"], second_of_sacct)
+    starts(&sacct, b'|', ["JobID", "Start", "NodeList", "Partition", "AllocCPUS"], second_of_sacct)
 }
 
 /// A replication.
@@ -112,7 +122,7 @@ fn replicate(study: &Study, scenario: usize, draws: Draws, moments: Option<&Mome
 /// What it did.
 fn starts_of(replicated: &Replicated) -> Starts {
     let schedule = String::from_utf8(replicated.schedule_csv().to_vec()).unwrap();
-    starts(&schedule, b',', ["job_id", "start", "node_list"], |time| time.parse().ok())
+    starts(&schedule, b',', ["job_id", "start", "node_list", "partition", "cpus"], |time| time.parse().ok())
 }
 
 /// The most that any of sixty seeds has of the recorded starts (within a minute), and of the nodes, in per cent.
@@ -161,8 +171,11 @@ fn at_its_moments(name: &str, answer: i64) -> AtMoments {
         let drawn = replicate(&study, 0, Draws { seed: 1, boot_offset: None }, Some(&moments));
         assert_eq!(starts_of(&drawn), simulated, "{name} with a boot offset that is drawn");
     }
-    let alike = |a: &Start, b: &Start| (a.0 - b.0).abs() <= 1 && a.1 == b.1;
-    let differs = recorded.iter().filter(|(job, it)| !simulated.get(*job).is_some_and(|other| alike(it, other)));
+    let alike = |job: &str, a: &Start, b: &Start| {
+        let of_size = a.2.is_none() || a.2 == b.2 || OF_OTHER_SIZE.contains(&(name, job));
+        (a.0 - b.0).abs() <= 1 && a.1 == b.1 && of_size
+    };
+    let differs = recorded.iter().filter(|(job, it)| !simulated.get(*job).is_some_and(|other| alike(job, it, other)));
     let differs = differs.map(|(job, it)| format!("{job}: {it:?}, not {:?}", simulated.get(job)));
     let never = simulated.iter().filter(|(job, _)| !recorded.contains_key(*job));
     let differing = differs.chain(never.map(|(job, it)| format!("{job}: never, not {it:?}"))).collect();
@@ -171,7 +184,7 @@ fn at_its_moments(name: &str, answer: i64) -> AtMoments {
     AtMoments { differing, jobs: recorded.len(), uncaused, cycles: backfill.cycles }
 }
 
-/// Every job starts in the recorded second, or the one beside it, and on the recorded nodes: what parts a simulation from a
+/// Every job starts in the recorded second, or the one beside it, on the recorded nodes, in the recorded partition and with as many CPUs: what parts a simulation from a
 /// recording otherwise is when the schedulers look, not what they decide. And backfill looks when something has changed: its
 /// recorded cycles come in time where, and only where, the simulation knows of a change; but for one in a hundred.
 #[test]
