@@ -66,12 +66,12 @@ impl Purge {
         }
     }
 
-    /// The first purge at or after an instant, of something or of nothing [ms]. O(minutes since the last).
+    /// The first purge at or after an instant, of something or of nothing [ms]. O(1).
     pub(super) fn first_from(&self, from: i64, tick: impl Fn(i64) -> i64) -> i64 {
         let mut at = i64::MIN;
-        // The last one may be of those to come, which find nothing.
-        let ahead = (self.last - from.div_euclid(1000)).max(0).div_euclid(self.interval) + 1;
-        let mut last = self.last - ahead * self.interval;
+        // In the beat of the last one that is known, which may be long ago, or one to come that finds nothing.
+        let passed = (from.div_euclid(1000) - self.last).div_euclid(self.interval);
+        let mut last = self.last + (passed - 1) * self.interval;
         while at < from {
             at = tick((last + self.interval) * 1000);
             last = at.div_euclid(1000);

@@ -257,7 +257,7 @@ impl Timers {
         self.purge.has_purged(end)
     }
 
-    /// The first purge after now, be there anything to purge or not [ms]. O(minutes since the last).
+    /// The first purge after now, be there anything to purge or not [ms]. O(1).
     pub(crate) fn purge_after(&self, now: i64) -> i64 {
         let of_minute = self.full_interval.filter(|_| self.purge.is_by_the_minute());
         self.purge.first_from(now, |at| purge_tick(&self.moments, of_minute, (self.tick_zero, self.tick), at))
