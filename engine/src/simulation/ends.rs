@@ -5,6 +5,7 @@ use super::events::Event;
 use super::jobs::Phase;
 use super::{Controller, seconds};
 use crate::ids::{JobId, PartitionId};
+use crate::moments::RecordedRun;
 use crate::outcome::JobState;
 
 /// What ends a run.
@@ -43,21 +44,22 @@ impl Controller<'_> {
         }
     }
 
-    /// How a run ends that no limit ends: by `scancel`, whose signal its steps die of, if that is how the trace's last one did.
+    /// How a run ends that no limit ends: by `scancel`, whose signal its steps die of, if that is how the trace's last one did and no log
+    /// tells of it.
     fn ends_alone(&self, id: JobId) -> RunEnded {
         let ends = self.scenario.workload.jobs[id.index()].ends;
         let is_last = self.live.get(id).is_some_and(|live| !live.returns && live.requeued_at.is_none());
-        let is_told = |starts| self.timers.recorded_run(id.index(), starts).is_some();
-        if ends != JobState::Cancelled || !is_last || self.live.get(id).is_some_and(|live| is_told(live.starts)) {
-            return RunEnded::Itself;
+        match ends {
+            JobState::Cancelled if is_last && self.told_run(id).is_none() => {
+                RunEnded::Others { state: ends, requeue: false }
+            }
+            _ => RunEnded::Itself,
         }
-        RunEnded::Others { state: ends, requeue: false }
     }
 
-    /// Whether a log tells that somebody ended the run of this job.
-    fn is_recorded_as_killed(&self, id: JobId) -> bool {
-        let run = self.live.get(id).and_then(|live| self.timers.recorded_run(id.index(), live.starts));
-        run.is_some_and(|run| run.is_killed)
+    /// What a log tells of the run of this job that goes on.
+    fn told_run(&self, id: JobId) -> Option<RecordedRun> {
+        self.timers.recorded_run(id.index(), self.live.get(id)?.starts)
     }
 
     /// How long a job of the partition may run beyond its limit (`OverTimeLimit`) [s]; `None` for ever.
@@ -71,7 +73,7 @@ impl Controller<'_> {
         let now = seconds(self.now);
         let job = &self.scenario.workload.jobs[id.index()];
         let (association, own) = (job.association, job.ends);
-        let was_cancelled = own == JobState::Cancelled && self.is_recorded_as_killed(id);
+        let was_cancelled = own == JobState::Cancelled && self.told_run(id).is_some_and(|run| run.is_killed);
         self.live.set_phase(id, Phase::Completing);
         if let RunEnded::Others { state: JobState::NodeFail | JobState::Preempted, requeue: true } = how {
             self.was_struck(id);

@@ -28,18 +28,31 @@ pub struct GroupMeasures {
 }
 
 /// Measures a scenario's schedule against the baseline's of the same replication. Groups are the baseline's; jobs are paired by
-/// job id; waits, slowdowns and response times are of the jobs that started in both. O(rows × log rows).
-pub fn measure(baseline: (&Schedule, Horizon), scenario: (&Schedule, Horizon)) -> Measures {
+/// job id; waits, slowdowns and response times are of the jobs that started in both. `asked` tells the partition that the job of a row of the
+/// baseline asks for first: where jobs run is itself an outcome, and a group chosen by it would differ from replication to replication, and from
+/// the baseline by the choice alone. Without it the row's partition counts. O(rows × log rows).
+pub fn measure<'a>(
+    baseline: (&'a Schedule, Horizon),
+    scenario: (&'a Schedule, Horizon),
+    asked: impl Fn(usize) -> Option<&'a str>,
+) -> Measures {
     let (schedule, horizon) = baseline;
     let pairs = pairs(schedule, scenario.0, horizon);
     let mut measures = Measures::default();
     for dimension in Dimension::ALL {
-        let mut members: BTreeMap<Label, Vec<&Pair>> = BTreeMap::new();
+        let mut members: BTreeMap<&str, Vec<&Pair>> = BTreeMap::new();
         for pair in &pairs {
-            members.entry(label(pair.baseline, dimension)).or_default().push(pair);
+            let of = |label: Label| schedule.labels.name(label);
+            let name = match dimension {
+                Dimension::Overall => "",
+                Dimension::User => of(pair.baseline.user),
+                Dimension::Account => of(pair.baseline.account),
+                Dimension::Partition => asked(pair.at).unwrap_or_else(|| of(pair.baseline.partition)),
+                Dimension::Qos => of(pair.baseline.qos),
+            };
+            members.entry(name).or_default().push(pair);
         }
-        for (label, members) in members {
-            let name = if dimension == Dimension::Overall { "" } else { schedule.labels.name(label) };
+        for (name, members) in members {
             measures.groups.insert((dimension, name.to_owned()), group(&members));
         }
     }
@@ -54,30 +67,21 @@ pub fn measure(baseline: (&Schedule, Horizon), scenario: (&Schedule, Horizon)) -
 }
 
 struct Pair<'a> {
+    /// The position of the baseline's row.
+    at: usize,
     baseline: &'a ScheduleRow,
     scenario: Option<&'a ScheduleRow>,
 }
 
 fn pairs<'a>(baseline: &'a Schedule, scenario: &'a Schedule, horizon: Horizon) -> Vec<Pair<'a>> {
-    let counted = baseline.rows.iter().filter(|row| horizon.counts(row.submit));
+    let counted = baseline.rows.iter().enumerate().filter(|(_, row)| horizon.counts(row.submit));
     let same_order = baseline.rows.len() == scenario.rows.len()
         && baseline.rows.iter().zip(&scenario.rows).all(|(before, after)| before.job == after.job);
     if same_order {
-        let rows = baseline.rows.iter().zip(&scenario.rows).filter(|(before, _)| horizon.counts(before.submit));
-        return rows.map(|(baseline, after)| Pair { baseline, scenario: Some(after) }).collect();
+        return counted.map(|(at, row)| Pair { at, baseline: row, scenario: scenario.rows.get(at) }).collect();
     }
     let by_name: HashMap<JobName, &ScheduleRow> = scenario.rows.iter().map(|row| (row.job, row)).collect();
-    counted.map(|row| Pair { baseline: row, scenario: by_name.get(&row.job).copied() }).collect()
-}
-
-fn label(row: &ScheduleRow, dimension: Dimension) -> Label {
-    match dimension {
-        Dimension::Overall => Label(0),
-        Dimension::User => row.user,
-        Dimension::Account => row.account,
-        Dimension::Partition => row.partition,
-        Dimension::Qos => row.qos,
-    }
+    counted.map(|(at, row)| Pair { at, baseline: row, scenario: by_name.get(&row.job).copied() }).collect()
 }
 
 fn group(members: &[&Pair]) -> GroupMeasures {

@@ -15,7 +15,7 @@ pub enum Dimension {
     User,
     /// The account.
     Account,
-    /// The (first) partition asked for.
+    /// The first partition asked for, wherever a job runs.
     Partition,
     /// The QOS.
     Qos,

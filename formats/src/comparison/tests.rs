@@ -49,14 +49,14 @@ fn comparison(gates: &str, moved: &[i64]) -> Comparison {
     let mut comparer =
         Comparer::new(Plan { inputs, scenarios: vec![("later & worse".to_owned(), None)], caveats, gates });
     for by in moved {
-        comparer.add(vec![measure((&baseline(), HORIZON), (&later(*by), HORIZON))]);
+        comparer.add(vec![measure((&baseline(), HORIZON), (&later(*by), HORIZON), |_| None)]);
     }
     comparer.finish()
 }
 
 #[test]
 fn waits_are_of_the_jobs_that_started_in_both_and_the_others_are_counted() {
-    let measures = measure((&baseline(), HORIZON), (&later(30), HORIZON));
+    let measures = measure((&baseline(), HORIZON), (&later(30), HORIZON), |_| None);
     let group = |by, key: &str| &measures.groups[&(by, key.to_owned())];
     let all = group(Dimension::Overall, "");
     assert_eq!(all.jobs, 5);
@@ -74,10 +74,10 @@ fn waits_are_of_the_jobs_that_started_in_both_and_the_others_are_counted() {
 fn jobs_are_paired_by_id_whatever_their_order() {
     let mut shuffled = later(30);
     shuffled.rows.reverse();
-    let in_order = measure((&baseline(), HORIZON), (&later(30), HORIZON));
-    assert_eq!(in_order, measure((&baseline(), HORIZON), (&shuffled, HORIZON)));
+    let in_order = measure((&baseline(), HORIZON), (&later(30), HORIZON), |_| None);
+    assert_eq!(in_order, measure((&baseline(), HORIZON), (&shuffled, HORIZON), |_| None));
     shuffled.rows.truncate(2);
-    let of_two = measure((&baseline(), HORIZON), (&shuffled, HORIZON));
+    let of_two = measure((&baseline(), HORIZON), (&shuffled, HORIZON), |_| None);
     assert_eq!(of_two.groups[&(Dimension::Overall, String::new())].started.baseline_only, 3);
 }
 

@@ -119,9 +119,17 @@ impl Study {
 
     fn measure(&self, baseline: &Schedule, scenario: usize, schedule: &Schedule) -> Measures {
         match self.horizon(0).zip(self.horizon(scenario)) {
-            Some((before, after)) => measure((baseline, before), (schedule, after)),
+            Some((before, after)) => measure((baseline, before), (schedule, after), |row| self.asked_first(row)),
             None => Measures::default(),
         }
+    }
+
+    /// The partition that the job of a row of the baseline's schedules asks for first.
+    fn asked_first(&self, row: usize) -> Option<&str> {
+        let site = self.scenario(0)?;
+        let job = site.workload.jobs.get(site.workload.trace_order.get(row)?.index())?;
+        let partition = site.workload.requests.get(job.request.index())?.partitions.first()?;
+        Some(&site.cluster.partitions.get(partition.index())?.name)
     }
 }
 

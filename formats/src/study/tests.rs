@@ -206,8 +206,8 @@ fn rows_name_the_partition_that_a_job_ran_in() {
     let trace = trace().replace("|left|", "|left,main|").replace("|main|", "|left,main|");
     files.insert("site/slurm.conf", SLURM_CONF.replace("Nodes=ALL", "Nodes=b[1-3]").into_bytes());
     files.insert("trace.txt", trace.into_bytes());
-    let text =
-        "name: test\nsite: {slurm_conf: site/slurm.conf}\ntrace: {file: trace.txt}\nreplications: 1\nscenarios: []\n";
+    let text = "name: test\nsite: {slurm_conf: site/slurm.conf}\ntrace: {file: trace.txt}\nreplications: 1\n\
+                scenarios: [{name: same, changes: [{scale: {PriorityWeightAge: 1}}]}]\n";
     let (document, _) = study_document::read("study.yaml", text.as_bytes());
     let (study, diagnostics) = Study::prepare(&document.unwrap(), &files);
     let study = study.unwrap_or_else(|| panic!("{}", shown(&diagnostics)));
@@ -220,6 +220,11 @@ fn rows_name_the_partition_that_a_job_ran_in() {
         ran[usize::from(is_left)] += u32::from(row.start.is_some());
     }
     assert!(ran.iter().all(|&jobs| jobs > 5), "{ran:?}");
+    // Compared they are by what they ask for, which is the same in all replications.
+    let (comparison, _) = on_threads(&study, 1);
+    let groups: Vec<_> =
+        comparison.scenarios[0].by(Dimension::Partition).map(|it| (it.key.as_str(), it.jobs)).collect();
+    assert_eq!(groups, [("left", 60)]);
 }
 
 #[test]

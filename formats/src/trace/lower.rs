@@ -162,7 +162,7 @@ fn lower_job(
         estimate: job.estimate,
         time_limit: job.time_limit,
         run_time_is_bound: job.run_time_is_bound,
-        ends: job.ends(),
+        ends: job.state.ends(),
         user: people.user(job.user, texts),
         association,
         qos,

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use foresite_engine::job::{JobName, JobPart};
-use foresite_engine::outcome::JobState;
 use jiff::tz::TimeZone;
 
 use super::caveat::CaveatKind;
@@ -487,16 +486,5 @@ impl TraceJob {
             extra.before = waits.then_some(TraceBefore::Waiting);
         }
         job
-    }
-
-    /// How it ends where nothing else ends it before. Who is TIMEOUT did well until then: if it ends by itself after all, it is COMPLETED
-    /// or, late, TIMEOUT again (job_mgr.c of 22.05.8, `_job_complete`).
-    pub fn ends(&self) -> JobState {
-        match self.state {
-            TraceState::Completed | TraceState::Timeout => JobState::Completed,
-            TraceState::Cancelled => JobState::Cancelled,
-            TraceState::NodeFail => JobState::NodeFail,
-            _ => JobState::Failed,
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! Job states as sacct words them.
 
+use foresite_engine::outcome::JobState;
 use serde::{Deserialize, Serialize};
 
 /// How a job stood when the trace was written.
@@ -46,6 +47,17 @@ impl TraceState {
             b"RESIZING" | b"RS" => Self::Resizing,
             _ => return None,
         })
+    }
+
+    /// How a job ends where nothing else ends it before. Who is TIMEOUT did well until then: if it ends by itself after all, it is COMPLETED
+    /// or, late, TIMEOUT again (job_mgr.c of 22.05.8, `_job_complete`).
+    pub(crate) fn ends(self) -> JobState {
+        match self {
+            Self::Completed | Self::Timeout => JobState::Completed,
+            Self::Cancelled => JobState::Cancelled,
+            Self::NodeFail => JobState::NodeFail,
+            _ => JobState::Failed,
+        }
     }
 }
 

@@ -192,7 +192,7 @@ fn a_job_that_preemption_ended_would_have_run_on() {
 fn a_requeue_without_a_later_row_is_named() {
     let trace = trace(&with(&[("State", "REQUEUED")]));
     assert_eq!(caveats(&trace), [(CaveatKind::RequeuedLast, 1)]);
-    assert_eq!(trace.jobs[0].ends(), JobState::Failed);
+    assert_eq!(trace.jobs[0].state.ends(), JobState::Failed);
 }
 
 /// Recorded (m-plain, o-mix): of arrays that wait in several partitions sacct loses rows.
