@@ -23,6 +23,7 @@ mod priority;
 mod sched;
 mod select;
 mod simulation;
+mod wide;
 
 use moments::Moments;
 use observer::{Interrupted, Observer};

@@ -1,6 +1,7 @@
 //! A set of nodes as a bitmap: 64 nodes a word, so 10,000 nodes are 157 words.
 
 use crate::ids::NodeId;
+use crate::wide::wide;
 
 /// The nodes of a word of a set ([`NodeSet::word`]), in node order.
 #[inline]
@@ -96,7 +97,8 @@ impl NodeSet {
         let [first, second, third] = sets;
         let words = first.words.iter().zip(&second.words).zip(&third.words);
         self.words.clear();
-        self.words.extend(words.map(|((first, second), third)| first & second & third));
+        let common = || self.words.extend(words.map(|((first, second), third)| first & second & third));
+        wide(first.words.len(), common);
     }
 
     /// Whether the node is in the set. O(1).
@@ -124,7 +126,8 @@ impl NodeSet {
     /// How many nodes are in the set. O(words).
     #[inline]
     pub fn len(&self) -> usize {
-        self.words.iter().map(|word| word.count_ones() as usize).sum()
+        let count = || self.words.iter().map(|word| word.count_ones() as usize).sum();
+        wide(self.words.len(), count)
     }
 
     /// Whether no node is in the set. O(words).
@@ -150,31 +153,38 @@ impl NodeSet {
         self.words.clone_from(&other.words);
     }
 
-    /// Becomes a copy of `other`, and adds the nodes that come or go to a list as long as they are no more than `most`; says whether they
-    /// are. O(words + nodes added).
-    pub(crate) fn change_to(&mut self, other: &Self, most: usize, changed: &mut Vec<NodeId>) -> bool {
+    /// Becomes a copy of `other`, and adds the words that change to a list, with the nodes that come or go, as long as they are no more than
+    /// `most`; says whether they are. O(words).
+    pub(crate) fn change_to(&mut self, other: &Self, most: usize, changed: &mut Vec<(u32, u64)>) -> bool {
         let room = changed.len() + most;
         if self.words.len() != other.words.len() {
             self.copy_from(other);
             return false;
         }
-        let mut few = true;
-        for (index, (word, other)) in self.words.iter_mut().zip(&other.words).enumerate() {
-            let differs = std::mem::replace(word, *other) ^ other;
-            if differs != 0 && few {
-                changed.extend(nodes_of(index, differs));
-                few = changed.len() <= room;
+        for (index, (word, now)) in (0..).zip(self.words.iter_mut().zip(&other.words)) {
+            let differs = *word ^ now;
+            if differs != 0 {
+                if changed.len() == room {
+                    self.copy_from(other);
+                    return false;
+                }
+                changed.push((index, differs));
+                *word = *now;
             }
         }
-        few
+        true
     }
 
     /// Keeps only the nodes that are also in `other`. O(words).
     #[inline]
     pub fn intersect(&mut self, other: &Self) {
-        for (word, other) in self.words.iter_mut().zip(&other.words) {
-            *word &= other;
-        }
+        let words = self.words.len();
+        let intersect = || {
+            for (word, other) in self.words.iter_mut().zip(&other.words) {
+                *word &= other;
+            }
+        };
+        wide(words, intersect);
     }
 
     /// Adds the nodes of `other`. O(words).
@@ -188,17 +198,25 @@ impl NodeSet {
     /// Removes the nodes of `other`. O(words).
     #[inline]
     pub fn subtract(&mut self, other: &Self) {
-        for (word, other) in self.words.iter_mut().zip(&other.words) {
-            *word &= !other;
-        }
+        let words = self.words.len();
+        let subtract = || {
+            for (word, other) in self.words.iter_mut().zip(&other.words) {
+                *word &= !other;
+            }
+        };
+        wide(words, subtract);
     }
 
     /// Removes the nodes of `other` that lie in these words. O(words named).
     #[inline]
     pub(crate) fn subtract_within(&mut self, other: &Self, words: std::ops::Range<usize>) {
-        for (word, other) in self.words[words.clone()].iter_mut().zip(&other.words[words]) {
-            *word &= !other;
-        }
+        let n_words = words.len();
+        let subtract = || {
+            for (word, other) in self.words[words.clone()].iter_mut().zip(&other.words[words]) {
+                *word &= !other;
+            }
+        };
+        wide(n_words, subtract);
     }
 
     /// A word with a node that is not in `other`: the one named, if it has one. O(1) then, else O(words).
@@ -217,26 +235,33 @@ impl NodeSet {
     /// Whether the set holds so many nodes. O(words looked at until it does).
     #[inline]
     pub(crate) fn has(&self, nodes: usize) -> bool {
-        let mut held = 0;
-        let mut chunks = self.words.chunks(CHUNK);
-        nodes == 0
-            || chunks.any(|words| {
+        let has = || {
+            let mut held = 0;
+            for words in self.words.chunks(CHUNK) {
                 held += words.iter().map(|word| word.count_ones() as usize).sum::<usize>();
-                held >= nodes
-            })
+                if held >= nodes {
+                    return true;
+                }
+            }
+            false
+        };
+        nodes == 0 || wide(self.words.len(), has)
     }
 
     /// How many nodes both sets hold, or some number from `most` on. O(words looked at until it is reached).
     #[inline]
     pub(crate) fn intersection_len_up_to(&self, other: &Self, most: usize) -> usize {
-        let mut held = 0;
-        for (words, others) in self.words.chunks(CHUNK).zip(other.words.chunks(CHUNK)) {
-            held += words.iter().zip(others).map(|(a, b)| (a & b).count_ones() as usize).sum::<usize>();
-            if held >= most {
-                break;
+        let count = || {
+            let mut held = 0;
+            for (words, others) in self.words.chunks(CHUNK).zip(other.words.chunks(CHUNK)) {
+                held += words.iter().zip(others).map(|(a, b)| (a & b).count_ones() as usize).sum::<usize>();
+                if held >= most {
+                    break;
+                }
             }
-        }
-        held
+            held
+        };
+        wide(self.words.len(), count)
     }
 
     /// Whether the sets share a node. O(words).
@@ -312,5 +337,56 @@ impl NodeSet {
     #[inline]
     pub fn iter_common<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = NodeId> + 'a {
         self.words.iter().zip(&other.words).enumerate().flat_map(|(index, (a, b))| nodes_of(index, a & b))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// Sets of few words and of many, which are worked on otherwise ([`wide`]).
+    #[test]
+    fn set_algebra_is_that_of_sets() {
+        let mut random = 7_u64;
+        let mut draw = |bound: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % bound
+        };
+        for n_nodes in [1, 64, 300, 2047, 2048, 2100, 5000, 10_000] {
+            for dense in [1, 2, 7] {
+                let mut drawn = || (0..n_nodes as u32).filter(|_| draw(8) < dense).map(NodeId).collect::<BTreeSet<_>>();
+                let [a, b, c] = [drawn(), drawn(), drawn()];
+                let [one, two, three] = [&a, &b, &c].map(|set| NodeSet::from_nodes(n_nodes, set.iter().copied()));
+                let both = &a & &b;
+                let set_of = |set: &NodeSet| set.iter().collect::<BTreeSet<_>>();
+                let mut set = one.clone();
+                set.intersect(&two);
+                assert_eq!(set_of(&set), both);
+                set.become_common([&one, &two, &three]);
+                assert_eq!(set_of(&set), &both & &c);
+                set.copy_from(&one);
+                set.subtract(&two);
+                assert_eq!(set_of(&set), &a - &b);
+                set.copy_from(&one);
+                set.subtract_within(&two, 0..one.n_words());
+                assert_eq!(set_of(&set), &a - &b);
+                assert_eq!((one.len(), one.intersection_len(&two)), (a.len(), both.len()));
+                for most in [0, 1, both.len(), both.len() + 1] {
+                    assert_eq!(set.has(most), (&a - &b).len() >= most);
+                    let counted = one.intersection_len_up_to(&two, most);
+                    assert!(counted == both.len() || (counted >= most && counted < both.len()));
+                }
+                let mut changed = Vec::new();
+                set.copy_from(&one);
+                assert!(set.change_to(&two, one.n_words(), &mut changed));
+                let nodes = changed.iter().flat_map(|&(word, nodes)| nodes_of(word as usize, nodes));
+                assert_eq!((set, nodes.collect()), (two.clone(), &a ^ &b));
+                let mut set = one.clone();
+                assert_eq!(set.change_to(&two, changed.len().saturating_sub(1), &mut Vec::new()), changed.is_empty());
+                assert_eq!(set, two);
+            }
+        }
     }
 }

@@ -46,8 +46,9 @@ impl Default for EvenRuns {
 }
 
 impl EvenRuns {
-    /// The runs of a set; says how many nodes it holds. O(words + runs).
-    fn find(&mut self, nodes: &NodeSet) -> u32 {
+    /// The runs of a set up to the first one of just so many nodes, if one is looked for; says how many nodes it holds, and `None` if it was not
+    /// looked at to its end. O(words + runs looked at).
+    fn find(&mut self, nodes: &NodeSet, just: Option<u32>) -> Option<u32> {
         self.runs.clear();
         self.long.clear();
         self.short = [(NONE, NONE); SHORT];
@@ -64,6 +65,9 @@ impl EvenRuns {
                 }
                 open = None;
                 self.push(begin, base + ones);
+                if just == Some(base + ones - begin) {
+                    return None;
+                }
                 word &= u64::MAX << ones;
             }
             while word != 0 {
@@ -74,13 +78,16 @@ impl EvenRuns {
                     break;
                 }
                 self.push(base + first, base + first + ones);
+                if just == Some(ones) {
+                    return None;
+                }
                 word &= u64::MAX << (first + ones);
             }
         }
         if let Some(begin) = open {
             self.push(begin, nodes.n_words() as u32 * 64);
         }
-        count
+        Some(count)
     }
 
     fn push(&mut self, begin: u32, end: u32) {
@@ -138,21 +145,43 @@ impl Selector {
     /// O(words + runs), and the nodes taken; O(long runs) a run more.
     pub(super) fn choose_evenly(&mut self, shape: &Shape, nodes: &NodeSet, cpus: u32) -> bool {
         let mut even = std::mem::take(&mut self.even_runs);
-        let count = even.find(nodes);
-        let mut rest = Remaining::of(shape);
-        let enough = count >= shape.min_nodes
-            && u64::from(count) * u64::from(cpus) >= u64::from(shape.min_cpus)
-            && shape.max_nodes >= shape.min_nodes
-            && {
-                while rest.max_nodes > 0 && !rest.satisfied() {
-                    let least = sufficient(shape, &rest, cpus);
-                    let run = even.longest().and_then(|longest| even.take(longest.min(least)));
-                    let Some(run) = run else { break };
-                    self.take_run(shape, run.begin..run.end, cpus, &mut rest);
-                }
-                rest.satisfied() || rest.is_enough(shape)
-            };
+        let least = sufficient(shape, &Remaining::of(shape), cpus);
+        // No run suffices that is shorter; if it is enough for all, the others do not matter.
+        let just = Self::is_covered(shape, least, cpus).then_some(least);
+        let enough = match even.find(nodes, just) {
+            Some(count) => {
+                Self::is_covered(shape, count, cpus) && self.take_evenly(shape, cpus, &mut even, false) == Some(true)
+            }
+            // A range of nodes takes more than the least that it needs.
+            None => self.take_evenly(shape, cpus, &mut even, true).unwrap_or_else(|| {
+                self.chosen.clear();
+                even.find(nodes, None);
+                self.take_evenly(shape, cpus, &mut even, false) == Some(true)
+            }),
+        };
         self.even_runs = even;
         enough
+    }
+
+    /// Whether so many nodes could be enough. O(1).
+    fn is_covered(shape: &Shape, nodes: u32, cpus: u32) -> bool {
+        nodes >= shape.min_nodes
+            && u64::from(nodes) * u64::from(cpus) >= u64::from(shape.min_cpus)
+            && shape.max_nodes >= shape.min_nodes
+    }
+
+    /// Takes runs until there are enough, or only the first one; says whether they are, if no other run is needed to say it.
+    fn take_evenly(&mut self, shape: &Shape, cpus: u32, even: &mut EvenRuns, only_one: bool) -> Option<bool> {
+        let mut rest = Remaining::of(shape);
+        while rest.max_nodes > 0 && !rest.satisfied() {
+            if only_one && !self.chosen.is_empty() {
+                return None;
+            }
+            let least = sufficient(shape, &rest, cpus);
+            let run = even.longest().and_then(|longest| even.take(longest.min(least)));
+            let Some(run) = run else { break };
+            self.take_run(shape, run.begin..run.end, cpus, &mut rest);
+        }
+        Some(rest.satisfied() || rest.is_enough(shape))
     }
 }

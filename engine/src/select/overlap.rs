@@ -58,7 +58,7 @@ struct Block {
     nodes: NodeSet,
 }
 
-/// So many nodes at most may become usable, or not, between two tests for masks to be kept where they hold.
+/// In so many words at most may nodes become usable, or not, between two tests for masks to be kept where they hold.
 const FEW: usize = 32;
 
 /// Blocks of 64 jobs by position, kept between tests.
@@ -67,8 +67,8 @@ pub(crate) struct Blocks {
     blocks: Vec<Block>,
     /// The usable nodes of the last test.
     usable: NodeSet,
-    /// The nodes that became usable, or not, from test to test; what is older than `forgotten` entries is gone.
-    changed: Vec<NodeId>,
+    /// The nodes that became usable, or not, from test to test, word by word; what is older than `forgotten` entries is gone.
+    changed: Vec<(u32, u64)>,
     forgotten: u64,
     /// The state of the running jobs of which that is true.
     version: u64,
@@ -148,7 +148,9 @@ impl<'t> Overlap<'t> {
         let block = &mut blocks[index];
         if let Some(seen) = block.seen.checked_sub(*forgotten) {
             let mut since = changed[seen as usize..].iter();
-            if block.version == running.version && !since.any(|&node| block.nodes.contains(node)) {
+            if block.version == running.version
+                && !since.any(|&(word, nodes)| block.nodes.word(word as usize) & nodes != 0)
+            {
                 block.seen = position;
                 return block.mask;
             }
