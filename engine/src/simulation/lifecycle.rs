@@ -477,15 +477,16 @@ impl Controller<'_> {
     /// The controller's tick runs the main scheduler.
     pub(crate) fn main_timer(&mut self) {
         let full = self.timers.main_ran(self.now);
+        // It only wakes the scheduler's thread, and looks who is eligible before that builds its queue (controller.c of 22.05.8,
+        // `set_job_elig_time`): who waits for the start of a job that starts now is seen by the next queue (rec c1082-24-11).
         if full && self.any_limited_array() {
-            // It only wakes the scheduler's thread, and looks who is eligible before that builds its queue (controller.c of 22.05.8).
             self.forget_begin_times(false);
         }
-        self.run_main(full);
-        self.vain.main += u32::from(full);
         if full {
             self.discover_eligible();
         }
+        self.run_main(full);
+        self.vain.main += u32::from(full);
     }
 
     /// Something asked for the main scheduler at once.

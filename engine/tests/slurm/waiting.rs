@@ -66,6 +66,30 @@ fn a_cancelled_job_leaves_the_queue_and_its_plan_goes_with_it() {
     );
 }
 
+/// The minute's run only wakes the scheduler's thread, and looks who is eligible before that starts anybody (controller.c of 22.05.8,
+/// `set_job_elig_time`; rec c1082-24-11): who waits for a start is seen a minute later, by the next queue.
+#[test]
+fn who_waits_for_the_start_of_a_job_is_not_seen_by_the_run_that_starts_it() {
+    expect(
+        "node n[1-2] cores=4
+         partition p nodes=n1
+         partition q nodes=n2
+         set default_queue_depth=1 bf_interval=600
+         job 1 p=p n=4 run=900 t=20
+         job 2 p=q n=4 run=140 t=5
+         job 3 at=10 p=p n=4 run=60 t=5
+         job 4 at=10 p=p n=4 run=60 t=5
+         job 5 at=20 p=q n=4 run=300 t=8
+         job 6 at=30 p=q n=4 dep=after:5 run=60 t=5",
+        "1  0   0..4        +900  COMPLETED  n1  *
+         2  0   0..4        +140  COMPLETED  n2  *
+         3  10  1.end+0..4  +60   COMPLETED  n1  *
+         4  10  3.end+0..4  +60   COMPLETED  n1  *
+         5  20  2.end+0..61  +300  COMPLETED  n2  main
+         6  5.start+60  5.end+0..61  +60  COMPLETED  n2  *",
+    );
+}
+
 #[test]
 fn a_begin_time_makes_the_job_eligible_then() {
     expect(
