@@ -19,7 +19,8 @@ use super::waiting::Waiting;
 use super::{Controller, job_priority, shapes};
 use crate::Draws;
 use crate::ablation::{Rule, is_off};
-use crate::ids::NodeId;
+use crate::cluster::MemoryDefault;
+use crate::ids::{NodeId, RequestId};
 use crate::job::{Request, Sharing};
 use crate::limits::partition::{over_memory, too_small};
 use crate::limits::usage::LimitUsage;
@@ -39,6 +40,7 @@ use crate::select::Selector;
 use crate::select::free::Free;
 use crate::select::ready::{NodeJobs, Ready};
 use crate::select::rows::shares_cores;
+use crate::select::shape::memory_limit;
 
 impl<'a> Controller<'a> {
     /// Reads the scenario once. O(jobs + nodes + requests).
@@ -125,6 +127,7 @@ impl<'a> Controller<'a> {
             vain: Vain { since: timers.boot, ..Vain::default() },
             sizes_version: 0,
             array_sizes: BTreeMap::new(),
+            counted_cpus: counted_cpus(scenario),
             array_sizes_at_step: BTreeMap::new(),
             untested: BTreeSet::new(),
             risen: BTreeMap::new(),
@@ -172,6 +175,22 @@ fn gpus_stay(scenario: &Scenario) -> bool {
     }
     shared.intersect(&reached(true));
     shared.intersects(&reached(false))
+}
+
+/// Requests that count as others than they ask for once a scheduler has held them against their partitions, the last one's word standing.
+/// O(requests × partitions), nothing where no memory of a CPU is limited.
+fn counted_cpus(scenario: &Scenario) -> BTreeMap<RequestId, u32> {
+    let (cluster, policy) = (&scenario.cluster, &scenario.policy);
+    let by_cpu = |limit: Option<MemoryDefault>| matches!(limit, Some(MemoryDefault::PerCpu(_)));
+    if !by_cpu(policy.select.max_memory) && !cluster.partitions.iter().any(|partition| by_cpu(partition.max_memory)) {
+        return BTreeMap::new();
+    }
+    let requests = scenario.workload.requests.iter().enumerate();
+    let counted = requests.filter_map(|(index, request)| {
+        let cpus = memory_limit::counted_cpus(cluster, policy, *request.partitions.last()?, request)?;
+        Some((RequestId::new(index), cpus)).filter(|_| cpus != request.min_cpus)
+    });
+    counted.collect()
 }
 
 /// Whether jobs may hold nodes for their user alone. O(partitions + requests).

@@ -6,7 +6,7 @@ use super::reservations::RESERVED_TIER;
 use super::{Controller, seconds};
 use crate::cluster::{MemoryDefault, Tres};
 use crate::ids::{AssociationId, GresId, JobId, PartitionId, QosId, RequestId};
-use crate::job::{JobName, JobPart, Memory, Request};
+use crate::job::{Job, JobName, JobPart, Memory, Request};
 use crate::limits::accrue::NO_AGE;
 use crate::policy::SlurmVersion;
 use crate::priority::multifactor::JobFactors;
@@ -102,15 +102,23 @@ impl Controller<'_> {
     pub(crate) fn standing(&self, id: JobId) -> Standing {
         let job = self.job(id);
         let live = self.live.get(id);
+        let charged = if self.sizes_vary { self.charged_cpus(id) } else { live.and_then(|live| live.charged_cpus) };
         Standing {
             accrue: live.map_or(job.submit, |live| live.accrue),
             limit_seconds: live.map_or(60 * i64::from(YEAR_MINUTES), |live| live.limit_seconds),
-            charged_cpus: if self.sizes_vary { self.charged_cpus(id) } else { live.and_then(|live| live.charged_cpus) },
+            charged_cpus: charged.or_else(|| self.counted_cpus(job)),
             nice: job.nice,
             request: job.request,
             association: job.association,
             qos: job.qos,
         }
+    }
+
+    /// As how many CPUs a job counts that no test has found nodes for, where its memory makes others than it asks for: those of its last partition,
+    /// from the first queue after its submission on. O(log such requests).
+    fn counted_cpus(&self, job: &Job) -> Option<u32> {
+        let counted = self.counted_cpus.get(&job.request).filter(|_| job.submit < seconds(self.now))?;
+        Some(*counted)
     }
 
     /// With `INCR_ONLY` a priority never falls, also while the job waits for other things than nodes (priority_multifactor.c of

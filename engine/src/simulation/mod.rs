@@ -173,6 +173,8 @@ pub(crate) struct Controller<'a> {
     pub(crate) sizes_version: u64,
     /// CPUs that the waiting tasks of an array count as, by its id: slurmctld keeps them in one record. Empty where sizes do not vary.
     array_sizes: BTreeMap<u64, u32>,
+    /// As how many CPUs requests count that `MaxMemPerCPU` gives others than they ask for.
+    counted_cpus: BTreeMap<RequestId, u32>,
     /// What those counted as at the last priority step that have changed since.
     array_sizes_at_step: BTreeMap<u64, Option<u32>>,
     /// Jobs while which wait every cycle is gone through.

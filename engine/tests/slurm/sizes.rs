@@ -16,6 +16,27 @@ fn a_waiting_job_is_as_large_as_what_a_test_would_have_charged_it() {
     expect(scenario, expected);
 }
 
+/// A scheduler that holds a job against `MaxMemPerCPU` makes its tasks larger before any test has found nodes for it (rec w2108, w2007); from
+/// 24.11.4 on memory by the node does so, too (rec t17-24-11). Its priority knows that at the next step.
+#[test]
+fn a_waiting_job_counts_the_cpus_that_its_memory_makes() {
+    let scenario = |version: &str, memory: &str| {
+        format!(
+            "node n1 cores=6 memory=64000
+             set {version} memory max_mem_per_cpu=1000 bf_interval=off multifactor weight_job_size=1000
+             job 1 n=6 mem=100 run=900 t=20
+             job 2 at=10 n=3 mem=100 run=100 t=10
+             job 3 at=20 n=2 {memory} run=100 t=10"
+        )
+    };
+    let second_first = "1 * 0..4 * * n1 * \n 2 * 1.end+0..4 * * n1 * \n 3 * * * * n1 *";
+    let third_first = "1 * 0..4 * * n1 * \n 2 * 3.end+0..4 * * n1 * \n 3 * 1.end+0..4 * * n1 *";
+    expect(&scenario("", "mem_per_cpu=2000"), third_first);
+    expect(&scenario("", "mem=4000"), second_first);
+    expect(&scenario("version=24.11", "mem=4000"), third_first);
+    expect(&scenario("version=24.11", "mem=2000"), second_first);
+}
+
 /// At its submission only n3 is idle: job 5 counts its eight CPUs from the next step on, though n1 would do. The licence, for which
 /// they wait without a test of nodes, lets one of the two run.
 #[test]

@@ -3,7 +3,7 @@
 use crate::cluster::{Cluster, MemoryDefault};
 use crate::ids::PartitionId;
 use crate::job::{Memory, Request};
-use crate::policy::SelectPolicy;
+use crate::policy::{Policy, SelectPolicy, SlurmVersion};
 
 /// The memory that a request is held against in a partition: what it asks for, or the default; who gets all memory of a node, with that of
 /// the partition's first (job_mgr.c of 22.05.8, `job_limits_check`, `_valid_pn_min_mem`; rec at-tier).
@@ -29,6 +29,31 @@ pub(super) fn cpus_of(
     let of_partition = &cluster.partitions[partition.index()];
     match (held(cluster, select, partition, request.memory), of_partition.max_memory.or(select.max_memory)) {
         (Memory::PerNode(asked), Some(MemoryDefault::PerCpu(most))) if most > 0 => Some(asked.div_ceil(most) as u32),
+        _ => None,
+    }
+}
+
+/// How many CPUs a request counts as once a scheduler has held it against a partition, where `MaxMemPerCPU` makes others of them than it asks
+/// for; `None` where it does not (job_mgr.c of 22.05.8, `job_limits_check`, `_valid_pn_min_mem`; rec w2108, of memory by the node from 24.11.4 on:
+/// rec t17-24-11). O(1).
+pub(crate) fn counted_cpus(
+    cluster: &Cluster,
+    policy: &Policy,
+    partition: PartitionId,
+    request: &Request,
+) -> Option<u32> {
+    let select = &policy.select;
+    let limit = cluster.partitions[partition.index()].max_memory.or(select.max_memory);
+    match (held(cluster, select, partition, request.memory), limit) {
+        (Memory::PerCpu(asked), Some(MemoryDefault::PerCpu(most))) if asked > most && most > 0 => {
+            let by_node = request.min_nodes.max(1).saturating_mul(request.ntasks_per_node.unwrap_or(1));
+            let tasks = if request.tasks > 0 { request.overcommitted.unwrap_or(request.tasks) } else { by_node };
+            let per_task = request.cpus_per_task.max(1).saturating_mul(asked.div_ceil(most) as u32);
+            Some(tasks.saturating_mul(per_task))
+        }
+        _ if policy.version >= SlurmVersion::V24_11 => {
+            with_cpus_of_memory(cluster, select, partition, request).map(|changed| changed.min_cpus)
+        }
         _ => None,
     }
 }
