@@ -79,7 +79,8 @@ impl Controller<'_> {
             // Nodes that `MaxCPUsPerNode` cuts may count with a part of a task, and have no room for it, and where memory makes the CPUs of tasks,
             // nodes are chosen for fewer than all of them need (dist_tasks.c of 24.11.5, `_dist_tasks_compute_c_b`: ESLURM_BAD_TASK_COUNT; rec
             // c1199-24-11, t10-24-11).
-            let are_cut = shape.max_cpus_per_node.is_some() && shape.cpus_per_task > 1;
+            let by_socket = shape.unit == ConsumableUnit::Socket && shape.spread > 1;
+            let are_cut = (shape.max_cpus_per_node.is_some() || by_socket) && shape.cpus_per_task > 1;
             let of_memory = || with_cpus_of_memory(cluster, select, shape.partition, request).is_some();
             if shape.parts_hold_tasks && (are_cut || of_memory()) {
                 shape.tasks_to_place = Some(request.tasks);

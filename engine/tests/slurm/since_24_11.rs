@@ -212,6 +212,29 @@ fn nodes_chosen_for_fewer_cpus_than_memory_makes_of_tasks_serve_nobody() {
     }
 }
 
+/// Recorded (t20): with CR_Socket a node leaves a socket to each node to come, and what is left of it may hold a part of a task only: of four
+/// tasks of three CPUs the first node has room for one and the second for two, so job 1 never runs. With four CPUs a task they fit, and with
+/// CR_Core, where a core is left; until 24.05 all do.
+#[test]
+fn sockets_kept_for_nodes_to_come_may_leave_no_room_for_all_tasks() {
+    let scenario = |version: &str, unit: &str, of_task: u32| {
+        format!(
+            "node n[1-2] sockets=2 cores=16
+             set {unit} bf_interval=300 {version}
+             job 1 N=2 n=4 c={of_task} run=100 t=10
+             job 2 at=200 N=1 n=1 run=100 t=10"
+        )
+    };
+    let starts = "1 * 0..4 +100 * n1,n2 *\n 2 * 200..204 +100 * n1 main";
+    expect(&scenario("version=24.05", "select=socket", 3), starts);
+    for version in SINCE {
+        expect(&scenario(version, "select=socket", 3), "1 * - - PENDING - -\n 2 * 200..530 +100 * n1 *");
+        expect(&scenario(version, "select=socket", 4), starts);
+        expect(&scenario(version, "", 3), starts);
+        expect_equal_with_every_cycle(&scenario(version, "select=socket", 3), 3);
+    }
+}
+
 /// Recorded (w2078 of 25.05): job 1 is on n1 and n2 for its partition's `MinNodes`, but its one task, which may share its core, is on n1 alone:
 /// n2 serves job 2, which shares with nobody. Until 24.05 tasks are on both.
 #[test]

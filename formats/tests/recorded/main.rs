@@ -431,6 +431,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("bl-w2006", 98),
         ("bm-w2056-2411", 52),
         ("bm-w2108", 40),
+        ("bn-t20-2411", 16),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.
