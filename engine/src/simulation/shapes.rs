@@ -79,7 +79,11 @@ impl Controller<'_> {
             // Nodes that `MaxCPUsPerNode` cuts may count with a part of a task, and have no room for it, and where memory makes the CPUs of tasks,
             // nodes are chosen for fewer than all of them need (dist_tasks.c of 24.11.5, `_dist_tasks_compute_c_b`: ESLURM_BAD_TASK_COUNT; rec
             // c1199-24-11, t10-24-11).
-            let by_socket = shape.unit == ConsumableUnit::Socket && shape.spread > 1;
+            // Sockets kept for nodes to come leave parts of tasks unless they hold whole ones (rec t20-24-11).
+            let kept = |node| u32::from(self.selector.geometry.kept(shape, node));
+            let leaves_part = |node| !kept(node).is_multiple_of(shape.cpus_per_task.max(1));
+            let by_socket =
+                shape.unit == ConsumableUnit::Socket && shape.spread > 1 && shape.eligible.iter().any(leaves_part);
             let are_cut = (shape.max_cpus_per_node.is_some() || by_socket) && shape.cpus_per_task > 1;
             let of_memory = || with_cpus_of_memory(cluster, select, shape.partition, request).is_some();
             if shape.parts_hold_tasks && (are_cut || of_memory()) {
