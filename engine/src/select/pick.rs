@@ -242,7 +242,11 @@ pub(super) fn attempt(
             // Over as many nodes as there are tasks; where GPUs are counted for the job, until it has them (rec h-mix).
             Strategy::Spread => {
                 let as_many = shape.cons_res || (shape.as_many && shape.gres_of_job.is_empty());
-                ordered(shape, offers, &mut rest, scratch, chosen, |_| 0, as_many)
+                let done = ordered(shape, offers, &mut rest, scratch, chosen, |_| 0, as_many);
+                if done && shape.of_each_weight {
+                    one_of_each_weight(shape, offers, &mut rest, scratch, chosen);
+                }
+                done
             }
             // With select/cons_res by the number of free CPUs.
             Strategy::LeastLoaded if shape.cons_res => {
@@ -310,6 +314,25 @@ fn largest_first(
         take(shape, offers, largest, rest, scratch, chosen);
     }
     rest.satisfied()
+}
+
+/// Takes the first node of each weight above those taken.
+fn one_of_each_weight(
+    shape: &Shape,
+    offers: &[Offer],
+    rest: &mut Remaining,
+    scratch: &mut PickScratch,
+    chosen: &mut Vec<Offer>,
+) {
+    let mut order: Vec<usize> = (0..offers.len()).collect();
+    order.sort_by_key(|&position| (offers[position].weight, offers[position].node));
+    let mut heaviest = chosen.iter().map(|offer| offer.weight).max();
+    for position in order {
+        if Some(offers[position].weight) > heaviest {
+            heaviest = Some(offers[position].weight);
+            take(shape, offers, position, rest, scratch, chosen);
+        }
+    }
 }
 
 /// Takes nodes by weight and then by `rank`; `as_many` goes on until no more nodes are allowed.

@@ -185,6 +185,9 @@ pub(crate) struct Shape {
     pub(crate) counted: Vec<(NodeSet, u32)>,
     /// `--spread-job` takes as many nodes as it may; a part of a constraint that counts does not.
     pub(crate) as_many: bool,
+    /// `--spread-job` takes a node of each further weight, too, whatever is needed (topology/common's eval_nodes.c of 25.05.3,
+    /// `_add_nodes_by_weight_spread`: its end is that of one weight's list alone; rec w2130-25-05).
+    pub(crate) of_each_weight: bool,
     /// Each node gives more CPUs than the tasks of its sockets may have: slurmctld cannot lay it out, and holds it.
     pub(crate) unlayable: bool,
     /// Whether an empty machine could run it; filled in by the controller.

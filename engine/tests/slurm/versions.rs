@@ -314,3 +314,20 @@ fn a_least_time_grows_up_to_the_first_plan() {
     expect(&scenario("p", "version=25.05"), &expected("3.end+0..4", "+1080..1172"));
     expect(&scenario("short", "version=25.05"), &expected("1.end+0..4", "+600..632"));
 }
+
+/// Recorded (w2022, w2086, w2104 of 25.05): `--spread-job` takes a node of each weight, be they more than the job may have. It is planned there
+/// and cannot start; nobody waits for it. When job 2 has taken the nodes of the other weight it runs. Until 24.11 it runs at once.
+#[test]
+fn who_spreads_is_given_a_node_of_each_weight_and_may_not_have_them() {
+    let scenario = |version: &str| {
+        format!(
+            "node n[1-2] cores=4
+             node g1 cores=4 weight=2
+             set bf_interval=300 version={version}
+             job 1 n=1 spread run=100 t=10
+             job 2 at=10 n=4 w=g1 run=300 t=10"
+        )
+    };
+    expect(&scenario("24.11"), "1 * 0..4 +100 * n1 * \n 2 * 10..14 +300 * g1 *");
+    expect(&scenario("25.05"), "1 * 2.start+0..61 +100 * n1 * \n 2 * 10..14 +300 * g1 *");
+}

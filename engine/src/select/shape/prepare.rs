@@ -297,6 +297,7 @@ impl Shape {
             alternatives: Vec::new(),
             counted: Vec::new(),
             as_many: true,
+            of_each_weight: false,
             unlayable: false,
             feasible: false,
             alone: Alone::default(),
