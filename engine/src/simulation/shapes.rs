@@ -7,7 +7,7 @@ use crate::policy::{ConsumableUnit, SlurmVersion};
 use crate::scenario::Scenario;
 use crate::sched::queue::Record;
 use crate::select::shape::memory_limit::with_cpus_of_memory;
-use crate::select::shape::{OnEmpty, Shape};
+use crate::select::shape::{OnEmpty, Shape, Strategy};
 use crate::simulation::Controller;
 
 impl Controller<'_> {
@@ -46,7 +46,8 @@ impl Controller<'_> {
         let by_node = self.scenario.policy.version >= SlurmVersion::V23_11 && request.gres.is_empty() && !select.linear;
         for shape in &mut shapes {
             shape.counts_tasks_by_node = by_node;
-            shape.of_each_weight = self.scenario.policy.version >= SlurmVersion::V25_05;
+            shape.of_each_weight =
+                self.scenario.policy.version >= SlurmVersion::V25_05 && shape.strategy == Strategy::Spread;
             shape.let_past_tasks(cluster, &self.scenario.policy, request, looked_at);
             if lays_out_said && request.overcommit_gives_cpus && !select.linear {
                 (shape.nodes_with_tasks, shape.one_task_a_node) = (None, None);

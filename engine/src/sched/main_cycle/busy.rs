@@ -4,7 +4,7 @@
 use crate::ids::{JobId, NodeId};
 use crate::policy::SlurmVersion;
 use crate::sched::queue::Record;
-use crate::select::shape::{Alone, Shape, Strategy};
+use crate::select::shape::{Alone, Shape};
 use crate::simulation::Controller;
 
 use super::{MainScratch, Tried, stamp};
@@ -98,8 +98,8 @@ pub(super) fn fail(
 /// What a job that did not fit would get of the nodes left to it if they were idle, as the test tells whether it could ever
 /// run there. O(words), O(candidates) where nodes are taken from it.
 fn alone(controller: &mut Controller<'_>, scratch: &MainScratch, record: Record, shape: &Shape) -> Option<Alone> {
-    let of_each_weight = takes_each_weight(shape);
-    if !of_each_weight && !asks_anew(controller, scratch, shape) {
+    // Given a node of each weight, it may get more than it may have, and runs only where those of others are not left to it (rec w2022-25-05).
+    if !shape.of_each_weight && !asks_anew(controller, scratch, shape) {
         return shape.feasible.then_some(shape.alone);
     }
     let user = controller.scenario.workload.jobs[record.job.index()].user.0;
@@ -115,7 +115,7 @@ fn alone(controller: &mut Controller<'_>, scratch: &MainScratch, record: Record,
     };
     controller.selector.gpus_stay &= enough;
     let fits = controller.selector.could_fit(&controller.empty, shape, user, &scratch.possible)
-        && !(of_each_weight && controller.selector.chosen.len() > shape.max_nodes as usize);
+        && !(shape.of_each_weight && controller.selector.chosen.len() > shape.max_nodes as usize);
     let alone = fits.then(|| controller.selector.alone_on(&controller.empty, shape));
     if leaves_weights {
         controller.selector.gpus_stay = true;
@@ -125,12 +125,6 @@ fn alone(controller: &mut Controller<'_>, scratch: &MainScratch, record: Record,
     }
     controller.selector.most_leaves = most_leaves;
     alone
-}
-
-/// Whether a job is given a node of each weight: they may be more than it may have, and then it runs only where nodes of others are not
-/// left to it (rec w2022-25-05). O(1).
-fn takes_each_weight(shape: &Shape) -> bool {
-    shape.of_each_weight && shape.strategy == Strategy::Spread
 }
 
 /// Whether nodes are taken from a job, limits leave it fewer, a group of its limits is preferred to others (facts 14), or its test leaves
@@ -144,7 +138,7 @@ fn asks_anew(controller: &Controller<'_>, scratch: &MainScratch, shape: &Shape) 
 /// Whether a job that idle nodes would not serve either waits for jobs to end: some of the nodes left to it are held by jobs that
 /// share nothing, or complete. O(nodes).
 fn waits_for_jobs(controller: &Controller<'_>, scratch: &MainScratch, id: JobId, shape: &Shape) -> bool {
-    if !takes_each_weight(shape) && !asks_anew(controller, scratch, shape) {
+    if !shape.of_each_weight && !asks_anew(controller, scratch, shape) {
         return false;
     }
     scratch.left.iter().any(|node| controller.completing.contains(node) || is_refused(controller, id, shape, node))
