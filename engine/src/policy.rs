@@ -72,6 +72,10 @@ pub enum SlurmVersion {
     V24_11,
     /// 25.05, as of 25.05.3.
     V25_05,
+    /// 25.11, as of 25.11.7.
+    V25_11,
+    /// 26.05, as of 26.05.3.
+    V26_05,
 }
 
 /// Which algorithm starts jobs.

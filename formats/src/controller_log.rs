@@ -172,6 +172,8 @@ impl ControllerLog {
                     *back = next;
                 }
             }
+            // A start may be told more than once.
+            Told::Starts(job) if self.starts.get(job).is_some_and(|&start| at - start < 1000) => return,
             Told::Starts(job) => {
                 self.requeued.remove(job);
                 let end = self.ends.remove(job);
@@ -399,6 +401,20 @@ no time here";
         let (log, _) = ControllerLog::read("slurmctld.log", log.as_bytes(), TimeZone::UTC);
         let at = 1_704_067_200_000 + (37 * 60 + 53) * 1000;
         assert_eq!(log.unwrap().answers["35_1"], [(at + 551, None), (at + 753, Some("b3".to_owned()))]);
+    }
+
+    /// Recorded (u2 of 26.05): backfill's starts are told only so, twice; a start of the main scheduler once more.
+    #[test]
+    fn starts_of_26_05_are_read_once() {
+        let log = "\
+[2024-01-01T00:06:00.000] debug:  sched: Running job scheduler for default depth.
+[2024-01-01T00:06:00.840] TRACE_JOBS: select_nodes: [JobId=1] change state: PENDING -> RUNNING
+[2024-01-01T00:06:00.840] TRACE_JOBS: select_nodes: [JobId=1] change state: PENDING -> RUNNING
+[2024-01-01T00:06:00.846] sched: Allocate JobId=1 NodeList=n1 #CPUs=1 Partition=batch";
+        let (log, _) = ControllerLog::read("slurmctld.log", log.as_bytes(), TimeZone::UTC);
+        let log = log.unwrap();
+        assert_eq!(log.starts["1"], 1_704_067_560_840);
+        assert!(log.earlier.is_empty());
     }
 
     #[test]

@@ -280,6 +280,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
         weights: controller.selector.weights.version(),
         sizes: controller.sizes_version,
         reasons: controller.reasons_version,
+        held: false,
     };
     hetjobs::begin(controller);
     if cycle.yields
@@ -383,6 +384,7 @@ fn go_on(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: Cy
     let policy = &scenario.policy;
     let repeatable = matches!(exit, Exit::EndOfQueue | Exit::MaxTest)
         && cycle.started == 0
+        && !cycle.held
         && !cycle.yields
         && policy.backfill.min_age_reserve == 0
         && controller.preempt.is_none()

@@ -8,6 +8,7 @@ use crate::ids::NodeId;
 use crate::node_set::{NodeSet, nodes_of};
 use crate::policy::ConsumableUnit;
 use crate::select::Selector;
+use crate::select::first_that_fits::takes_first_that_fits;
 use crate::select::free::{ANY_USER, Free};
 use crate::select::pick::{Offer, spread_tasks};
 use crate::select::remaining::Remaining;
@@ -119,9 +120,14 @@ impl Selector {
             return None;
         }
         if shape.whole_nodes {
-            let mut cpus = shape.eligible.iter().map(|node| self.geometry.cpus[node.index()]);
-            let first = cpus.next()?;
-            return Some(if cpus.all(|cpus| cpus == first) { Alike::Same(first) } else { Alike::AllTheirs });
+            let (all, per_core) = (&self.geometry.cpus, &self.geometry.cpus_per_core);
+            let beyond = |node: usize| shape.beyond_whole_tasks(all[node], shape.usable_threads(per_core[node]));
+            let counted = |node: NodeId| all[node.index()] - beyond(node.index());
+            let first = counted(shape.eligible.iter().next()?);
+            if shape.eligible.iter().all(|node| counted(node) == first) {
+                return Some(Alike::Same(first));
+            }
+            return shape.eligible.iter().all(|node| beyond(node.index()) == 0).then_some(Alike::AllTheirs);
         }
         let most = shape.tasks_per_node?.saturating_mul(shape.cpus_per_task);
         let (cpus, per_core) = (&self.geometry.cpus, &self.geometry.cpus_per_core);
@@ -130,6 +136,17 @@ impl Selector {
             && (!shape.cons_res || shape.room_for_tasks >= most)
             && shape.eligible.iter().all(has_no_more))
         .then_some(Alike::Same(most))
+    }
+
+    /// Whether each of its nodes offers as it is said to where nobody runs, if that is said. O(eligible nodes).
+    pub(crate) fn is_alike_as_said(&self, empty: &Free, shape: &Shape) -> bool {
+        let said = |node: NodeId| match shape.alike.filter(|_| shape.whole_nodes) {
+            Some(Alike::Same(cpus)) => Some(cpus),
+            Some(Alike::AllTheirs) => Some(self.geometry.cpus[node.index()]),
+            None => None,
+        };
+        let offered = |node: NodeId| self.usable_cpus(empty, shape, ANY_USER, node);
+        shape.eligible.iter().all(|node| said(node).is_none_or(|cpus| [0, cpus].contains(&offered(node))))
     }
 
     /// Whether a node serves the shape if, and only if, it is eligible and idle, where nobody shares cores: it takes whole nodes,
@@ -155,6 +172,21 @@ impl Selector {
             return None;
         }
         let mut rest = Remaining::of(shape);
+        if takes_first_that_fits(shape, &self.scratch) {
+            let offered = |node: NodeId| match alike {
+                Alike::Same(cpus) => cpus,
+                Alike::AllTheirs => self.geometry.cpus[node.index()],
+            };
+            let fitting = nodes.iter().filter(|&node| i64::from(offered(node)) >= rest.cpus);
+            let first = match self.by_runs.weighs_alike {
+                true => { fitting }.next(),
+                false => fitting.min_by_key(|&node| (self.weight_of(node), node)),
+            };
+            if let Some(node) = first {
+                self.take_alike(shape, node.0, offered(node), &mut rest);
+            }
+            return Some(first.is_some());
+        }
         if let Alike::Same(cpus) = alike
             && self.by_runs.weighs_alike
             && rest.nodes == 1

@@ -36,11 +36,12 @@ impl Selector {
         // Tasks of several CPUs that find them nowhere whole have what is left.
         let whole = matches!(shape.memory, MemoryNeed::PerCpu(_)) && shape.cpus_per_task <= shape.min_cpus_per_node;
         let squeezes = shape.cpus_per_task > 1 && shape.max_nodes > 1 && !whole;
+        let gives_least = shape.min_cpus_per_node > 1 || shape.tasks_per_node.is_some();
         squeezes
             // Cores near its GRES are the job's, whatever its tasks need.
             || shape.binding.is_some() && !shape.gres.is_empty()
             || charges.any(|other| Some(other) != first)
-            || (shape.max_nodes > shape.min_nodes && least_of_all > shape.min_cpus && shape.min_cpus_per_node > 1)
+            || (shape.max_nodes > shape.min_nodes && least_of_all > shape.min_cpus && gives_least)
     }
 
     /// Whether a job that takes whole nodes is charged the same on whichever of its nodes. O(eligible nodes).

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::ids::NodeId;
 use crate::select::near::Cut;
+use crate::select::one_by_one::Smallest;
 use crate::select::pick::{Offer, PickScratch, choose_at_once};
 use crate::select::shape::Shape;
 
@@ -28,6 +29,14 @@ pub(super) fn choose_cut(
     let least = shape.min_nodes as usize;
     if left.len() <= least {
         return fits_cut(shape, &left, &mut left_over, scratch, chosen);
+    }
+    if scratch.drops_in_order {
+        let mut smallest = Smallest::of(shape, offers, scratch);
+        while !fits_cut(shape, &left, &mut left_over, scratch, chosen) {
+            let Some(node) = smallest.next(shape, left.len(), chosen) else { return false };
+            left.retain(|(offer, _)| offer.node != node);
+        }
+        return true;
     }
     let size_of = |offer: &Offer, left_over: &BTreeMap<NodeId, u32>, scratch: &PickScratch| {
         let cpus = left_over.get(&offer.node).map_or(offer.cpus, |&cpus| offer.cpus.min(cpus));

@@ -49,6 +49,8 @@ pub(crate) struct Geometry {
     pub(crate) capped_partitions: Vec<PartitionId>,
     /// A job gets CPUs for as many tasks as it says, and not for as many as fit into the least of its nodes (from 24.11 on).
     pub(crate) lays_out_said: bool,
+    /// `--ntasks-per-node` says how many tasks are laid out, whatever the job has (dist_tasks.c of 25.11.7, `_get_task_count`).
+    pub(crate) lays_out_by_node: bool,
     /// Whether `--exclusive=user` takes a whole node as far as `MaxCPUsPerNode` goes; from 24.05 on it does not (cons_tres/job_test.c, `_allocate_sc`;
     /// rec c136-25-05).
     pub(crate) user_takes_whole: bool,
@@ -88,6 +90,7 @@ impl Geometry {
             kept_cores: Vec::new(),
             n_partitions: cluster.partitions.len(),
             lays_out_said: false,
+            lays_out_by_node: false,
             user_takes_whole: true,
             offers_sockets_whole: false,
             estimates_cpus_a_unit: false,

@@ -17,17 +17,20 @@ mod dragonfly;
 mod even_runs;
 mod far;
 mod favour;
+pub(crate) mod first_that_fits;
 pub(crate) mod free;
 pub(crate) mod gathered;
 pub(crate) mod geometry;
 pub(crate) mod group_ends;
-pub(crate) mod layout;
+pub(crate) mod last_looked_at;
+mod layout;
 mod least_loaded;
 mod least_used_leaf;
 mod lowest_switch;
 mod mates;
 pub(crate) mod near;
 mod offers;
+mod one_by_one;
 mod one_node;
 pub(crate) mod outlook;
 mod overcommitted;
@@ -140,12 +143,15 @@ pub(crate) struct Selector {
     ripe: NodeSet,
     /// Nodes of the last successful [`Selector::fits`], in node order.
     pub(crate) chosen: Vec<Offer>,
-    /// Whether jobs that share keep those of other partitions off a node, whichever partition they are of (cons_tres/job_test.c of 23.11.0,
-    /// `_is_job_sharing`; rec c114-23-11).
-    looks_at_who_shares: bool,
+    /// How who shares is told, that those who do not keep off.
+    by_jobs: rows::ByJobs,
     /// CPUs that a test within the last [`Selector::fits`] would have charged, though all in all it failed: for want of their memory alone,
     /// or on the nodes of the last part of a constraint that counts nodes.
     pub(crate) charged_in_vain: Option<u32>,
+    /// Whether who is chosen more nodes than he may have starts on them (node_scheduler.c of 26.05.3, `_pick_best_nodes`).
+    starts_beyond_most: bool,
+    /// Whether a test would have used more of a node than it has ([`Selector::take_overdrawn`]).
+    overdrawn: bool,
     /// The last such part, and its nodes.
     part_found: Option<Box<(Shape, Vec<Offer>)>>,
 }
@@ -155,6 +161,7 @@ impl Selector {
     pub(crate) fn new(cluster: &Cluster, policy: &SelectPolicy, version: SlurmVersion) -> Self {
         let mut geometry = Geometry::new(cluster, policy);
         geometry.lays_out_said = version >= SlurmVersion::V24_11;
+        geometry.lays_out_by_node = version >= SlurmVersion::V25_11;
         geometry.counts_others = version == SlurmVersion::V24_11;
         geometry.estimates_cpus_a_unit = version >= SlurmVersion::V23_11;
         geometry.offers_sockets_whole = version >= SlurmVersion::V23_02;
@@ -189,7 +196,7 @@ impl Selector {
             best_switch: true,
             best_switch_of: None,
             looks_at_each: false,
-            looks_at_who_shares: version >= SlurmVersion::V23_11 && !policy.linear,
+            by_jobs: rows::ByJobs::of(version, policy.linear),
             offering: NodeSet::empty(cluster.nodes.len()),
             rounds_up,
             scratch: PickScratch::new(Tree::new(cluster, policy, version), version),
@@ -209,6 +216,8 @@ impl Selector {
             ripe: NodeSet::empty(cluster.nodes.len()),
             chosen: Vec::new(),
             charged_in_vain: None,
+            starts_beyond_most: version >= SlurmVersion::V26_05,
+            overdrawn: false,
             part_found: None,
         }
     }
@@ -272,7 +281,7 @@ impl Selector {
             self.chosen.clear();
             return false;
         }
-        // Plans may be made on more nodes than asked for (switches in use), but nobody starts there (rec i-topo).
+        // Plans may be made on more nodes than asked for (switches in use), but until 25.11 nobody starts there (rec i-topo).
         let mut sharing = self.sharing.take().unwrap_or_else(|| candidates.clone());
         sharing.copy_from(candidates);
         // Nor are nodes looked at that are held whole (node_mgr.c of 22.05.8, `make_node_alloc`; rec o-sock), as plans do.
@@ -295,8 +304,11 @@ impl Selector {
             Some(listed) => self.fits_class_by_class(free, shape, user, (&sharing, &listed)),
             None => self.fits_by(free, shape, user, &sharing),
         };
-        let found = fits && self.chosen.len() <= shape.most_nodes() as usize && self.places_all_tasks(shape);
+        let found = fits
+            && (self.starts_beyond_most || self.chosen.len() <= shape.most_nodes() as usize)
+            && self.places_all_tasks(shape);
         self.sharing = Some(sharing);
+        self.overdrawn |= self.scratch.overdrew;
         self.listed = None;
         if !found {
             self.chosen.clear();
@@ -392,6 +404,7 @@ impl Selector {
     fn fits_on_free(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.scratch.gpus.clear();
         self.scratch.once_more.clear();
+        (self.scratch.cannot_be_laid_out, self.scratch.overdrew) = (false, false);
         self.offers.clear();
         self.near.clear();
         self.far.clear();

@@ -3,6 +3,7 @@
 
 use crate::ids::NodeId;
 use crate::select::Selector;
+use crate::select::first_that_fits::takes_first_that_fits;
 use crate::select::free::Free;
 use crate::select::pick::{Offer, spread_tasks};
 use crate::select::remaining::Remaining;
@@ -27,14 +28,22 @@ pub(super) struct OneNode {
     needed: u32,
     /// What the job does not fit on makes its run larger all the same (select/cons_res; with select/cons_tres where memory alone is short).
     counts_all: bool,
+    /// Each node is a run by itself, and the first of the lightest best.
+    alone: bool,
     run: Option<Run>,
     best: Option<Run>,
 }
 
 impl OneNode {
     /// For a job of so many CPUs.
-    pub(super) fn of(shape: &Shape) -> Self {
-        Self { needed: shape.min_cpus, counts_all: shape.cons_res || shape.room_of_one > 0, run: None, best: None }
+    pub(super) fn of(shape: &Shape, alone: bool) -> Self {
+        Self {
+            needed: shape.min_cpus,
+            counts_all: shape.cons_res || shape.room_of_one > 0,
+            alone,
+            run: None,
+            best: None,
+        }
     }
 
     /// Adds a node; says whether the job fits there. O(1).
@@ -42,7 +51,7 @@ impl OneNode {
     pub(super) fn offer(&mut self, node: NodeId, cpus: u32, weight: u64) -> bool {
         let tightest = if cpus >= self.needed { (node, cpus) } else { (node, u32::MAX) };
         match &mut self.run {
-            Some(run) if run.last.0 + 1 == node.0 && run.weight == weight => {
+            Some(run) if run.last.0 + 1 == node.0 && run.weight == weight && !self.alone => {
                 run.cpus = run.cpus.saturating_add(cpus);
                 run.last = node;
                 if tightest.1 < run.tightest.1 {
@@ -61,7 +70,9 @@ impl OneNode {
     fn close(&mut self) {
         if let Some(run) = self.run.take()
             && run.tightest.1 < u32::MAX
-            && self.best.is_none_or(|best| (run.weight, run.cpus) < (best.weight, best.cpus))
+            && self.best.is_none_or(|best| {
+                run.weight < best.weight || (run.weight == best.weight && run.cpus < best.cpus && !self.alone)
+            })
         {
             self.best = Some(run);
         }
@@ -112,7 +123,7 @@ impl Selector {
         if !self.wants_one_node(shape) {
             return None;
         }
-        let mut offered = OneNode::of(shape);
+        let mut offered = OneNode::of(shape, takes_first_that_fits(shape, &self.scratch));
         for node in candidates {
             let cpus = usable::usable_cpus(&self.geometry, free, shape, user, node);
             if cpus > 0 && !offered.offer(node, cpus, self.weight_of(node)) {

@@ -9,6 +9,7 @@ impl Selector {
     /// Whether there are CPUs for all tasks on the nodes last chosen; a node has one task in any case. O(nodes of the job).
     pub(super) fn places_all_tasks(&self, shape: &Shape) -> bool {
         let tasks_on = |offer: &Offer| (offer.cpus / shape.cpus_per_task.max(1)).max(1);
-        shape.tasks_to_place.is_none_or(|tasks| self.chosen.iter().map(tasks_on).sum::<u32>() >= tasks)
+        !self.scratch.cannot_be_laid_out
+            && shape.tasks_to_place.is_none_or(|tasks| self.chosen.iter().map(tasks_on).sum::<u32>() >= tasks)
     }
 }

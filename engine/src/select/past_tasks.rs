@@ -24,7 +24,7 @@ pub(crate) struct PastTasks {
 
 /// Whether a request may need more nodes than it has tasks. O(its GRES).
 fn may_need_more(version: SlurmVersion, select: &SelectPolicy, request: &Request) -> bool {
-    version >= SlurmVersion::V24_05
+    (SlurmVersion::V24_05..SlurmVersion::V26_05).contains(&version)
         && !select.linear
         && request.tasks > 0
         && request.max_nodes.is_none()

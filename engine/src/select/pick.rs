@@ -8,10 +8,13 @@ use crate::select::by_leaves::by_leaves;
 use crate::select::by_switches::by_switches;
 use crate::select::consecutive::{Run, consecutive};
 use crate::select::dragonfly::leaf_or_rounds;
+use crate::select::first_that_fits::{first_that_fits, takes_first_that_fits};
+use crate::select::last_looked_at::least_loaded_counted_by_last;
 use crate::select::least_loaded::least_loaded;
 use crate::select::least_used_leaf::least_used_leaf;
 use crate::select::lowest_switch::below_lowest_switch;
 use crate::select::near::Cut;
+use crate::select::one_by_one::without_smallest;
 use crate::select::remaining::Remaining;
 use crate::select::shape::{Shape, Strategy};
 use crate::select::small_nodes::without_small_nodes;
@@ -56,6 +59,14 @@ pub(crate) struct PickScratch {
     /// After a failed attempt one small node is dropped, not all that are as small (from 24.11.4 on; topology/common_topo.c,
     /// `common_topo_choose_nodes`; rec c117-25-05).
     pub(super) drops_singly: bool,
+    /// The smallest node is dropped, and then the next (from 25.11 on).
+    pub(super) drops_in_order: bool,
+    /// Who may have one node only gets the first of the lightest on which the job fits (from 26.05 on).
+    pub(super) first_that_fits: bool,
+    /// Whether the last attempt found nodes on which its tasks cannot be laid out ([`super::last_looked_at`]).
+    pub(super) cannot_be_laid_out: bool,
+    /// Whether that is for want of CPUs of one node.
+    pub(super) overdrew: bool,
     /// Idle nodes, which come last (`bf_busy_nodes`); empty where they do not.
     pub(super) idle_last: Vec<bool>,
     /// Free GPUs of each node on offer, of the kinds asked for; empty where none are.
@@ -69,13 +80,24 @@ pub(crate) struct PickScratch {
 impl PickScratch {
     /// Working memory for a cluster with this switch tree.
     pub(crate) fn new(tree: Tree, version: SlurmVersion) -> Self {
-        Self { tree, drops_singly: version >= SlurmVersion::V24_11, ..Self::default() }
+        Self {
+            tree,
+            drops_singly: version >= SlurmVersion::V24_11,
+            drops_in_order: version >= SlurmVersion::V25_11,
+            first_that_fits: version >= SlurmVersion::V26_05,
+            ..Self::default()
+        }
     }
 
     /// By how much an offer is taken to offer where smaller ones are dropped: its CPUs, and where GPUs are asked for the node's free ones,
     /// however few the job takes (rec i-mix).
     pub(super) fn size(&self, offer: &Offer) -> u32 {
         offer.cpus.saturating_add(self.gpus.get(offer.node.index()).copied().unwrap_or(0))
+    }
+
+    /// The same from 25.11 on: CPUs times the node's free GPUs.
+    pub(super) fn product(&self, offer: &Offer) -> u64 {
+        u64::from(offer.cpus) * u64::from(self.gpus.get(offer.node.index()).copied().unwrap_or(1))
     }
 
     /// How many leaf switches the nodes are taken to hang on. O(nodes × log leaves).
@@ -110,11 +132,14 @@ pub(crate) fn choose(
     if attempt(shape, offers, linear, scratch, chosen) {
         return true;
     }
-    if linear {
+    if linear || takes_first_that_fits(shape, scratch) {
         return false;
     }
     if shape.cons_res {
         return without_small_nodes(shape, offers, scratch, chosen);
+    }
+    if scratch.drops_in_order {
+        return without_smallest(shape, offers, scratch, chosen);
     }
     // A knapsack may fail because of small nodes: drop those with few CPUs and try again. What an attempt left others of a node's CPUs is
     // all that the node offers from then on (docs/FACTS.md, facts 69).
@@ -197,8 +222,12 @@ pub(super) fn attempt(
     chosen.clear();
     scratch.left.clear();
     scratch.cut.clear();
+    (scratch.cannot_be_laid_out, scratch.overdrew) = (false, false);
     scratch.taken.clear();
     scratch.taken.resize(offers.len(), false);
+    if !linear && takes_first_that_fits(shape, scratch) {
+        return first_that_fits(shape, offers, scratch, chosen);
+    }
     let mut rest = Remaining::of(shape);
     let prefers_busy = prefers_busy(shape, scratch);
     rest.uncut = is_uncut(shape, scratch);
@@ -251,6 +280,9 @@ pub(super) fn attempt(
             // With select/cons_res by the number of free CPUs.
             Strategy::LeastLoaded if shape.cons_res => {
                 ordered(shape, offers, &mut rest, scratch, chosen, |offer| -i64::from(offer.idle.0), false)
+            }
+            Strategy::LeastLoaded if scratch.drops_in_order => {
+                least_loaded_counted_by_last(shape, offers, &mut rest, scratch, chosen)
             }
             Strategy::LeastLoaded => least_loaded(shape, offers, &mut rest, scratch, chosen),
             Strategy::SerialAtEnd => {

@@ -6,6 +6,7 @@ use crate::node_set::NodeSet;
 use crate::policy::SlurmVersion;
 use crate::select::Selector;
 use crate::select::allocation::Allocation;
+use crate::select::first_that_fits::takes_first_that_fits;
 use crate::select::free::Free;
 use crate::select::group_ends::{GroupEnds, Passed};
 use crate::select::one_node::OneNode;
@@ -112,7 +113,7 @@ impl Selector {
         lays_out: bool,
     ) -> bool {
         (self.by_weight, self.in_plan) = (false, true);
-        self.chosen_near = false;
+        (self.chosen_near, self.scratch.cannot_be_laid_out) = (false, false);
         let alike = shape.alike.filter(|_| {
             jobs.none_refuses()
                 && !free.any_keeps_owner()
@@ -130,8 +131,9 @@ impl Selector {
             self.fits_offers(shape)
         });
         self.ripe = ripe;
-        let fits =
-            fits && self.fits_all_cores_after((free, &mut *future), jobs, (shape, user), usable, last, allocation);
+        let fits = fits
+            && !self.scratch.cannot_be_laid_out
+            && self.fits_all_cores_after((free, &mut *future), jobs, (shape, user), usable, last, allocation);
         for offer in self.chosen.iter().filter(|_| fits && lays_out) {
             free.restore_node(&self.geometry, future, offer.node);
             jobs.release(&self.geometry, future, offer.node, last, allocation);
@@ -152,7 +154,7 @@ impl Selector {
         if shape.exclusive_user || !self.wants_one_node(shape) {
             return None;
         }
-        let mut offered = OneNode::of(shape);
+        let mut offered = OneNode::of(shape, takes_first_that_fits(shape, &self.scratch));
         let anyone = jobs.none_refuses();
         for node in ripe.iter() {
             if !anyone && free.exclusive_user_jobs[node.index()] > 0 {

@@ -13,7 +13,7 @@ use crate::cluster::{Cluster, OverSubscribe, Partition};
 use crate::ids::{NodeId, PartitionId};
 use crate::job::{Request, Sharing};
 use crate::node_set::NodeSet;
-use crate::policy::{PreemptMode, SelectPolicy};
+use crate::policy::{PreemptMode, SelectPolicy, SlurmVersion};
 use crate::select::Selector;
 use crate::select::allocation::Allocation;
 use crate::select::free::Free;
@@ -112,18 +112,43 @@ pub(crate) fn rows_of(cluster: &Cluster, select: &SelectPolicy, partition: Parti
     of_partitions(cluster, select.spare_rows).into_iter().find(|&(id, _)| id == partition).map(|(_, rows)| rows)
 }
 
+/// Whether who shares is told by the jobs on a node, or by their partitions.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum ByJobs {
+    /// By partitions alone; so with select/linear.
+    Not,
+    /// By jobs, where another partition's rows have ever been used (cons_tres/job_test.c of 23.11.0, `_is_job_sharing`; rec c114-23-11).
+    OnceUsed,
+    /// By jobs, where another partition's rows are in use (25.11.7, `_is_node_busy`).
+    Now,
+}
+
+impl ByJobs {
+    /// As a release does.
+    pub(super) fn of(version: SlurmVersion, linear: bool) -> Self {
+        match version {
+            _ if linear || version < SlurmVersion::V23_11 => Self::Not,
+            _ if version < SlurmVersion::V25_11 => Self::OnceUsed,
+            _ => Self::Now,
+        }
+    }
+}
+
 /// Whether a job may be on a node with the jobs there: those that share and those that do not keep apart, unless
-/// they are of one partition and the sharing ones came first. With `by_jobs` whoever
-/// shares there is in the way, as soon as another partition that shares has had a job; nobody is where jobs are not known.
-fn admits(shared: &Shared, shape: &Shape, node: NodeId, by_jobs: bool) -> bool {
+/// they are of one partition and the sharing ones came first. `by_jobs` whoever
+/// shares there is in the way, as soon as another partition that shares has had a job, or once it has one there; nobody is where jobs are not known.
+fn admits(shared: &Shared, shape: &Shape, node: NodeId, by_jobs: ByJobs) -> bool {
     if shape.shared_by > 1 {
         return !shared.has_own(node);
     }
     let is_other = |place: usize| shape.rows.is_none_or(|rows| rows.place() != place);
-    if by_jobs {
-        return shared.forgets_jobs || !shared.has_sharing(node) || !shared.has_used(is_other);
+    let has_other = || shared.sharing_jobs(node).iter().enumerate().any(|(place, &jobs)| jobs > 0 && is_other(place));
+    match by_jobs {
+        ByJobs::Not => !has_other(),
+        _ if shared.forgets_jobs || !shared.has_sharing(node) => true,
+        ByJobs::OnceUsed => !shared.has_used(is_other),
+        ByJobs::Now => !shape.whole_nodes && !has_other(),
     }
-    shared.sharing_jobs(node).iter().enumerate().all(|(place, &jobs)| jobs == 0 || !is_other(place))
 }
 
 impl Selector {
@@ -134,7 +159,7 @@ impl Selector {
             return self.fits_at_level(free, shape, user, candidates);
         }
         let mut admitted = candidates.clone();
-        for node in candidates.iter().filter(|&node| !admits(&free.shared, shape, node, self.looks_at_who_shares)) {
+        for node in candidates.iter().filter(|&node| !admits(&free.shared, shape, node, self.by_jobs)) {
             admitted.remove(node);
         }
         // Whose node it is does not change by what a row shows of it (rec bf-c87).

@@ -282,6 +282,18 @@ impl Shape {
         }
     }
 
+    /// It has asked for no more nodes, said or by its tasks. O(1).
+    pub(crate) fn cap_nodes_said(&mut self, most: u32, is_said: bool) {
+        self.max_nodes = self.max_nodes.min(most);
+        self.uncapped.0 = self.uncapped.0.min(most);
+        self.nodes_are_said = is_said;
+    }
+
+    /// The same if it asked for as many nodes as it may have. O(nodes).
+    pub(crate) fn wanting_all_nodes(&self) -> Self {
+        Self { wanted_nodes: self.max_nodes.max(self.min_nodes), alike: None, ..self.clone() }
+    }
+
     /// Takes what an empty machine would do under [`Shape::cap_nodes`] for what it would do at all; `of` tells it where that is not
     /// known yet. O(limits on nodes asked for).
     pub(crate) fn cap_alone(&mut self, of: impl FnOnce(&Self) -> OnEmpty) {

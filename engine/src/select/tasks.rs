@@ -18,6 +18,11 @@ fn cpus_wanted(geometry: &Geometry, shape: &Shape, nodes: u32) -> u32 {
     if let Some(tasks) = shape.tasks_to_place {
         return tasks.saturating_mul(shape.cpus_per_task.max(1));
     }
+    // Who says a range of nodes and no tasks has not said them either, though they are counted for the fewest nodes.
+    let counted = |tasks: u32| geometry.lays_out_said && shape.tasks == tasks.saturating_mul(shape.min_nodes);
+    if let Some(tasks) = shape.tasks_per_node.filter(|&tasks| geometry.lays_out_by_node || counted(tasks)) {
+        return tasks.saturating_mul(nodes).saturating_mul(shape.cpus_per_task.max(1));
+    }
     let per_node = shape.min_cpus_per_node.max(shape.tasks_per_node.unwrap_or(1));
     if geometry.lays_out_said && shape.tasks_are_said && (shape.tasks >= nodes || !shape.nodes_are_said) {
         // dist_tasks.c of 24.11.5, `_get_task_count`. Who asks for more nodes than tasks has not said those: sbatch asks for no more. Nodes

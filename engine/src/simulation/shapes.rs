@@ -6,6 +6,7 @@ use crate::job::{FeatureExpr, Request, Sharing};
 use crate::policy::{ConsumableUnit, SlurmVersion};
 use crate::scenario::Scenario;
 use crate::sched::queue::Record;
+use crate::select::first_that_fits::counted_over_nodes;
 use crate::select::shape::memory_limit::with_cpus_of_memory;
 use crate::select::shape::{OnEmpty, Shape, Strategy};
 use crate::simulation::Controller;
@@ -34,6 +35,7 @@ impl Controller<'_> {
             .iter()
             .map(|&partition| {
                 let changed = lays_out_said.then(|| with_cpus_of_memory(cluster, select, partition, request)).flatten();
+                let changed = changed.or_else(|| counted_over_nodes(&self.scenario.policy, request));
                 let mut shape = Shape::of(cluster, select, partition, changed.as_ref().unwrap_or(request), looked_at);
                 if let Some(changed) = changed.filter(|changed| changed.tasks > 0 && changed.ntasks_per_node.is_none())
                 {
@@ -48,6 +50,15 @@ impl Controller<'_> {
             shape.counts_tasks_by_node = by_node;
             shape.of_each_weight =
                 self.scenario.policy.version >= SlurmVersion::V25_05 && shape.strategy == Strategy::Spread;
+            if self.scenario.policy.version >= SlurmVersion::V26_05 && request.tasks > 0 {
+                shape.cap_nodes_said(request.max_nodes.unwrap_or(request.tasks), request.max_nodes.is_some());
+            }
+            if let Some(binding) =
+                shape.binding.as_mut().filter(|_| self.scenario.policy.version >= SlurmVersion::V25_11)
+            {
+                // However many sockets it takes (gres_sock_list.c of 25.11.7, `_build_sock_gres_by_topo`; rec u7-25-11).
+                binding.most_sockets = u32::MAX;
+            }
             shape.let_past_tasks(cluster, &self.scenario.policy, request, looked_at);
             if lays_out_said && request.overcommit_gives_cpus && !select.linear {
                 (shape.nodes_with_tasks, shape.one_task_a_node) = (None, None);
@@ -68,6 +79,7 @@ impl Controller<'_> {
             if !self.selector.keeps_cores {
                 shape.idle_suffices = self.selector.idle_suffices(&self.empty, shape);
                 shape.alike = self.selector.offers_alike(shape);
+                debug_assert!(self.selector.is_alike_as_said(&self.empty, shape), "{shape:?}");
             }
             let found = self.on_empty(shape);
             shape.set_on_empty(found);
@@ -90,6 +102,16 @@ impl Controller<'_> {
             let of_memory = || with_cpus_of_memory(cluster, select, shape.partition, request).is_some();
             if shape.parts_hold_tasks && (are_cut || of_memory()) {
                 shape.tasks_to_place = Some(request.tasks);
+            }
+            // One task gets the CPUs of one, but as many as `--ntasks-per-node` says are laid out: where it shares nodes it never starts
+            // (dist_tasks.c of 25.11.7, `_get_task_count`; rec c1252-25-11).
+            if self.scenario.policy.version >= SlurmVersion::V25_11
+                && request.tasks == 1
+                && !shape.whole_nodes
+                && !select.linear
+            {
+                shape.tasks_to_place = request.ntasks_per_node.filter(|&tasks| tasks > 1).or(shape.tasks_to_place);
+                shape.parts_hold_tasks |= shape.tasks_to_place.is_some();
             }
         }
         if self.sizes_vary {
@@ -173,6 +195,12 @@ impl Controller<'_> {
     }
 }
 
+/// Whether each node gives it tasks of `--ntasks-per-node`, which together may be more than it asks for (rec u6-25-11). O(1).
+fn fills_nodes(request: &Request) -> bool {
+    let is_range = request.max_nodes.is_some_and(|most| most != request.min_nodes);
+    request.ntasks_per_node.is_some_and(|tasks| is_range || (tasks > 1 && !request.tasks.is_multiple_of(tasks)))
+}
+
 /// Whether jobs may be charged more CPUs than they ask for (those of whole nodes, sockets, cores with threads, or GPUs), and priorities or
 /// limits heed it. O(nodes + partitions + requests).
 pub(super) fn sizes_vary(scenario: &Scenario, limited: bool) -> bool {
@@ -190,7 +218,7 @@ pub(super) fn sizes_vary(scenario: &Scenario, limited: bool) -> bool {
     let of_least = !select.linear
         && (per_cpu(select.max_memory)
             || cluster.partitions.iter().any(|partition| per_cpu(partition.max_memory))
-            || scenario.workload.requests.iter().any(|request| request.min_cpus_per_node.is_some()));
+            || scenario.workload.requests.iter().any(|it| it.min_cpus_per_node.is_some() || fills_nodes(it)));
     let of_counted =
         !select.linear && scenario.workload.requests.iter().any(|it| matches!(it.features, FeatureExpr::Counted(_)));
     let of_parts = of_sockets || of_threads || of_gpus || of_least || of_counted;

@@ -35,6 +35,7 @@ mod selection;
 mod sharing;
 mod since_23_02;
 mod since_24_11;
+mod since_25_11;
 mod sizes;
 mod strays;
 mod switches;

@@ -520,3 +520,21 @@ fn who_starts_with_a_soft_limit_keeps_its_own() {
     expect(&scenario("version=23.11 time_min_is_soft"), &expected("+3600..3632"));
     expect(&scenario("version=25.05 time_min_is_soft"), &expected("+3600..3632"));
 }
+
+/// Recorded (w2136 of 25.11 and 26.05): a whole node of eight CPUs counts with those of two tasks of three, so that seven tasks take four nodes. It
+/// counted with all, until 23.02 by rule, then here by mistake where no GRES was asked for.
+#[test]
+fn whole_nodes_count_with_the_cpus_of_whole_tasks() {
+    let scenario = |version: &str| {
+        format!(
+            "node n[1-4] cores=8
+             partition p over=exclusive
+             set bf_interval=10 {version}
+             job 1 n=7 c=3 run=100 t=5"
+        )
+    };
+    expect(&scenario(""), "1 0 0..4 +100 * n1,n2,n3 *");
+    for version in ["version=23.11", "version=24.05", "version=24.11", "version=25.05", "version=25.11"] {
+        expect(&scenario(version), "1 0 0..4 +100 * n1,n2,n3,n4 *");
+    }
+}

@@ -79,7 +79,11 @@ pub(super) fn told(text: &str) -> Option<Told<'_>> {
         Some(Told::Decay)
     } else if text.contains("_submit_batch_job: JobId=") || text.contains("_submit_batch_het_job: JobId=") {
         job_id(text).map(Told::Arrives)
-    } else if text.contains("sched: Allocate JobId=") || text.contains("_start_job: Started JobId=") {
+    } else if text.contains("sched: Allocate JobId=")
+        || text.contains("_start_job: Started JobId=")
+        // From 26.05 on backfill says it only so (backfill.c of 26.05.3, `_start_job`).
+        || (text.contains("select_nodes: [JobId=") && text.contains("change state: PENDING -> RUNNING"))
+    {
         job_id(text).map(Told::Starts)
     } else if text.contains("_job_complete: JobId=") && !text.trim_end().ends_with("done") {
         job_id(text).map(|job| Told::Ends { job, killed: false })

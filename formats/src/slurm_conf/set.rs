@@ -326,6 +326,8 @@ fn version(text: &str) -> SlurmVersion {
         "24.05" => SlurmVersion::V24_05,
         "24.11" => SlurmVersion::V24_11,
         "25.05" => SlurmVersion::V25_05,
+        "25.11" => SlurmVersion::V25_11,
+        "26.05" => SlurmVersion::V26_05,
         _ => SlurmVersion::V22_05,
     }
 }

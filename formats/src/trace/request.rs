@@ -219,6 +219,12 @@ impl RequestBuilder<'_> {
             cpus_per_task,
             min_cpus: tasks.saturating_mul(cpus_per_task),
         };
+        // For a range of nodes sbatch counts one task, and slurmctld those of the fewest nodes only if they are more than that one's CPUs
+        // (slurm_opt.c, `slurm_opt_create_job_desc`, and job_mgr.c, `validate_job_create_req`, of 22.05.8 and 25.11.7; rec u6-25-11).
+        let is_range = options.nodes.is_some_and(|(least, most)| least != most);
+        if is_range && options.tasks.is_none() && options.ntasks_per_node.is_some() && tasks <= cpus_per_task {
+            shape.min_cpus = cpus_per_task.max(shape.min_nodes);
+        }
         if options.overcommit {
             // As many nodes as tasks, though tasks share a CPU (job_mgr.c of 22.05.8, `_copy_job_desc_to_job_record`; rec at-cpu).
             shape.max_nodes = shape.max_nodes.or(options.tasks.filter(|_| options.spread));

@@ -20,7 +20,7 @@
 //! cores in three partitions (`n-gpu`); another site's backfill with a maintenance (`p-bf`), jobs of several partitions and QOS of these (`p-part`), sockets of
 //! three kinds of nodes (`p-sock`, run a2 too), typed GPUs and partitions that preempt (`p-gtype`), `n-whole` once more (run a2); more of a series whose clusters,
 //! policies and workloads were drawn at random (`g-`, `h-`, `i-`: facts 67 to 69, and later series: 73 to 81); with those columns of sacct and lines of slurmctld.log that are read.
-//! `bg-` are of Slurm 24.11.5, those that end in `-25` of 25.05.3, built from its sources (facts 87).
+//! `bg-` are of Slurm 24.11.5, those that end in `-25` of 25.05.3, in `-2511` of 25.11.7, in `-2605` of 26.05.3, built from their sources (facts 87, 100).
 //! The accounts of `p-part` stand in the order in which they were created, which counts with `DEPTH_OBLIVIOUS` (facts 80); a dump sorts
 //! them by name.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
@@ -433,6 +433,11 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("bm-w2108", 40),
         ("bn-t20-2411", 16),
         ("bn-w2104-25", 98),
+        ("bo-u3-2511", 66),
+        ("bo-u4-2511", 46),
+        ("bo-w2136-2511", 58),
+        ("bo-u2-2605", 70),
+        ("bo-c1252-2605", 90),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.

@@ -35,6 +35,8 @@ pub(super) struct Cycle {
     pub(super) sizes: u64,
     /// Version of what slurmctld notes of why jobs wait at its begin.
     pub(super) reasons: u64,
+    /// Whether a test has held a job for good.
+    pub(super) held: bool,
 }
 
 /// Why a cycle ended.

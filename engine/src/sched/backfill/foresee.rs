@@ -279,7 +279,7 @@ pub(super) fn without_try(
         preemption.in_plan = false;
     }
     if let Some(unshared) = &shape.unshared
-        && controller.selector.fits_in_plan(&controller.free, unshared, user, &backfill.usable)
+        && controller.selector.fits_now_in_plan(&controller.free, unshared, user, &backfill.usable)
     {
         // Its start may be refused all the same, since it does share.
         return Some(now);
@@ -287,7 +287,7 @@ pub(super) fn without_try(
     // The first test of all goes by what the last one left in the job.
     let asked = controller.asked_in_test(record.job, shape);
     controller.takes_gpu_memory_of(record.job, record.partition);
-    if bound <= now && controller.selector.fits_in_plan(&controller.free, asked, user, &backfill.usable) {
+    if bound <= now && controller.selector.fits_now_in_plan(&controller.free, asked, user, &backfill.usable) {
         return Some(now);
     }
     if controller.preempt.is_some() {
@@ -350,8 +350,8 @@ pub(super) fn at_try(
     let usable = &backfill.usable;
     if start <= now {
         let unshared = shape.unshared.as_deref();
-        if unshared.is_some_and(|shape| controller.selector.fits_in_plan(&controller.free, shape, user, usable))
-            || (bound <= now && controller.selector.fits_in_plan(&controller.free, shape, user, usable))
+        if unshared.is_some_and(|shape| controller.selector.fits_now_in_plan(&controller.free, shape, user, usable))
+            || (bound <= now && controller.selector.fits_now_in_plan(&controller.free, shape, user, usable))
         {
             return Some(Foreseen::at(now, false));
         }

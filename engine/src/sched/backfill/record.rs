@@ -1,5 +1,6 @@
 //! One record of a cycle: it is skipped, started or planned. Source: slurm-semantics 3.6 b to d.
 
+use crate::outcome::PendingReason;
 use crate::policy::SlurmVersion;
 use crate::simulation::waiting::limited_array;
 use crate::simulation::{Controller, seconds};
@@ -207,9 +208,14 @@ fn look_at(
     let next = if shape.over_limit || shape.unlayable {
         Next::Record
     } else {
+        controller.selector.take_overdrawn();
         place(controller, backfill, cycle, record, shape, test_only)
     };
     controller.put_shapes_of_plan(id, shapes);
+    if controller.selector.take_overdrawn() && controller.live.is_pending(id) && controller.partitions(id).len() == 1 {
+        controller.hold_for_good(id, PendingReason::JobHeldAdmin);
+        cycle.held = true;
+    }
     hetjobs::start_at_once(controller, backfill, cycle, id);
     next
 }

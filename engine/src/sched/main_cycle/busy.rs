@@ -9,13 +9,13 @@ use crate::simulation::Controller;
 
 use super::{MainScratch, Tried, stamp};
 
-/// What becomes of a record whose job does not fit.
+/// What becomes of a record whose job does not fit; `prefers` as in [`super::consider::consider`].
 pub(super) fn busy(
     controller: &mut Controller<'_>,
     scratch: &mut MainScratch,
     record: Record,
     reservation: Option<usize>,
-    shape: &Shape,
+    (shape, prefers): (&Shape, bool),
 ) -> Tried {
     let id = record.job;
     let alone = alone(controller, scratch, record, shape);
@@ -42,7 +42,24 @@ pub(super) fn busy(
         stamp(controller, scratch);
         return Tried::Passes;
     }
-    fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes))
+    wait_for_nodes(controller, scratch, record, reservation, (shape, prefers))
+}
+
+/// What a record blocks that waits for nodes in use: from 25.11 on nothing, where it asks for what its job only prefers, since the record
+/// without that comes next (job_scheduler.c of 25.11.7, `_schedule`, `use_prefer`).
+pub(super) fn wait_for_nodes(
+    controller: &Controller<'_>,
+    scratch: &mut MainScratch,
+    record: Record,
+    reservation: Option<usize>,
+    (shape, prefers): (&Shape, bool),
+) -> Tried {
+    let needs = (&shape.required[..], shape.min_nodes);
+    if prefers && controller.scenario.policy.version >= SlurmVersion::V25_11 {
+        keep_named(scratch, needs);
+        return Tried::Passes;
+    }
+    fail(controller, scratch, record, reservation, needs)
 }
 
 /// A limit holds a record back: with `assoc_limit_stop` it blocks what others do that do not fit, else only the nodes that it names.
@@ -115,7 +132,9 @@ fn alone(controller: &mut Controller<'_>, scratch: &MainScratch, record: Record,
     };
     controller.selector.gpus_stay &= enough;
     let fits = controller.selector.could_fit(&controller.empty, shape, user, &scratch.possible)
-        && !(shape.of_each_weight && controller.selector.chosen.len() > shape.max_nodes as usize);
+        && !(shape.of_each_weight
+            && controller.scenario.policy.version < SlurmVersion::V26_05
+            && controller.selector.chosen.len() > shape.max_nodes as usize);
     let alone = fits.then(|| controller.selector.alone_on(&controller.empty, shape));
     if leaves_weights {
         controller.selector.gpus_stay = true;

@@ -8,7 +8,7 @@ use crate::sched::queue::Record;
 use crate::simulation::reservations::{Candidate, Opening};
 use crate::simulation::{Controller, seconds};
 
-use super::busy::{busy, fail, keep_named, limited};
+use super::busy::{busy, fail, keep_named, limited, wait_for_nodes};
 use super::of_reservations::{may_hold, reservation_never_serves};
 use super::{MainScratch, Tried, is_component, stamp};
 
@@ -79,7 +79,7 @@ pub(super) fn consider(
         scratch.left.intersect(&shape.tested);
         scratch.possible.copy_from(&scratch.left);
         scratch.possible.intersect(&shape.eligible);
-        busy(controller, scratch, record, reservation, shape)
+        busy(controller, scratch, record, reservation, (shape, prefers))
     } else if !shape.feasible
         && !prefers
         && shape.is_looked_at()
@@ -145,6 +145,7 @@ pub(super) fn consider(
             controller.weigh_nodes(id, (record.partition, reservation), shape, bound.as_ref());
         }
         let asked = controller.asked_in_test(id, shape);
+        controller.selector.take_overdrawn();
         let by_feature = is_open && controller.makes_room_by_feature(shape);
         let (fits, mut room) = match by_feature {
             true => controller.fits_by_feature(id, record.partition, (shape, asked), &scratch.candidates),
@@ -153,6 +154,7 @@ pub(super) fn consider(
             }
             false => (false, Room::None),
         };
+        let is_held = controller.selector.take_overdrawn();
         if is_open && reservation.is_some() {
             let chosen = controller.selector.chosen.len() as u32;
             controller.counted_nodes(id, record.partition, if fits { chosen } else { shape.alone.nodes });
@@ -172,7 +174,7 @@ pub(super) fn consider(
             // Tasks are laid out, and their CPUs counted, before the memory of all CPUs is asked for; so are those of parts.
             controller.size_becomes(id, controller.selector.charged_in_vain);
         }
-        if is_open && !fits && !by_feature && controller.preempt.is_some() {
+        if is_open && !fits && !is_held && !by_feature && controller.preempt.is_some() {
             room = controller.make_room(id, record.partition, shape, &scratch.candidates);
         }
         if taken || matches!(opening, Opening::Closed(_) | Opening::NotUsable) {
@@ -181,6 +183,9 @@ pub(super) fn consider(
             }
             keep_named(scratch, (&shape.required, shape.min_nodes));
             Tried::Passes
+        } else if is_held {
+            controller.hold_for_good(id, PendingReason::JobHeldAdmin);
+            fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes))
         } else if fits {
             let allocation = controller.selector.allocate(&controller.free, shape);
             let billing = controller.billing(record.partition, &allocation);
@@ -196,13 +201,13 @@ pub(super) fn consider(
             }
         } else {
             match room {
-                Room::None => busy(controller, scratch, record, reservation, shape),
+                Room::None => busy(controller, scratch, record, reservation, (shape, prefers)),
                 Room::Limited(_) => {
                     limited(controller, scratch, record, reservation, (&shape.required, shape.min_nodes))
                 }
                 // Room that is being made is not there yet: the job is treated as any other that does not fit.
                 Room::Made | Room::Unneeded => {
-                    fail(controller, scratch, record, reservation, (&shape.required, shape.min_nodes))
+                    wait_for_nodes(controller, scratch, record, reservation, (shape, prefers))
                 }
             }
         }

@@ -39,7 +39,7 @@ pub(super) static MODELLED: &[Parameter] = &[
     Parameter::modelled(
         Scope::Simulator,
         "SlurmVersion",
-        Kind::OneOf(&["22.05", "23.02", "23.11", "24.05", "24.11", "25.05"]),
+        Kind::OneOf(&["22.05", "23.02", "23.11", "24.05", "24.11", "25.05", "25.11", "26.05"]),
         "",
         "22.05",
         "the release whose defaults and decisions are reproduced",
