@@ -92,8 +92,15 @@ fn folders(folder: &Path) -> Vec<String> {
 }
 
 /// Releases after 22.05.
-const NEWER: [SlurmVersion; 5] =
-    [SlurmVersion::V23_02, SlurmVersion::V23_11, SlurmVersion::V24_05, SlurmVersion::V24_11, SlurmVersion::V25_05];
+const NEWER: [SlurmVersion; 7] = [
+    SlurmVersion::V23_02,
+    SlurmVersion::V23_11,
+    SlurmVersion::V24_05,
+    SlurmVersion::V24_11,
+    SlurmVersion::V25_05,
+    SlurmVersion::V25_11,
+    SlurmVersion::V26_05,
+];
 
 /// Small machines with a few hundred jobs, of `--jobs` seeds (1,000 if not given), under parameters drawn from the seed, as 22.05
 /// and as a newer release decide.

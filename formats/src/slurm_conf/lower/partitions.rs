@@ -148,8 +148,18 @@ impl Lowering<'_> {
             min_nodes: values.count("MinNodes").unwrap_or(u32::MAX),
             max_nodes: values.count("MaxNodes"),
             max_cpus_per_node: values.count("MaxCPUsPerNode"),
-            over_subscribe: self.over_subscribe(record, values.text("OverSubscribe")),
-            exclusive_user: values.flag("ExclusiveUser"),
+            over_subscribe: match (
+                says_exclusive(record, &values),
+                self.over_subscribe(record, values.text("OverSubscribe")),
+            ) {
+                (Some(Exclusive::Node), _) => OverSubscribe::Exclusive,
+                (Some(Exclusive::No), OverSubscribe::Exclusive) => OverSubscribe::No,
+                (_, sharing) => sharing,
+            },
+            exclusive_user: match says_exclusive(record, &values) {
+                Some(exclusive) => exclusive == Exclusive::User,
+                None => values.flag("ExclusiveUser"),
+            },
             least_loaded_nodes: values.flag("LLN"),
             consumes: self.consumed_in(&values),
             default_memory: memory(&values, "DefMemPerCPU", "DefMemPerNode"),
@@ -335,4 +345,28 @@ pub(super) fn memory(values: &Values, per_cpu: &str, per_node: &str) -> Option<M
         .megabytes(per_node)
         .map(MemoryDefault::PerNode)
         .or_else(|| values.megabytes(per_cpu).map(MemoryDefault::PerCpu))
+}
+
+/// `Exclusive=` of 26.05 and later.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Exclusive {
+    No,
+    /// `TOPO`, too, which implies it.
+    Node,
+    User,
+}
+
+/// What `Exclusive` says, which counts before `OverSubscribe` and `ExclusiveUser` (read_config.c of 26.05.3, `_parse_partitionname`); not where a
+/// what-if says one of these.
+fn says_exclusive(record: &PartitionRecord, values: &Values<'_>) -> Option<Exclusive> {
+    let is_what_if = |name: &str| record.settings.get(name).is_some_and(|it| it.place.line.is_none());
+    if (is_what_if("OverSubscribe") || is_what_if("ExclusiveUser")) && !is_what_if("Exclusive") {
+        return None;
+    }
+    match values.text("Exclusive").to_ascii_uppercase().as_str() {
+        "NO" | "NONE" => Some(Exclusive::No),
+        "NODE" | "TOPO" => Some(Exclusive::Node),
+        "USER" => Some(Exclusive::User),
+        _ => None,
+    }
 }

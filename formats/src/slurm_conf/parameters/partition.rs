@@ -32,6 +32,14 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     modelled("DefMemPerGPU", Kind::Megabytes, "MB", "0", "memory per GPU; 0 is the cluster's"),
     modelled("DenyAccounts", Kind::Text, "", "", "accounts that may not use it"),
     modelled("DenyQos", Kind::Text, "", "", "qualities of service that may not use it"),
+    modelled(
+        "Exclusive",
+        Kind::OneOf(&["NO", "NONE", "NODE", "USER", "TOPO"]),
+        "",
+        "",
+        "26.05: whether nodes are taken whole, or by one user; default is as OverSubscribe and ExclusiveUser say",
+    )
+    .but_for(&[("TOPO", "topology blocks are shared: nodes are taken whole")]),
     modelled("ExclusiveUser", Kind::YesNo, "", "NO", "whether nodes are shared only by jobs of one user"),
     modelled("GraceTime", Kind::NATURAL, "s", "0", "time between the warning and the end of a preempted job"),
     modelled("LLN", Kind::YesNo, "", "NO", "whether the least loaded nodes are taken first"),
@@ -81,7 +89,6 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     not_modelled("AllocNodes", "ALL", "jobs are not checked for the node they were submitted from"),
     not_modelled("AllowGroups", "ALL", "unix groups are not in traces: jobs that ran are taken as allowed"),
     not_modelled("Alternate", "", "jobs are not moved to an alternate partition"),
-    not_modelled("Exclusive", "NO", "nodes are shared as OverSubscribe says"),
     not_modelled("ExclusiveTopo", "NO", "topology blocks are shared"),
     not_modelled("MaxCPUsPerSocket", "UNLIMITED", "CPUs are not limited by socket"),
     not_modelled("ReqResv", "NO", "jobs need no reservation"),

@@ -217,3 +217,22 @@ fn plugins_that_newer_releases_left_out() {
                 topology/tree; taken as 23.11 takes them; write SelectType=select/cons_tres, or leave out TopologyPlugin";
     assert_eq!(of(tree, "24.05"), ("linear", gone.to_owned()));
 }
+
+/// read_config.c of 26.05.3, `_parse_partitionname`: the new word counts before the old ones; a what-if of the old ones counts before it.
+#[test]
+fn exclusive_partitions_of_26_05() {
+    let text = small(
+        "PartitionName=DEFAULT Nodes=n1\nPartitionName=node OverSubscribe=FORCE:2 Exclusive=NODE\nPartitionName=user OverSubscribe=YES:2 Exclusive=USER
+         PartitionName=no OverSubscribe=EXCLUSIVE ExclusiveUser=YES Exclusive=NO\nPartitionName=topo Exclusive=TOPO",
+    );
+    let modes = |conf: &SlurmConf| {
+        let partitions = conf.lower(None).0.unwrap().cluster.partitions;
+        partitions.iter().skip(1).map(|it| (it.over_subscribe, it.exclusive_user)).collect::<Vec<_>>()
+    };
+    let mut conf = read(&text);
+    let whole = (OverSubscribe::Exclusive, false);
+    assert_eq!(modes(&conf), [whole, (OverSubscribe::Yes(2), true), (OverSubscribe::No, false), whole]);
+    conf.set("partition.node.OverSubscribe", "YES:3").unwrap();
+    conf.set("partition.user.ExclusiveUser", "NO").unwrap();
+    assert_eq!(modes(&conf)[..2], [(OverSubscribe::Yes(3), false), (OverSubscribe::Yes(2), false)]);
+}

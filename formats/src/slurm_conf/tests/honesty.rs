@@ -159,6 +159,7 @@ const FEEDS: &[(&str, &str, &str)] = &[
     ("partition.p.DefMemPerNode", "9", "default_memory"),
     ("partition.p.DenyAccounts", "a", "deny_accounts"),
     ("partition.p.DenyQos", "part", "deny_qos"),
+    ("partition.p.Exclusive", "NODE", "over_subscribe"),
     ("partition.p.ExclusiveUser", "YES", "exclusive_user"),
     ("partition.p.GraceTime", "9", "grace_time"),
     ("partition.p.LLN", "YES", "least_loaded_nodes"),
