@@ -3,7 +3,7 @@
 use crate::ids::JobId;
 use crate::job::{GresScope, Job, Request};
 use crate::scenario::Scenario;
-use crate::select::{last_looked_at, past_tasks};
+use crate::select::{first_that_fits, last_looked_at, past_tasks};
 use crate::simulation::{Controller, becomes_sharing, becomes_whole, gpu_memory};
 
 /// Which jobs those are.
@@ -25,7 +25,8 @@ impl Peculiar {
 }
 
 /// Whether it waits for switches, asks for contiguous nodes or for GRES of few sockets (of which more may serve a job worse), may become one of
-/// whole nodes or one that shares, has a memory that its last test decides, may have more nodes than tasks, or may be held by a test.
+/// whole nodes or one that shares, has a memory that its last test decides, may have more nodes than tasks, may be held by a test, or
+/// has its GPUs summed over nodes (so that fewer nodes may serve it better).
 fn is_peculiar(scenario: &Scenario, request: &Request) -> bool {
     let select = &scenario.policy.select;
     (select.topology_tree && request.switches.is_some())
@@ -35,6 +36,7 @@ fn is_peculiar(scenario: &Scenario, request: &Request) -> bool {
         || becomes_sharing::may_become_sharing(scenario, request)
         || gpu_memory::lags(scenario, request)
         || last_looked_at::may_hold(&scenario.cluster, &scenario.policy, request)
+        || first_that_fits::counted_over_nodes(&scenario.policy, request).is_some()
         || past_tasks::may_start_on_more(&scenario.cluster, &scenario.policy, request)
 }
 

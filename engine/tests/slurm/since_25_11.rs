@@ -202,4 +202,5 @@ fn gpus_of_a_job_of_one_node_are_summed_over_nodes_looked_at() {
     let others = "1 0 0..4 +300 * g1 *\n 2 0 0..4 +1000 * g2 *\n";
     expect(&scenario("version=25.11"), &format!("{others} 3 10 10..14 +100 * g3 *"));
     expect(&scenario("version=26.05"), &format!("{others} 3 10 1.end+0..14 +100 * * *"));
+    expect_equal_with_every_cycle(&scenario("version=26.05"), 3);
 }
