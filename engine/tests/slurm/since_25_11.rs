@@ -63,20 +63,36 @@ fn tasks_of_a_range_of_nodes_are_those_of_all_of_them() {
 }
 
 /// By source (25.11.7, `common_topo_choose_nodes`): where one choice fails, the node with the smallest product of CPUs and GPUs is left out of the
-/// next. That was the smallest sum: a1 was, and job 1 never started.
+/// next: b1 (6 · 1, not 2 · 4), without which job 1 never starts; in the second scenario first n0 and then n2 (2 · 4, not 3 · 3), without which it
+/// does. It was the smallest sum: a1; and of n1 to n3 the first, for all have as much.
 #[test]
 fn small_nodes_are_left_out_by_the_product_of_cpus_and_gpus() {
-    let scenario = |version: &str| {
+    let needs_b1 = |version: &str| {
         format!(
             "node a1 cores=2 gres=gpu:4
              node b1 cores=6 gres=gpu:1
+             node c1 cores=5 gres=gpu:2
              partition p
              set bf_interval=10 {version}
-             job 1 N=1 n=2 gpus=4 run=100 t=5"
+             job 1 N=2 n=9 gres=gpu:1 run=100 t=5"
         )
     };
+    let needs_others_than_n2 = |version: &str| {
+        format!(
+            "node n0 cores=1 gres=gpu:1
+             node n1 cores=3 gres=gpu:3
+             node n2 cores=2 gres=gpu:4
+             node n3 cores=3 gres=gpu:3
+             partition p
+             set bf_interval=10 {version}
+             job 1 N=1-2 n=6 gpus=5 run=100 t=5"
+        )
+    };
+    expect(&needs_b1("version=25.05"), "1 0 0..14 +100 * b1,c1 *");
+    expect(&needs_others_than_n2("version=25.05"), "1 - - - PENDING - -");
     for version in SINCE {
-        expect(&scenario(version), "1 0 0..4 +100 * a1 *");
+        expect(&needs_b1(version), "1 - - - PENDING - -");
+        expect(&needs_others_than_n2(version), "1 0 0..14 +100 * n1,n3 *");
     }
 }
 
