@@ -21,6 +21,9 @@ pub struct Association {
     pub user: Option<String>,
     /// The partition, for a user's row that holds for jobs of one partition only.
     pub partition: Option<String>,
+    /// Whether the account is its user's `DefaultAccount`: `bf_max_job_user` counts a user's jobs of all others together, and apart from this one's
+    /// (assoc_mgr.c of 22.05.8, `_set_user_default_acct`, which leaves the others without the user's record; rec w2145, q-tree).
+    pub is_default: bool,
     /// The row above; `None` for the root only. Parents stand before their children.
     pub parent: Option<AssociationId>,
     /// Fair-share allotment.
@@ -51,10 +54,11 @@ impl Default for AssociationTree {
 }
 
 impl Association {
-    /// A row with one share and no limit.
+    /// A row with one share and no limit, in the account that is its user's default.
     pub fn new(account: impl Into<String>, user: Option<String>, parent: Option<AssociationId>) -> Self {
         Self {
             account: account.into(),
+            is_default: user.is_some(),
             user,
             partition: None,
             parent,

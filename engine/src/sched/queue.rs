@@ -27,7 +27,7 @@ pub(crate) struct Record {
     pub(crate) kind: Kind,
 }
 
-/// A user in an account: `bf_max_job_user` counts a user's jobs of each account apart (rec q-tree; `docs/FACTS.md`, facts 44).
+/// A user in his default account, or in any other: `bf_max_job_user` counts the two apart (rec q-tree, w2145; `docs/FACTS.md`, facts 44, 101).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Holder(pub(crate) u32);
 

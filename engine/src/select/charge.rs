@@ -17,6 +17,7 @@ impl Selector {
             || shape.overcommitted.is_some()
             || shape.nodes_with_tasks.is_some_and(|tasks| (tasks as usize) < self.chosen.len())
             || shape.gpus_add_cpus
+            || shape.nodes_add_cpus
             || shape.size_varies
             || least_of_all > shape.min_cpus)
             .then(|| self.allocate(free, shape).cpus())

@@ -202,6 +202,8 @@ pub(crate) struct Shape {
     capped_alone: Vec<(u32, OnEmpty)>,
     /// Whether GPUs may bring it more CPUs than it asks for: their own, or one on each node that they take.
     pub(crate) gpus_add_cpus: bool,
+    /// Whether a partition's `MinNodes` does, of which each gives a CPU (rec c1255).
+    pub(crate) nodes_add_cpus: bool,
     /// Whether the nodes it gets decide how many CPUs it is charged, where that counts for its size; filled in by the
     /// controller.
     pub(crate) size_varies: bool,

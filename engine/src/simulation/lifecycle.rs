@@ -111,7 +111,8 @@ impl Controller<'_> {
             .unwrap_or(PartitionId(0));
         let partitions = self.partitions(id).iter().copied().zip(shapes.iter());
         let feasible_in = partitions.filter(|(_, shape)| shape.feasible).rev();
-        let tried = feasible_in.max_by_key(|&(partition, _)| tier(partition));
+        // One whose lists or node counts keep it out is no answer where another would take it (`_select_nodes_parts`; rec c1256).
+        let tried = feasible_in.max_by_key(|&(partition, _)| (self.admits_to_nodes(id, partition), tier(partition)));
         let tested = tried.filter(|&(partition, _)| is_tried && self.limits_allow_look(id, partition));
         // What another job waited for is none of this one's business.
         self.selector.most_leaves = None;
@@ -395,14 +396,12 @@ impl Controller<'_> {
         }
     }
 
-    /// Its association; where associations are not known, its user.
+    /// Its user, in the account that is his default, or in any of the others.
     pub(super) fn holder(&self, id: JobId) -> Holder {
-        let (rows, job) = (&self.scenario.associations.rows, self.job(id));
-        let association = job.association.index();
-        match rows.get(association).is_some_and(|row| row.user.is_some()) {
-            true => Holder(association as u32),
-            false => Holder((rows.len() + job.user.index()) as u32),
-        }
+        let job = self.job(id);
+        let row = self.scenario.associations.rows.get(job.association.index());
+        let in_others = row.is_some_and(|row| row.user.is_some() && !row.is_default);
+        Holder(2 * job.user.0 + u32::from(in_others))
     }
 
     /// What its records say about a job. O(1).

@@ -1,7 +1,7 @@
 //! What requests are to node selection: a shape for each of their partitions, made once and taken out while it is used.
 
 use crate::cluster::{MemoryDefault, OverSubscribe, Partition};
-use crate::ids::{JobId, RequestId};
+use crate::ids::{JobId, PartitionId, RequestId};
 use crate::job::{FeatureExpr, Request, Sharing};
 use crate::policy::{ConsumableUnit, SlurmVersion};
 use crate::scenario::Scenario;
@@ -201,7 +201,7 @@ fn fills_nodes(request: &Request) -> bool {
     request.ntasks_per_node.is_some_and(|tasks| is_range || (tasks > 1 && !request.tasks.is_multiple_of(tasks)))
 }
 
-/// Whether jobs may be charged more CPUs than they ask for (those of whole nodes, sockets, cores with threads, or GPUs), and priorities or
+/// Whether jobs may be charged more CPUs than they ask for (those of whole nodes, sockets, cores with threads, GPUs, or a node more), and priorities or
 /// limits heed it. O(nodes + partitions + requests).
 pub(super) fn sizes_vary(scenario: &Scenario, limited: bool) -> bool {
     let cluster = &scenario.cluster;
@@ -221,6 +221,9 @@ pub(super) fn sizes_vary(scenario: &Scenario, limited: bool) -> bool {
             || scenario.workload.requests.iter().any(|it| it.min_cpus_per_node.is_some() || fills_nodes(it)));
     let of_counted =
         !select.linear && scenario.workload.requests.iter().any(|it| matches!(it.features, FeatureExpr::Counted(_)));
-    let of_parts = of_sockets || of_threads || of_gpus || of_least || of_counted;
+    let least_nodes = |id: &PartitionId| cluster.partitions[id.index()].min_nodes;
+    let gets_nodes = |it: &Request| it.partitions.iter().map(least_nodes).max().max(Some(it.min_nodes));
+    let of_nodes = !select.linear && scenario.workload.requests.iter().any(|it| gets_nodes(it) > Some(it.min_cpus));
+    let of_parts = of_sockets || of_threads || of_gpus || of_least || of_counted || of_nodes;
     (scenario.policy.priority.counts_sizes() || limited) && (of_whole_nodes || of_parts)
 }

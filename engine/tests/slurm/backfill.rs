@@ -84,9 +84,34 @@ pub(crate) fn a_cycle_tests_as_many_jobs_of_a_user_as_allowed() {
     );
 }
 
-/// Recorded (q-tree): a user's jobs are counted apart in each account.
+/// Recorded (w2145): those of all accounts but the default one are counted together.
 #[test]
-fn a_cycle_tests_as_many_jobs_of_a_user_in_each_account_as_allowed() {
+fn a_cycle_counts_the_jobs_of_a_user_in_other_accounts_together() {
+    expect(
+        "node n[1-2] cores=4
+         account x
+         account y
+         account z
+         user a account=x
+         user a account=y
+         user a account=z
+         set bf_max_job_user=1
+         job 1 user=h n=4 run=590 t=10
+         job 2 at=10 user=h N=2 n=8 run=50 t=10
+         job 3 at=10 user=a account=z run=100 t=2
+         job 4 at=10 user=a account=y run=100 t=2
+         job 5 at=10 user=a account=x run=100 t=2",
+        "1  0   0..4           +590  COMPLETED  n1     *
+         2  10  1.end+0..4     +50   COMPLETED  n1,n2  *
+         3  10  10..41         +100  COMPLETED  n2     backfill
+         4  10  3.start+30..32 +100  COMPLETED  n2     backfill
+         5  10  3.start+0..2   +100  COMPLETED  n2     backfill",
+    );
+}
+
+/// Recorded (q-tree): a user's jobs are counted apart in his default account and in another.
+#[test]
+fn a_cycle_tests_as_many_jobs_of_a_user_in_his_default_account_as_allowed() {
     expect(
         "node n[1-2] cores=4
          account x

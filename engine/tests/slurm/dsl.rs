@@ -426,6 +426,8 @@ fn association(line: &Line<'_>, is_user: bool, cluster: &Cluster, tree: &mut Ass
     }
     let parent = tree.find(parent, None).unwrap_or_else(|| panic!("no account {parent}"));
     let mut row = Association::new(account, is_user.then(|| line.name.to_owned()), Some(parent));
+    // A user's first account is his default one.
+    row.is_default = is_user && !tree.rows.iter().any(|other| other.user == row.user);
     for &(key, value) in &line.options {
         match key {
             "parent" | "account" => {}

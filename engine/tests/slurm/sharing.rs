@@ -346,6 +346,30 @@ fn who_names_a_node_outside_an_exclusive_partition_is_not_tested_there() {
     expect(&scenario("w=n2"), &format!("{first} 3 20 20..54 +100 COMPLETED n2 *"));
 }
 
+/// At its submission a job is asked of its partitions from the highest tier down, until one takes it (recorded: c1256): job 3 could run in `d`, whose
+/// list keeps its account out, so it is tested in `w`, too, and asks for whole nodes in `s` from then on.
+#[test]
+fn who_is_kept_out_of_a_partition_is_tested_in_the_next() {
+    let scenario = |user: &str| {
+        format!(
+            "node n[1-2] cores=4
+             account a
+             account b
+             user a account=a
+             user b account=b
+             partition d nodes=n2 tier=3 allow_accounts=b
+             partition w nodes=n1 tier=2 over=exclusive
+             partition s nodes=n2 tier=1
+             job 1 p=w user=b n=4 run=300 t=10
+             job 2 p=s user=b n=1 run=400 t=10 at=10
+             job 3 p=d,w,s user={user} n=1 run=100 t=5 at=20"
+        )
+    };
+    let first = "1 0 0..4 +300 COMPLETED n1 *\n 2 10 10..13 +400 COMPLETED n2 *\n";
+    expect(&scenario("b"), &format!("{first} 3 20 20..54 +100 COMPLETED n2 *"));
+    expect(&scenario("a"), &format!("{first} 3 20 1.end+0..34 +100 COMPLETED n1 *"));
+}
+
 /// A test in a partition that forces sharing makes a job share where it may, too (recorded: be-k37): job 2 does in `y`, so job 3 may use its
 /// node.
 #[test]

@@ -16,6 +16,27 @@ fn a_waiting_job_is_as_large_as_what_a_test_would_have_charged_it() {
     expect(scenario, expected);
 }
 
+/// Recorded (c1255): a partition's `MinNodes` gives job 2 a CPU on each of two nodes, so from the step after its first test on it counts as many as job 3, which
+/// came later. From 24.11 on its one task has one CPU.
+#[test]
+fn a_waiting_job_counts_a_cpu_of_each_node_that_its_partition_asks_for() {
+    let scenario = |version: &str| {
+        format!(
+            "node n[1-2] cores=1
+             partition p min_nodes=2
+             set {version} multifactor weight_job_size=1000
+             job 1 N=2 n=2 run=900 t=20
+             job 2 at=10 N=2- n=1 run=100 t=10
+             job 3 at=20 N=2 n=2 run=100 t=10"
+        )
+    };
+    expect(&scenario(""), "1 * 0..4 * * n1,n2 *\n 2 * 1.end+0..4 * * n1,n2 *\n 3 * 2.end+0..4 * * n1,n2 *");
+    expect(
+        &scenario("version=24.11"),
+        "1 * 0..4 * * n1,n2 *\n 2 * 3.end+0..4 * * n1,n2 *\n 3 * 1.end+0..4 * * n1,n2 *",
+    );
+}
+
 /// A scheduler that holds a job against `MaxMemPerCPU` makes its tasks larger before any test has found nodes for it (rec w2108, w2007); from
 /// 24.11.4 on memory by the node does so, too (rec t17-24-11). Its priority knows that at the next step.
 #[test]

@@ -163,7 +163,7 @@ pub(super) static ASSOCIATION: &[Key] = with_common_limits![
     key("Classification", Kind::Ignored, &[]),
     key("Comment", Kind::Ignored, &[]),
     key("Coordinator", Kind::Ignored, &["Coordinators", "Coord"]),
-    key("DefaultAccount", Kind::Ignored, &["DefAcct", "DefaultAcct"]),
+    key("DefaultAccount", Kind::Names, &["DefAcct", "DefaultAcct"]),
     key("DefaultWCKey", Kind::Ignored, &["DefWCKey"]),
     key("Features", Kind::Ignored, &[]),
     key("Federation", Kind::Ignored, &[]),

@@ -85,6 +85,7 @@ impl Sacctmgr {
         for row in &self.rows {
             children.entry(row.parent.as_str()).or_default().push(row);
         }
+        let defaults = self.default_accounts();
         let mut root = Association::new("root", None, None);
         lowering.fill(&mut root, &self.root, &[]);
         let mut rows = vec![root];
@@ -94,6 +95,8 @@ impl Sacctmgr {
         while let Some((row, parent)) = open.pop() {
             let mut association = Association::new(row.account.clone(), row.user.clone(), Some(parent));
             association.partition.clone_from(&row.partition);
+            let default = row.user.as_deref().and_then(|user| defaults.get(user));
+            association.is_default = default.is_some_and(|default| *default == row.account);
             let inherited = if row.fields.get("QOS").is_some_and(changes_inherited) {
                 inherited_qos(&rows, parent)
             } else {
@@ -122,6 +125,23 @@ impl Sacctmgr {
             }
         }
         AssociationTree { rows }
+    }
+}
+
+impl Sacctmgr {
+    /// Each user's default account: what his rows name, else the first that he stands in, as sacctmgr loads a dump. O(rows × log users).
+    fn default_accounts(&self) -> BTreeMap<&str, String> {
+        let mut defaults = BTreeMap::new();
+        let of_users = || self.rows.iter().filter_map(|row| Some((row.user.as_deref()?, row)));
+        for (user, row) in of_users() {
+            if let Some(named) = row.fields.get("DefaultAccount").filter(|field| !field.value.is_empty()) {
+                defaults.entry(user).or_insert_with(|| named.value.to_ascii_lowercase());
+            }
+        }
+        for (user, row) in of_users() {
+            defaults.entry(user).or_insert_with(|| row.account.clone());
+        }
+        defaults
     }
 }
 

@@ -74,6 +74,18 @@ fn a_dump_gives_the_tree_with_parents_before_children() {
 }
 
 #[test]
+fn a_default_account_is_the_one_named_or_else_the_first() {
+    let (tree, _, _) = read_and_lower(
+        "Cluster - 'c'\nParent - 'root'\nAccount - 'a'\nAccount - 'b'\n\
+         Parent - 'a'\nUser - 'ann':DefaultAccount='B'\nUser - 'bob'\nParent - 'b'\nUser - 'ann'\nUser - 'bob'\n",
+    );
+    let defaults = tree.rows.iter().filter(|row| row.is_default);
+    let shown: Vec<String> =
+        defaults.map(|row| format!("{} {}", row.user.as_deref().unwrap_or("-"), row.account)).collect();
+    assert_eq!(shown, ["bob a", "ann b"]);
+}
+
+#[test]
 fn qos_lines_and_tables_give_the_same() {
     let line = "QOS - 'high':Description='x':Priority=1000:Flags='DenyOnLimit,NoDecay':GrpTRESMins=billing=1000:MaxWallDurationPerJob=1440:GraceTime=90:MaxTRESPerUser=mem=2T";
     let table = "Name|Priority|GraceTime|Flags|UsageThres|UsageFactor|GrpTRESMins|MaxWall|MaxTRESPU\nhigh|1000|00:01:30|DenyOnLimit,NoDecay||1.000000|billing=1000|1-00:00:00|mem=2T\n";

@@ -438,6 +438,9 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("bo-w2136-2511", 58),
         ("bo-u2-2605", 70),
         ("bo-c1252-2605", 90),
+        ("bp-c1255", 62),
+        ("bp-c1256", 156),
+        ("bp-w2145", 58),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.

@@ -10,7 +10,7 @@ use crate::sched::queue::Record;
 /// Records counted against the per-cycle caps. Dense vectors: no hashing per record.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    /// A user in an account.
+    /// A user in his default account, or in any of the others.
     pub(super) holder: Vec<u32>,
     pub(super) partition: Vec<u32>,
     pub(super) association: Vec<u32>,

@@ -307,6 +307,7 @@ impl Shape {
             gpus_add_cpus: !select.linear
                 && (min_cpus > asked_cpus
                     || (over_nodes || request.enforces_binding || tasks_per_gpu.is_some()) && !request.gres.is_empty()),
+            nodes_add_cpus: !select.linear && request.min_cpus < min_nodes,
             size_varies: false,
             size_grows: false,
             alike: None,

@@ -175,7 +175,13 @@ impl People {
 
     fn add(&mut self, account: &str, user: Option<String>, parent: AssociationId, site: &mut Site) -> AssociationId {
         let id = AssociationId::new(site.associations.rows.len());
-        site.associations.rows.push(Association::new(account, user.clone(), Some(parent)));
+        let mut row = Association::new(account, user.clone(), Some(parent));
+        // A user's first account is the default one.
+        row.is_default = user.as_ref().is_some_and(|user| !self.first_of_user.contains_key(user));
+        site.associations.rows.push(row);
+        if let Some(user) = &user {
+            self.first_of_user.entry(user.clone()).or_insert(id);
+        }
         self.rows.insert((account.to_owned(), user), id);
         id
     }
