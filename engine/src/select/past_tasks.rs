@@ -77,6 +77,11 @@ impl Shape {
         self.past_tasks.as_ref().filter(|past| past.starts).map(|past| &*past.shape)
     }
 
+    /// Whether it may get more nodes than it has tasks, which bound them here and not in slurmctld. O(1).
+    pub(crate) fn goes_past_tasks(&self) -> bool {
+        self.past_tasks.is_some()
+    }
+
     /// Most nodes on which it can start. O(1).
     pub(super) fn most_nodes(&self) -> u32 {
         self.on_more_nodes().map_or(self.max_nodes, |shape| shape.max_nodes)

@@ -387,3 +387,24 @@ fn a_job_whose_partition_has_no_nodes_left_keeps_cycles_coming() {
     let (apart, overlapping) = (cycles("n1"), cycles("n[1-2]"));
     assert!(apart < 10 && overlapping > 40, "{apart}, {overlapping}");
 }
+
+/// Recorded (c1269): job 1 may have two nodes, whose CPUs its partition caps, and would take three. It is told that nodes are not available, and blocks nobody, unless
+/// some are held by a job that shares nothing: then it waits for that.
+#[test]
+fn who_would_take_more_nodes_than_it_may_have_blocks_nobody() {
+    let scenario = |first: &str| {
+        format!(
+            "node n[1-4] cores=4
+             switch s1 nodes=n[1-4]
+             partition p max_cpus_per_node=2
+             partition q
+             set bf_interval=off
+             job 1 p=q N=1 n=1 {first} run=300 t=10
+             job 2 at=10 p=p N=2 n=6 w=n2 run=100 t=10
+             job 3 at=20 p=p n=1 run=100 t=10"
+        )
+    };
+    let expected = |third: &str| format!("1 0 0..4 +300 * n1 *\n 2 10 - - PENDING - -\n 3 20 {third} +100 * * main");
+    expect(&scenario(""), &expected("20..24"));
+    expect(&scenario("exclusive"), &expected("1.end+0..4"));
+}

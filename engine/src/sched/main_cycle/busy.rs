@@ -115,9 +115,11 @@ pub(super) fn fail(
 /// What a job that did not fit would get of the nodes left to it if they were idle, as the test tells whether it could ever
 /// run there. O(words), O(candidates) where nodes are taken from it.
 fn alone(controller: &mut Controller<'_>, scratch: &MainScratch, record: Record, shape: &Shape) -> Option<Alone> {
-    // Given a node of each weight, it may get more than it may have, and runs only where those of others are not left to it (rec w2022-25-05).
+    // It may get more nodes than it may have: a node of each weight, of which it runs only where those of others are not left to it (rec
+    // w2022-25-05), or as many as its CPUs take (node_scheduler.c of 22.05.8, `_pick_best_nodes`: `runable_avail`; rec c1269).
+    let gets_too_many = gets_too_many(controller, shape);
     if !shape.of_each_weight && !asks_anew(controller, scratch, shape) {
-        return shape.feasible.then_some(shape.alone);
+        return (shape.feasible && !gets_too_many(shape.alone.nodes)).then_some(shape.alone);
     }
     let user = controller.scenario.workload.jobs[record.job.index()].user.0;
     // On however many leaves.
@@ -132,9 +134,7 @@ fn alone(controller: &mut Controller<'_>, scratch: &MainScratch, record: Record,
     };
     controller.selector.gpus_stay &= enough;
     let fits = controller.selector.could_fit(&controller.empty, shape, user, &scratch.possible)
-        && !(shape.of_each_weight
-            && controller.scenario.policy.version < SlurmVersion::V26_05
-            && controller.selector.chosen.len() > shape.max_nodes as usize);
+        && !gets_too_many(controller.selector.chosen.len() as u32);
     let alone = fits.then(|| controller.selector.alone_on(&controller.empty, shape));
     if leaves_weights {
         controller.selector.gpus_stay = true;
@@ -144,6 +144,13 @@ fn alone(controller: &mut Controller<'_>, scratch: &MainScratch, record: Record,
     }
     controller.selector.most_leaves = most_leaves;
     alone
+}
+
+/// Whether so many nodes are more than the job may have: until 25.11 it runs on none of them then. O(1).
+fn gets_too_many(controller: &Controller<'_>, shape: &Shape) -> impl Fn(u32) -> bool + use<> {
+    let counts = controller.scenario.policy.version < SlurmVersion::V26_05 && !shape.goes_past_tasks();
+    let most = if counts { shape.max_nodes } else { u32::MAX };
+    move |nodes| nodes > most
 }
 
 /// Whether nodes are taken from a job, limits leave it fewer, a group of its limits is preferred to others (facts 14), or its test leaves
@@ -157,7 +164,8 @@ fn asks_anew(controller: &Controller<'_>, scratch: &MainScratch, shape: &Shape) 
 /// Whether a job that idle nodes would not serve either waits for jobs to end: some of the nodes left to it are held by jobs that
 /// share nothing, or complete. O(nodes).
 fn waits_for_jobs(controller: &Controller<'_>, scratch: &MainScratch, id: JobId, shape: &Shape) -> bool {
-    if !shape.of_each_weight && !asks_anew(controller, scratch, shape) {
+    let gets_too_many = gets_too_many(controller, shape);
+    if !shape.of_each_weight && !asks_anew(controller, scratch, shape) && !gets_too_many(shape.alone.nodes) {
         return false;
     }
     scratch.left.iter().any(|node| controller.completing.contains(node) || is_refused(controller, id, shape, node))
