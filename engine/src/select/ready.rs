@@ -13,7 +13,6 @@ use crate::select::geometry::Geometry;
 use crate::select::ripening::Ripening;
 use crate::select::shape::{NodeNeed, Shape};
 use crate::select::usable::usable_cpus;
-use crate::simulation::jobs::LiveJobs;
 use crate::simulation::record_age::Age;
 
 /// When a running job's limit ends [s], and how old its record is: jobs are released in this order.
@@ -137,12 +136,6 @@ impl NodeJobs {
                 future.give_back_share(geometry, allocation, held.share as usize, held.socket as usize);
             }
         }
-    }
-
-    /// Whether a job on the node holds it whole. O(jobs on the node).
-    pub(crate) fn holds_whole(&self, node: NodeId, live: &LiveJobs) -> bool {
-        let whole = |held: &Held| live.get(held.job).is_some_and(|live| live.allocation.whole_nodes);
-        self.held[node.index()].iter().any(whole)
     }
 
     fn changed(&mut self, node: NodeId) {

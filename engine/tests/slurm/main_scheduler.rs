@@ -389,15 +389,15 @@ fn a_job_whose_partition_has_no_nodes_left_keeps_cycles_coming() {
 }
 
 /// Recorded (c1269): job 1 may have two nodes, whose CPUs its partition caps, and would take three. It is told that nodes are not available, and blocks nobody, unless
-/// some are held by a job that shares nothing: then it waits for that.
+/// some are held by a job that shares nothing: then it waits for that. Where sharing is forced, whole nodes are shared (w2165).
 #[test]
 fn who_would_take_more_nodes_than_it_may_have_blocks_nobody() {
-    let scenario = |first: &str| {
+    let scenario = |sharing: &str, first: &str| {
         format!(
             "node n[1-4] cores=4
              switch s1 nodes=n[1-4]
              partition p max_cpus_per_node=2
-             partition q
+             partition q {sharing}
              set bf_interval=off
              job 1 p=q N=1 n=1 {first} run=300 t=10
              job 2 at=10 p=p N=2 n=6 w=n2 run=100 t=10
@@ -405,6 +405,7 @@ fn who_would_take_more_nodes_than_it_may_have_blocks_nobody() {
         )
     };
     let expected = |third: &str| format!("1 0 0..4 +300 * n1 *\n 2 10 - - PENDING - -\n 3 20 {third} +100 * * main");
-    expect(&scenario(""), &expected("20..24"));
-    expect(&scenario("exclusive"), &expected("1.end+0..4"));
+    expect(&scenario("", ""), &expected("20..24"));
+    expect(&scenario("", "exclusive"), &expected("1.end+0..4"));
+    expect(&scenario("over=force:2", "exclusive"), &expected("20..24"));
 }

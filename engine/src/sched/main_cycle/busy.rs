@@ -172,14 +172,14 @@ fn waits_for_jobs(controller: &Controller<'_>, scratch: &MainScratch, id: JobId,
 }
 
 /// Whether a node is busy for a job whatever is free there: held by a job that shares nothing, or in use where it shares with nobody; held
-/// by another user for himself, or for a job that wants nodes for its user with others' jobs (node_scheduler.c `filter_by_node_owner`). Not
-/// where there is preemption. O(jobs on the node).
+/// by another user for himself, or for a job that wants nodes for its user with others' jobs (node_scheduler.c `filter_by_node_owner`). Who has
+/// whole nodes where sharing is forced shares them (`_resolve_shared_status`; rec w2165). Not where there is preemption. O(1).
 fn is_refused(controller: &Controller<'_>, id: JobId, shape: &Shape, node: NodeId) -> bool {
     let user = controller.scenario.workload.jobs[id.index()].user.0;
     controller.preempt.is_none()
         && controller.free.jobs[node.index()] > 0
-        && (shape.whole_nodes
-            || controller.node_jobs.holds_whole(node, &controller.live)
+        && (shape.whole_nodes && shape.shared_by <= 1
+            || controller.free.unshared.contains(node)
             || !controller.free.admits(node, user, shape.exclusive_user))
 }
 
