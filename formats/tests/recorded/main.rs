@@ -439,6 +439,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("bo-u2-2605", 70),
         ("bo-c1252-2605", 90),
         ("bp-c1255", 62),
+        ("bp-x1", 45),
         ("bp-c1256", 156),
         ("bp-w2145", 58),
     ];

@@ -131,22 +131,29 @@ fn below_min_prio_threshold_a_job_is_not_planned() {
     );
 }
 
-/// Two users with equal shares; a's use puts it behind b, below the threshold of one half.
+/// Two users with equal shares; a's use puts it behind b, at one half. Recorded (x1): with a weight it is the weighted factor that is compared.
 #[test]
 fn a_usage_threshold_holds_heavy_users() {
-    let scenario = |flags: &str| {
+    let scenario = |weight: u32, least: &str, flags: &str| {
         format!(
             "node n1 cores=4
-             qos normal usage_threshold=0.75 {flags}
-             set multifactor weight_fairshare=1000
+             qos normal usage_threshold={least} {flags}
+             set multifactor weight_fairshare={weight}
              user a usage=100000
              user b
              job 1 user=a run=100 t=10
              job 2 user=b run=100 t=10"
         )
     };
-    expect(&scenario(""), "1  0  0..4  +100  *  n1  *\n 2  0  0..4  +100  *  n1  *");
-    expect(&scenario("flags=EnforceUsageThreshold"), "1  0  -  -  PENDING  -  -\n 2  0  0..4  +100  *  n1  *");
+    let (both, one) = ("1  0  0..4  +100  *  n1  *", "1  0  -  -  PENDING  -  -");
+    for (weight, least, flags, first) in [
+        (0, "0.75", "", both),
+        (0, "0.75", "flags=EnforceUsageThreshold", one),
+        (1000, "0.75", "flags=EnforceUsageThreshold", both),
+        (1000, "750", "flags=EnforceUsageThreshold", one),
+    ] {
+        expect(&scenario(weight, least, flags), &format!("{first}\n 2  0  0..4  +100  *  n1  *"));
+    }
 }
 
 /// Recorded (ax-share): a threshold that is not set is INFINITE to slurmctld, which the flag alone enforces.
