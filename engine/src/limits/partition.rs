@@ -66,13 +66,16 @@ impl Controller<'_> {
     /// Whether the job's QOS has a `UsageThreshold` (flag `EnforceUsageThreshold`) above its fair-share factor. One that is not set is
     /// INFINITE to slurmctld (`as_mysql_qos.c`): the flag alone holds every job (rec ax-share). Where fair-share has a weight, it is the weighted factor
     /// that is compared, so that a threshold of a usual size holds nobody (job_mgr.c of 22.05.8, `job_limits_check`, which reads what
-    /// `_get_priority_internal` left in `priority_fs`; the same in 25.11; rec x1).
+    /// `_get_priority_internal` left in `priority_fs`; the same in 25.11; rec x1); without one it is the classic formula's factor (rec x2, x3).
     fn below_usage_threshold(&self, id: JobId) -> bool {
         let job = &self.scenario.workload.jobs[id.index()];
         let qos = &self.scenario.qos[job.qos.index()];
         let policy = &self.scenario.policy.priority;
-        let weight = if policy.multifactor { policy.weight_fairshare.max(1) } else { 1 };
-        let factor = || self.fair_share.factors[job.association.index()] * f64::from(weight);
+        let factor = || match policy.weight_fairshare {
+            0 if policy.multifactor => self.fair_share.unweighted(job.association, policy),
+            weight if policy.multifactor => self.fair_share.factors[job.association.index()] * f64::from(weight),
+            _ => self.fair_share.factors[job.association.index()],
+        };
         qos.enforce_usage_threshold && qos.usage_threshold.is_none_or(|least| factor() < least)
     }
 

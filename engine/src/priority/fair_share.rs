@@ -4,6 +4,7 @@
 use super::classic::Classic;
 use crate::association::{Association, AssociationTree, Shares};
 use crate::ids::AssociationId;
+use crate::policy::PriorityPolicy;
 
 /// The tree prepared for repeated computation.
 #[derive(Clone, Debug)]
@@ -17,6 +18,9 @@ pub(crate) struct FairShare {
     n_users: u32,
     /// The factor of each user row, in [0, 1].
     pub(crate) factors: Vec<f64>,
+    /// Of each user row the part of its account's usage over the part of its account's shares that it has, as of the last ranking: slurmctld puts it into
+    /// the classic formula where fair-share has no weight (`priority_p_calc_fs_factor` of 22.05.8; rec x2).
+    pub(super) exponents: Vec<f64>,
     pub(super) classic: Classic,
 }
 
@@ -63,13 +67,22 @@ impl FairShare {
         }
         let n_users = tree.rows.iter().filter(|row| row.user.is_some()).count() as u32;
         let classic = Classic::new(tree, &level_shares);
-        Self { children, level_shares, n_users, factors: vec![1.0; tree.rows.len()], classic }
+        let (factors, exponents) = (vec![1.0; tree.rows.len()], vec![0.0; tree.rows.len()]);
+        Self { children, level_shares, n_users, factors, exponents, classic }
     }
 
     /// Ranks all users by raw usage.
     pub(crate) fn rank(&mut self, tree: &AssociationTree, raw: &[f64]) {
         let mut ranking = Ranking { rank: self.n_users, rank_if_not_tied: self.n_users };
         self.fair_tree(tree, raw, AssociationTree::ROOT, false, &mut ranking);
+    }
+
+    /// The factor of a user row without a weight: the classic formula's, whatever ranks users. O(1).
+    pub(crate) fn unweighted(&self, id: AssociationId, policy: &PriorityPolicy) -> f64 {
+        match policy.is_classic() {
+            true => self.factors[id.index()],
+            false => libm::exp2(-self.exponents[id.index()] / f64::from(policy.dampening.max(1))),
+        }
     }
 
     /// Ranks the children of one row, depth first.
@@ -93,6 +106,9 @@ impl FairShare {
                     ranking.rank = ranking.rank_if_not_tied;
                 }
                 self.factors[id.index()] = f64::from(ranking.rank) / f64::from(self.n_users);
+                let usage = part_of(raw, id, at);
+                let shares = self.level_shares[id.index()].or(self.level_shares[at.index()]).unwrap_or(0.0);
+                self.exponents[id.index()] = if shares > 0.0 { usage / shares } else { f64::INFINITY };
                 ranking.rank_if_not_tied -= 1;
             } else {
                 self.fair_tree(tree, raw, id, tied_here, ranking);
@@ -106,8 +122,13 @@ impl FairShare {
         if shares <= 0.0 {
             return 0.0;
         }
-        let of_parent = raw[parent.index()];
-        let usage = if of_parent > 0.0 { raw[id.index()] / of_parent } else { 0.0 };
+        let usage = part_of(raw, id, parent);
         if usage > 0.0 { shares / usage } else { f64::INFINITY }
     }
+}
+
+/// The part of a row's usage that one below it has.
+fn part_of(raw: &[f64], id: AssociationId, parent: AssociationId) -> f64 {
+    let of_parent = raw[parent.index()];
+    if of_parent > 0.0 { raw[id.index()] / of_parent } else { 0.0 }
 }

@@ -149,6 +149,8 @@ fn a_usage_threshold_holds_heavy_users() {
     for (weight, least, flags, first) in [
         (0, "0.75", "", both),
         (0, "0.75", "flags=EnforceUsageThreshold", one),
+        // Without one it is the classic formula's, a quarter (x2).
+        (0, "0.4", "flags=EnforceUsageThreshold", one),
         (1000, "0.75", "flags=EnforceUsageThreshold", both),
         (1000, "750", "flags=EnforceUsageThreshold", one),
     ] {
