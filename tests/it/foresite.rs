@@ -161,6 +161,8 @@ impl Service {
         let http = Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .timeout(Duration::from_secs(60))
+            // The service closes connections that rest for five seconds: a request must not meet that moment.
+            .pool_idle_timeout(Duration::from_secs(2))
             .build()
             .unwrap();
         Self { process, url, grpc, metrics, http }
