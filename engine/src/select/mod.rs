@@ -114,6 +114,8 @@ pub(crate) struct Selector {
     pub(crate) most_leaves: Option<u32>,
     /// Whether the nodes last chosen for a job that waits for few leaf switches were of so few.
     pub(crate) best_switch: bool,
+    /// Whether the last test of nodes found enough of them, but on too many leaf switches.
+    spread: bool,
     /// Whose that is.
     pub(crate) best_switch_of: Option<JobId>,
     /// Whether nodes that offer alike are looked at one by one all the same.
@@ -194,6 +196,7 @@ impl Selector {
             test_only: false,
             most_leaves: None,
             best_switch: true,
+            spread: false,
             best_switch_of: None,
             looks_at_each: false,
             by_jobs: rows::ByJobs::of(version, policy.linear),

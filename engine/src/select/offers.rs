@@ -69,13 +69,11 @@ impl Selector {
     /// of them fits there if the nodes last chosen otherwise were of so few (cons_common/job_test.c of 22.05.8, `best_switch`; rec c1157).
     pub(super) fn fits_offers(&mut self, shape: &Shape) -> bool {
         let Some(most) = self.most_leaves else { return self.fits_somewhere(shape) };
-        if prefers_busy(shape, &self.scratch) {
-            return self.best_switch && self.fits_somewhere(shape);
-        }
         let fits = self.fits_somewhere(shape);
-        if fits {
+        if fits && !prefers_busy(shape, &self.scratch) {
             self.best_switch = self.scratch.leaves_of(shape, self.linear, &self.chosen) <= most as usize;
         }
+        self.spread = fits && !self.best_switch;
         fits && self.best_switch
     }
 

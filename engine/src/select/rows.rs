@@ -164,6 +164,7 @@ impl Selector {
         }
         // Whose node it is does not change by what a row shows of it (rec bf-c87).
         free.keep_admitting(&mut admitted, user, shape.exclusive_user);
+        self.spread = false;
         if self.fits_idle(free, shape, user, &admitted) {
             return true;
         }
@@ -211,29 +212,47 @@ impl Selector {
         (view, way, admitted)
     }
 
-    /// Whether the request fits on cores that others use, too. `fits` asks so of one way.
+    /// Whether the request fits on cores that others use, too. `fits` asks so of one way. The first way with nodes enough is the last one that is
+    /// tried, though a job that waits for few leaf switches may find them on too many (cons_common/job_test.c of 22.05.8, `_job_test`; rec c1291).
     fn fits_beside(&mut self, free: &Free, shape: &Shape, mut fits: impl FnMut(&mut Self, &Way) -> bool) -> bool {
+        let mut found_by = |selector: &mut Self, way: &Way| {
+            selector.spread = false;
+            let is_fit = fits(selector, way);
+            (is_fit, is_fit || selector.spread)
+        };
         let kept = self.kept_rows(free, shape);
         let of_tiers = shape.rows.filter(|_| !self.linear).and_then(|rows| tiers(free, rows));
-        let beside_kept = of_tiers.map(|(same, lower)| ([same, kept.clone()].concat(), lower));
-        if let Some((mut avoided, lower)) = beside_kept
-            && fits(self, &Way::Rows(avoided.clone()))
-        {
+        self.way = None;
+        // What cores that nobody uses offer is what is left where all rows of one tier are kept.
+        let (mut is_fit, mut is_found) = (false, self.spread);
+        if let Some((same, lower)) = of_tiers {
+            let mut avoided = [same, kept.clone()].concat();
+            (is_fit, is_found) = found_by(self, &Way::Rows(avoided.clone()));
             for rows in lower {
+                if !is_found {
+                    break;
+                }
                 let found = (self.chosen.clone(), self.chosen_near);
                 let before = avoided.clone();
                 avoided.extend(rows.range());
-                if !fits(self, &Way::Rows(avoided.clone())) {
+                let (fits, finds) = found_by(self, &Way::Rows(avoided.clone()));
+                if !finds {
                     (self.chosen, self.chosen_near) = found;
                     avoided = before;
                     break;
                 }
+                is_fit = fits;
             }
-            self.way = Some(Way::Rows(avoided));
-            return true;
+            self.way = is_fit.then_some(Way::Rows(avoided));
         }
-        self.way = self.ways(free, shape, &kept).into_iter().find(|way| fits(self, way));
-        self.way.is_some()
+        for way in self.ways(free, shape, &kept) {
+            if is_found {
+                break;
+            }
+            (is_fit, is_found) = found_by(self, &way);
+            self.way = is_fit.then_some(way);
+        }
+        is_fit
     }
 
     /// Rows whose cores nobody shares: where partitions preempt one another, those of higher tiers and those of partitions

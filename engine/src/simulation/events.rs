@@ -17,6 +17,13 @@ pub(crate) enum Event {
         /// Which of its starts is meant.
         starts: u16,
     },
+    /// The scan finds that its reservation is over, unless that recurs and has moved on to its next time.
+    ReservationOver {
+        /// The job.
+        job: JobId,
+        /// Which of its starts is meant.
+        starts: u16,
+    },
     /// The scan finds that its grace time after a preemption is over, unless its run has ended already.
     GraceOver {
         /// The job.

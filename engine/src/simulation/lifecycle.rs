@@ -149,6 +149,7 @@ impl Controller<'_> {
         in_order.truncate(asked);
         for (partition, shape) in in_order.into_iter().filter(|_| is_tried) {
             if self.limits_allow_look(id, partition) {
+                self.reservations.tested.set(seconds(self.now));
                 if self.looks_at_nodes(id, own, shape) && self.admits_to_nodes(id, partition) {
                     self.tested_in(id, partition);
                     self.wait_for_a_leaf(id, shape);

@@ -303,6 +303,7 @@ impl<'a> Controller<'a> {
     fn handle(&mut self, event: Event) {
         match event {
             Event::RunEnds { job, killed, starts } => self.run_ends(job, killed, starts),
+            Event::ReservationOver { job, starts } => self.reservation_over(job, starts),
             Event::GraceOver { job, starts } => self.grace_over(job, starts),
             Event::OtherNodesFree { job } => self.other_nodes_free(job),
             Event::NodeFree { job, node } => self.node_free(job, node),

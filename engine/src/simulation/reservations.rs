@@ -1,6 +1,7 @@
 //! Advance reservations as the schedulers meet them: who may use which nodes when, and what begins and ends.
 //! Source: slurm-semantics 7.2; observed: oracle case features (sweep, end + 1 s, kill at the limit scan).
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Controller, seconds};
@@ -45,6 +46,8 @@ pub(crate) struct Reservations {
     pub(super) looks: bool,
     /// The next scan of limits looks for nodes that are lacking.
     pub(super) scans: bool,
+    /// When a job was last tested [s]: what recurs and was over has had its next time since.
+    pub(super) tested: Cell<i64>,
 }
 
 /// What reservations leave to a job at some time.
@@ -211,6 +214,29 @@ impl Controller<'_> {
         Some(self.timers.scan_after(end.saturating_add(over)))
     }
 
+    /// Whether a job's reservation comes again.
+    pub(super) fn reservation_recurs(&self, id: JobId) -> bool {
+        self.reservation_of(id).is_some_and(|index| {
+            let last = self.reservation(index).windows.last();
+            let now = self.reservations.occurrence(index);
+            now.zip(last).is_some_and(|(now, last)| now.end < last.1)
+        })
+    }
+
+    /// The scan ends a job whose reservation is over; not where the reservation recurs and any job has been tested since its end: it has its next
+    /// time then, as it has from one scan to the next (reservation.c of 22.05.8, `job_test_resv`, `job_resv_check`; rec c1292).
+    pub(super) fn reservation_over(&mut self, id: JobId, starts: u16) {
+        let is_over = || {
+            let index = self.reservation_of(id)?;
+            let windows = &self.reservation(index).windows;
+            let ended = windows.iter().map(|window| window.1).take_while(|&end| end < seconds(self.now)).last()?;
+            Some(self.scenario.policy.reservation_over_run == Some(0) && self.reservations.tested.get() < ended)
+        };
+        if is_over() == Some(true) {
+            self.run_ends(id, true, starts);
+        }
+    }
+
     /// Narrows `nodes` to what reservations leave to a job. `turns_at` becomes the first second at which the answer for
     /// a run that began at that second instead would be another, if that is earlier. O(reservations × words).
     pub(crate) fn narrow_to_reservations(
@@ -220,6 +246,7 @@ impl Controller<'_> {
         turns_at: &mut i64,
     ) -> Opening {
         let Candidate { own, partition, required, whole, licenses, begin, end } = candidate;
+        self.reservations.tested.set(seconds(self.now));
         let own = own.map(|index| (index, self.reservation(index)));
         if let Some((index, reservation)) = own {
             let Some(mine) = self.reservations.occurrence(index) else { return Opening::NotUsable };

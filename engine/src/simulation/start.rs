@@ -89,7 +89,9 @@ impl Controller<'_> {
         let behind = (seconds(self.now) - start) * SECOND;
         let over = self.over_time_seconds(partition).map(|over| limit_end + over);
         let kill = over.filter(|_| !is_off(Rule::TimeLimitKills)).map(|over| self.timers.scan_after(over));
-        let kill = kill.into_iter().chain(self.reservation_kill(id)).min();
+        let over_with = self.reservation_kill(id);
+        let may_move_on = over_with.is_some() && self.reservation_recurs(id);
+        let kill = kill.into_iter().chain(over_with.filter(|_| !may_move_on)).min();
         let is_open = |recorded: &RecordedRun| recorded.length == RecordedRun::OPEN;
         // A requeue that the trace tells of comes when it says; nor does a run go on for ever.
         let recorded = self.timers.recorded_run(id.index(), starts);
@@ -118,6 +120,9 @@ impl Controller<'_> {
             ),
         };
         self.events.push(end.max(self.now), Event::RunEnds { job: id, killed, starts });
+        if let Some(over) = over_with.filter(|_| may_move_on && recorded.as_ref().is_none_or(is_open)) {
+            self.events.push(over.max(self.now), Event::ReservationOver { job: id, starts });
+        }
         self.touch();
         self.array_task_started(id);
         self.limits_start(id);

@@ -117,6 +117,21 @@ fn a_requeued_job_whose_reservation_has_ended_is_held_too() {
     );
 }
 
+/// Recorded (c1292): job 1 is held at once, though another reservation reaches into its time; it does not keep job 2 from being tried.
+#[test]
+fn who_names_a_node_outside_of_its_reservation_is_held() {
+    expect(
+        "node n[1-3] cores=4
+         set bf_interval=600
+         reservation r at=600 for=2000 nodes=n1 users=bob
+         reservation later at=3000 for=900 nodes=n1 maint users=root
+         job 1 at=0 run=100 t=60 n=1 user=bob resv=r w=n2
+         job 2 at=5 run=100 t=10 n=1 user=bob resv=r",
+        "1  600..605  -         -     PENDING    -   -
+         2  600..605  600..640  +100  COMPLETED  n1  main",
+    );
+}
+
 #[test]
 fn a_reservation_refuses_who_is_not_named() {
     expect(
@@ -284,6 +299,30 @@ fn a_recurring_reservation_takes_its_jobs_one_occurrence_after_the_other() {
         "1  600..605      600..640      1500..1532  TIMEOUT  n1  *
          2  87000..87005  87000..87040  +800  COMPLETED  n1  *",
     );
+}
+
+/// Recorded (c1292): job 2 is tested in the second in which the reservation ends, which gives that its next time before the scan of limits looks.
+#[test]
+fn a_recurring_reservation_lets_its_jobs_go_on_once_any_job_is_tested_after_its_end() {
+    let scenario = |settings: &str, came: u32| {
+        format!(
+            "node n[1-2] cores=4
+             set {settings}
+             reservation r nodes=n1 at=600 for=900 daily=3 users=bob
+             job 1 at=0 run=3000 t=60 n=4 user=bob resv=r
+             job 2 at={came} run=10 t=1 n=1 w=n2"
+        )
+    };
+    let expected = |end: &str, state: &str, came: u32| {
+        format!(
+            "1  600..605  600..640  {end}  {state}    n1  *
+             2  {came}    *         +10    COMPLETED  n2  *"
+        )
+    };
+    expect(&scenario("", 1500), &expected("+3000", "COMPLETED", 1500));
+    expect(&scenario("", 1600), &expected("1500..1532", "TIMEOUT", 1600));
+    // From one scan to the next it moves on by itself.
+    expect(&scenario("resv_over_run=1", 1600), &expected("+3000", "COMPLETED", 1600));
 }
 
 #[test]

@@ -42,6 +42,35 @@ fn a_job_waits_for_one_leaf_as_long_as_it_says_and_no_longer_than_allowed() {
     }
 }
 
+/// Recorded (c1291): two idle nodes on two leaves end the search, though both of the first leaf could be shared; so does what is left beside the
+/// jobs of a lower tier.
+#[test]
+fn who_waits_for_a_leaf_shares_no_cores_as_long_as_idle_nodes_of_others_would_do() {
+    for tiers in ["", "partition low tier=1 over=force:2"] {
+        let text = format!(
+            "node n[1-4] cores=4
+             switch s1 nodes=n[1-2]
+             switch s2 nodes=n[3-4]
+             switch top over=s1,s2
+             set bf_interval=10
+             partition p tier=2 over=force:2
+             {tiers}
+             job 1 n=4 w=n1 run=2000 t=40
+             job 2 n=4 w=n3 run=1000 t=20
+             job 3 at=10 N=2 n=8 run=50 t=5 switches=1@200
+             job 4 at=20 N=4 n=4 run=50 t=5 switches=1"
+        );
+        expect(
+            &text,
+            "1  0   0..4      +2000  COMPLETED  n1           *
+             2  0   0..4      +1000  COMPLETED  n3           *
+             3  10  210..284  +50    COMPLETED  n2,n4        *
+             4  20  320..394  +50    COMPLETED  n1,n2,n3,n4  *",
+        );
+        expect_equal_with_every_cycle(&text, 3);
+    }
+}
+
 /// Nothing runs and nothing comes, and still it gets what does not fit one leaf.
 #[test]
 fn who_can_never_have_one_leaf_waits_all_the_same() {

@@ -300,8 +300,12 @@ impl RequestBuilder<'_> {
         let per_node = total.div_ceil(u64::from(recorded.nodes.max(1)));
         let per_cpu = total.div_ceil(u64::from(shape.min_cpus.max(1)));
         let spread = recorded.allocated_nodes > recorded.nodes;
+        // Where CPUs grew as nodes did (whole cores of threads), both fit: the defaults of either kind are found from the amount of a node (rec c1280).
         let by_cpu = match (recorded.allocated.memory_mb, recorded.allocated.cpus) {
-            (Some(memory), Some(cpus)) => memory == per_cpu.saturating_mul(u64::from(cpus)),
+            (Some(memory), Some(cpus)) => {
+                memory == per_cpu.saturating_mul(u64::from(cpus))
+                    && memory != per_node.saturating_mul(u64::from(recorded.allocated_nodes))
+            }
             _ => false,
         };
         let is_allocated = recorded.allocated.memory_mb == Some(total);

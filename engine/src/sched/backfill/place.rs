@@ -101,6 +101,8 @@ fn find_place(
     try_from = held.fold(try_from, i64::max);
     let looks_at_tries = looks_at_tries(controller);
     let is_tried_beyond = scenario.policy.version >= SlurmVersion::V24_11;
+    // From 23.11 on nothing is tried beyond the table (backfill.c, `_attempt_backfill`).
+    let ends_with_table = scenario.policy.version >= SlurmVersion::V23_11;
     let mut tested = false;
     let mut counted = false;
     let mut passed = false;
@@ -121,11 +123,15 @@ fn find_place(
         let reserved = controller.reservations.any();
         if reserved {
             backfill.usable.copy_from(&backfill.base);
-            let window = Window { now, limit: controller.asked_seconds(id), end: window_end, grid };
+            let window = Window { now, limit: controller.asked_seconds(id), end: backfill.timeline.end(), grid };
             match keep_reservations(controller, backfill, record, shape, &mut try_from, window) {
                 Ok(ends) => reservation_ends = ends,
                 Err(()) => return Next::Record,
             }
+        }
+        if ends_with_table && try_from > backfill.timeline.end() {
+            backfill.valid_until = backfill.valid_until.min(grid.ceil(try_from) - window_seconds(policy));
+            return Next::Record;
         }
         let request = &scenario.workload.requests[record.request.index()];
         let mut filtered = None;

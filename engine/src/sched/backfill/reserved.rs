@@ -19,7 +19,7 @@ pub(super) struct Window {
     pub(super) now: i64,
     /// The job's limit [s].
     pub(super) limit: i64,
-    /// Where backfill's window ends [s].
+    /// Where the table ends: the last line of the grid within `bf_window` of the cycle's begin [s] (backfill.c of 22.05.8; rec w2150).
     pub(super) end: i64,
     /// `bf_resolution`.
     pub(super) grid: Grid,
@@ -60,8 +60,8 @@ pub(super) fn keep_reservations(
                 // Rounded up, and a second more.
                 let ends = controller.reservations.next_end(begin).map(|end| window.grid.ceil(end) + 1);
                 if let Some(ends) = ends.filter(|&ends| ends >= window.end) {
-                    // Comes into the window, which moves with the time.
-                    let turns_at = ends - window_seconds(&controller.scenario.policy.backfill) + 1;
+                    // Comes into the window, which moves with the time, line by line.
+                    let turns_at = window.grid.ceil(ends + 1) - window_seconds(&controller.scenario.policy.backfill);
                     backfill.valid_until = backfill.valid_until.min(turns_at);
                 }
                 return Ok(ends.filter(|&ends| ends < window.end));

@@ -120,7 +120,9 @@ pub(super) fn consider(
         // Others take all that its own reservation has (node_scheduler.c of 22.05.8, `_build_node_list`: "All reserved"; rec ax-arr).
         let taken = matches!(opening, Opening::Open { .. }) && controller.own_reservation_is_taken(id, reservation);
         let is_open = matches!(opening, Opening::Open { .. }) && !taken;
-        if is_open && reservation_never_serves(controller, scratch, (record, shape), candidate, (too_small, prefers)) {
+        let fails_for_good = matches!(opening, Opening::Open { .. })
+            && reservation_never_serves(controller, scratch, (record, shape), candidate, (too_small, prefers, taken));
+        if fails_for_good {
             let looked_at = controller.looks_at_nodes(id, reservation, shape);
             if prefers {
                 controller.put_preferred(id, shapes);

@@ -84,18 +84,50 @@ pub(super) fn may_hold(controller: &Controller<'_>, reservation: Option<usize>) 
     reservation.is_none() || controller.scenario.policy.version < SlurmVersion::V24_11
 }
 
+/// Whether a job names a node that its reservation does not have, or that another one has. It is held at once, whatever its limits and though
+/// others take all nodes (node_scheduler.c of 22.05.8, `_build_node_list`: "Required nodes outside of the reservation"; rec c1292).
+/// O(words + reservations × words) for jobs of reservations that name nodes.
+fn names_nodes_outside(
+    controller: &mut Controller<'_>,
+    scratch: &mut MainScratch,
+    (record, shape): (Record, &Shape),
+    candidate: Candidate<'_>,
+    prefers: bool,
+) -> bool {
+    let id = record.job;
+    if shape.required.is_empty() || prefers || controller.is_drawn(id) {
+        return false;
+    }
+    let Some(mut nodes) = controller.bound_nodes(candidate.own).cloned() else { return false };
+    controller.narrow_to_reservations(candidate, &mut nodes, &mut { i64::MAX });
+    if shape.required.iter().all(|&node| nodes.contains(node)) {
+        return false;
+    }
+    keep_named(scratch, (&shape.required, shape.min_nodes));
+    if may_hold(controller, candidate.own) {
+        controller.hold_never_runnable(id, false);
+    }
+    true
+}
+
 /// Whether none of the nodes that a job's reservation has of the partition would serve it, were they all free. It could never run, and is
 /// held in its only partition, an array whole; where they are too few, `too_small`, of an array one task in each run is. Not for features
 /// that it only prefers, nor in a reservation that it does not name: its own record comes after that. A limit that it meets wins, and as long
 /// as another reservation takes nodes from it, it is busy instead (node_scheduler.c of 22.05.8, `_build_node_list`, `_pick_best_nodes`,
-/// `select_nodes`; rec av-gpu, bb-arr, bb-site).
+/// `select_nodes`; rec av-gpu, bb-arr, bb-site). Nor is it asked where others have `taken` all of them; what the job names is.
 pub(super) fn reservation_never_serves(
     controller: &mut Controller<'_>,
     scratch: &mut MainScratch,
     (record, shape): (Record, &Shape),
     candidate: Candidate<'_>,
-    (too_small, prefers): (bool, bool),
+    (too_small, prefers, taken): (bool, bool, bool),
 ) -> bool {
+    if names_nodes_outside(controller, scratch, (record, shape), candidate, prefers) {
+        return true;
+    }
+    if taken {
+        return false;
+    }
     let Some(mut nodes) = controller.bound_nodes(candidate.own).cloned() else { return false };
     let id = record.job;
     let user = controller.scenario.workload.jobs[id.index()].user.0;

@@ -431,6 +431,7 @@ fn memory_that_grew_with_the_allocation_was_meant_per_cpu_or_per_node() {
     };
     assert_eq!(memory("billing=64,cpu=64,mem=64000M,node=2"), (Memory::PerCpu(1000), None));
     assert_eq!(memory("billing=64,cpu=64,mem=128000M,node=2"), (Memory::PerNode(64_000), None));
+    assert_eq!(memory("billing=128,cpu=128,mem=128000M,node=2"), (Memory::PerNode(64_000), None), "both fit");
     let trace = trace(&with(&[("SubmitLine", ""), ("ReqMem", "2800Mc")]));
     assert_eq!(request(&trace, 0).memory, Memory::PerCpu(2800));
 }
