@@ -181,6 +181,9 @@ pub struct Request {
     pub past_min_nodes: bool,
     /// Its QOS has `PartitionMaxNodes`: it gets the nodes it asks for, whatever the partition's `MaxNodes`.
     pub past_max_nodes: bool,
+    /// Its QOS has `EnforceUsageThreshold`: `MaxMemPerCPU` and `MaxMemPerNode` neither hold it nor change its CPUs (job_mgr.c of 22.05.8,
+    /// `job_limits_check`).
+    pub past_memory_limits: bool,
     /// `-m block:block`: fill sockets one after the other.
     pub block_cores: Option<bool>,
     /// `-m plane=n`: so many tasks on a node before the next, filling sockets one after the other.
@@ -228,6 +231,7 @@ impl Request {
             overcommit_gives_cpus: false,
             past_min_nodes: false,
             past_max_nodes: false,
+            past_memory_limits: false,
             block_cores: None,
             plane: None,
             switches: None,

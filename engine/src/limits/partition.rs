@@ -9,6 +9,7 @@ use crate::job::{Memory, Request, Sharing};
 use crate::policy::{EnforcePartLimits, SlurmVersion};
 use crate::scenario::Scenario;
 use crate::sched::queue::Record;
+use crate::select::shape::memory_limit;
 use crate::simulation::Controller;
 
 impl Controller<'_> {
@@ -99,8 +100,6 @@ impl Controller<'_> {
         if !self.over_memory.is_empty()
             && let Some(over) = self.over_memory.get(&(request_id(), partition))
             && (*over == OverMemory::Always || self.has_become_whole(id))
-            // Where a threshold of usage is asked for, memory is not (`job_limits_check` of 22.05.8).
-            && !self.scenario.qos[self.scenario.workload.jobs[id.index()].qos.index()].enforce_usage_threshold
         {
             return false;
         }
@@ -181,7 +180,7 @@ pub(crate) fn over_memory(scenario: &Scenario) -> BTreeMap<(RequestId, Partition
     let (cluster, select) = (&scenario.cluster, &scenario.policy.select);
     let over = |request: &Request, id: PartitionId| {
         let partition = &cluster.partitions[id.index()];
-        let limit = partition.max_memory.or(select.max_memory).filter(|_| !is_off(Rule::Memory));
+        let limit = memory_limit::limit(select, partition, request).filter(|_| !is_off(Rule::Memory));
         let Some(MemoryDefault::PerNode(most)) = limit else { return None };
         let first = partition.nodes.iter().next().map(|node| &cluster.nodes[node.index()]);
         let (of_node, per_cpu) = match request.memory {

@@ -3,7 +3,7 @@
 mod before;
 mod features;
 mod known;
-mod node_limits;
+mod past_limits;
 mod people;
 mod remarks;
 mod requests;
@@ -21,7 +21,7 @@ use crate::diagnostic::{Diagnostic, Severity, any_error};
 use crate::site::Site;
 use before::Standing;
 use known::Known;
-use node_limits::NodeLimits;
+use past_limits::PastLimits;
 use people::People;
 use remarks::{About, Remarks};
 use requests::RequestLowering;
@@ -42,7 +42,7 @@ pub fn lower(trace: &Trace, site: &mut Site) -> (Option<Workload>, Vec<Diagnosti
     let mut workload = Workload { requests, trace_order: vec![JobId(0); trace.jobs.len()], ..Workload::default() };
     workload.jobs.reserve_exact(trace.jobs.len());
     let standing = Standing::new(trace, site);
-    let mut node_limits = NodeLimits::default();
+    let mut past_limits = PastLimits::new(site);
     for &index in &order {
         let Some(job) = trace.jobs.get(index as usize) else { continue };
         let request = ids.get(job.request as usize).copied().unwrap_or(RequestId(0));
@@ -52,7 +52,7 @@ pub fn lower(trace: &Trace, site: &mut Site) -> (Option<Workload>, Vec<Diagnosti
         }
         let mut lowered = lower_job(trace, job, (request, is_reserved), &known, &mut people, site, &mut remarks);
         let qos = site.qos.get(lowered.qos.index());
-        lowered.request = node_limits.request(lowered.request, qos, &mut workload.requests);
+        lowered.request = past_limits.request(lowered.request, qos, &mut workload.requests);
         if let Some(opens) = trace.opens.filter(|&opens| job.submit < opens) {
             standing.stand(&mut lowered, job, opens, &mut remarks.of(1, job.line));
         }

@@ -444,6 +444,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("bp-w2145", 58),
         ("bq-c1291", 71),
         ("bq-w2150", 85),
+        ("bq-w2185", 35),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.

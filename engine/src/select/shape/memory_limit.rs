@@ -1,6 +1,6 @@
 //! What `MaxMemPerCPU` makes of a request's CPUs. Source: slurm-semantics 6.1; job_mgr.c, `_valid_pn_min_mem`.
 
-use crate::cluster::{Cluster, MemoryDefault};
+use crate::cluster::{Cluster, MemoryDefault, Partition};
 use crate::ids::PartitionId;
 use crate::job::{Memory, Request};
 use crate::policy::{Policy, SelectPolicy, SlurmVersion};
@@ -19,6 +19,12 @@ pub(super) fn held(cluster: &Cluster, select: &SelectPolicy, partition: Partitio
     }
 }
 
+/// What the memory of a request is held against: the partition's `MaxMemPerCPU` or `MaxMemPerNode`, or the global one; nothing where its QOS asks
+/// for a threshold of usage instead (job_mgr.c of 22.05.8, `job_limits_check`; rec w2185).
+pub(crate) fn limit(select: &SelectPolicy, partition: &Partition, request: &Request) -> Option<MemoryDefault> {
+    partition.max_memory.or(select.max_memory).filter(|_| !request.past_memory_limits)
+}
+
 /// CPUs of a node that memory asked for by the node makes, where the memory of a CPU is limited.
 pub(super) fn cpus_of(
     cluster: &Cluster,
@@ -27,7 +33,7 @@ pub(super) fn cpus_of(
     request: &Request,
 ) -> Option<u32> {
     let of_partition = &cluster.partitions[partition.index()];
-    match (held(cluster, select, partition, request.memory), of_partition.max_memory.or(select.max_memory)) {
+    match (held(cluster, select, partition, request.memory), limit(select, of_partition, request)) {
         (Memory::PerNode(asked), Some(MemoryDefault::PerCpu(most))) if most > 0 => Some(asked.div_ceil(most) as u32),
         _ => None,
     }
@@ -43,7 +49,7 @@ pub(crate) fn counted_cpus(
     request: &Request,
 ) -> Option<u32> {
     let select = &policy.select;
-    let limit = cluster.partitions[partition.index()].max_memory.or(select.max_memory);
+    let limit = limit(select, &cluster.partitions[partition.index()], request);
     match (held(cluster, select, partition, request.memory), limit) {
         (Memory::PerCpu(asked), Some(MemoryDefault::PerCpu(most))) if asked > most && most > 0 => {
             let by_node = request.min_nodes.max(1).saturating_mul(request.ntasks_per_node.unwrap_or(1));

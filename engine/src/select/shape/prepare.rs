@@ -25,7 +25,7 @@ impl Shape {
         let n_nodes = cluster.nodes.len();
         let mut cpus_per_task = request.cpus_per_task.max(1);
         let mut memory = request.memory;
-        let limit = partition.max_memory.or(select.max_memory);
+        let limit = memory_limit::limit(select, partition, request);
         let held = memory_limit::held(cluster, select, partition_id, memory);
         if let (Memory::PerCpu(asked), Some(MemoryDefault::PerCpu(most))) = (held, limit)
             && asked > most

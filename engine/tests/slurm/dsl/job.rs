@@ -210,6 +210,7 @@ pub(super) fn add(
     }
     if let Some(qos) = qos.get(job.qos.index()) {
         (request.past_min_nodes, request.past_max_nodes) = (qos.partition_min_nodes, qos.partition_max_nodes);
+        request.past_memory_limits = qos.enforce_usage_threshold;
     }
     job.request = RequestId::new(intern(&mut workload.requests, request));
     job.user = UserId::new(intern(&mut workload.users, user.to_owned()));

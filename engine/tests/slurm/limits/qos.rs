@@ -158,6 +158,31 @@ fn a_usage_threshold_holds_heavy_users() {
     }
 }
 
+/// Recorded (w2185): who is asked for a threshold is not asked for memory, nor made larger by it: job 1 takes one core of four, not all of them.
+#[test]
+fn a_usage_threshold_puts_limits_of_memory_aside() {
+    let scenario = |limit: &str, flags: &str| {
+        format!(
+            "node n1 cores=4 memory=8000
+             qos heavy usage_threshold=0 {flags}
+             qos other
+             set memory select=core {limit}
+             job 1 n=1 mem=4000 run=100 t=10 qos=heavy
+             job 2 n=3 mem=1000 run=100 t=10 qos=other"
+        )
+    };
+    let enforced = "flags=EnforceUsageThreshold";
+    let first = "1  0  0..4  +100  *  n1  *";
+    for (limit, flags, expected) in [
+        ("max_mem_per_cpu=1000", "", format!("{first}\n2  0  1.end+0..4  +100  *  n1  *")),
+        ("max_mem_per_cpu=1000", enforced, format!("{first}\n2  0  0..4  +100  *  n1  *")),
+        ("max_mem_per_node=2000", "", "1  0  -  -  PENDING  -  -\n2  0  0..4  +100  *  n1  *".to_owned()),
+        ("max_mem_per_node=2000", enforced, format!("{first}\n2  0  0..4  +100  *  n1  *")),
+    ] {
+        expect(&scenario(limit, flags), &expected);
+    }
+}
+
 /// Recorded (ax-share): a threshold that is not set is INFINITE to slurmctld, which the flag alone enforces.
 #[test]
 fn enforcing_a_usage_threshold_that_is_not_set_holds_everybody() {

@@ -106,6 +106,7 @@ impl<'s> RequestLowering<'s> {
             overcommit_gives_cpus: asked.overcommit_gives_cpus,
             past_min_nodes: false,
             past_max_nodes: false,
+            past_memory_limits: false,
             block_cores: asked.block_cores,
             plane: asked.plane,
             switches: asked.switches,

@@ -276,6 +276,20 @@ fn a_qos_that_puts_node_counts_aside_makes_a_request_of_its_own() {
 }
 
 #[test]
+fn a_usage_threshold_makes_a_request_of_its_own_where_memory_is_limited() {
+    let requests = |limit| {
+        let mut site = site();
+        site.policy.select.max_memory = limit;
+        site.qos.push(Qos { enforce_usage_threshold: true, name: "wide".to_owned(), ..Qos::default() });
+        let wide = row("2", "", "02:00:00", "").replace("|normal|", "|wide|");
+        let (workload, _) = lower(&trace(&[&row("1", "", "01:00:00", ""), &wide]), &mut site);
+        workload.unwrap().requests.iter().map(|request| request.past_memory_limits).collect::<Vec<_>>()
+    };
+    assert_eq!(requests(None), [false]);
+    assert_eq!(requests(Some(MemoryDefault::PerCpu(1000))), [false, true]);
+}
+
+#[test]
 fn a_cluster_without_slurm_conf_has_the_headers_size() {
     let sizes = |header: &str, nodes, cpus| {
         let text = format!("{header}1 10 5 100 8 -1 -1 8 3600 2048 1 3 4 -1 1 -1 -1 -1\n");
