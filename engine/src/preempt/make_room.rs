@@ -1,7 +1,7 @@
 //! On which nodes room is made, and what becomes of the victims. Source: slurm-semantics 7.1; slurm.conf(5) `GraceTime`.
 
 use super::RoomOfArray;
-use crate::ids::{JobId, PartitionId, QosId};
+use crate::ids::{JobId, NodeId, PartitionId, QosId};
 use crate::node_set::NodeSet;
 use crate::outcome::JobState;
 use crate::policy::PreemptMode;
@@ -64,7 +64,7 @@ impl Controller<'_> {
         if self.preempt.is_none() {
             return Room::None;
         }
-        let victims = self.victims_of(id, partition);
+        let mut victims = self.victims_of(id, partition);
         let Some(mut preemption) = self.preempt.take() else { return Room::None };
         let user = self.scenario.workload.jobs[id.index()].user.0;
         let mut admitting = usable.clone();
@@ -79,7 +79,10 @@ impl Controller<'_> {
             nodes.filter(|&node| usable.contains(node)).for_each(|node| admitting.insert(node));
         }
         let usable = &admitting;
-        let chosen = self.choose_victims(id, victims, shape, usable, &mut preemption.free);
+        let chosen = match shape.counted.is_empty() {
+            true => self.choose_victims(id, &mut victims, shape, usable, &mut preemption.free),
+            false => self.choose_victims_by_part(id, victims, shape, usable, &mut preemption.free),
+        };
         // Limits are looked at before anybody is struck.
         let mut held_by = None;
         let allowed = chosen.is_some() && {
@@ -181,8 +184,9 @@ impl Controller<'_> {
         self.counters.main_cycles + self.counters.backfill_cycles
     }
 
-    /// Who has to go so that the job fits on `usable`; `free` is left without them.
-    fn choose_victims(
+    /// The same where a constraint counts nodes: nodes of each part are found first, one part after the other, and then who has to go for all of
+    /// them (node_scheduler.c of 22.05.8, `_get_req_features`; rec c1309). O(parts × as `choose_victims`).
+    fn choose_victims_by_part(
         &mut self,
         id: JobId,
         mut candidates: Vec<JobId>,
@@ -191,17 +195,44 @@ impl Controller<'_> {
         free: &mut Free,
     ) -> Option<Vec<JobId>> {
         let user = self.scenario.workload.jobs[id.index()].user.0;
+        let mut found: Vec<NodeId> = Vec::new();
+        for (nodes, count) in &shape.counted {
+            let mut of_part = usable.clone();
+            of_part.intersect(nodes);
+            found.iter().for_each(|&node| of_part.remove(node));
+            let part = shape.part_of_start(*count);
+            if !self.selector.fits(&self.free, &part, user, &of_part) {
+                self.choose_victims(id, &mut candidates, &part, &of_part, free)?;
+            }
+            found.extend(self.selector.chosen.iter().map(|offer| offer.node));
+        }
+        let whole = shape.with_nodes_of_parts(found.into_iter());
+        if whole.wanted_nodes > whole.max_nodes {
+            return None;
+        }
+        self.choose_victims(id, &mut candidates, &whole, usable, free)
+    }
+
+    /// Who has to go so that the job fits on `usable`; `free` is left without them, and the candidates in the order of the last search.
+    fn choose_victims(
+        &mut self,
+        id: JobId,
+        candidates: &mut Vec<JobId>,
+        shape: &Shape,
+        usable: &NodeSet,
+        free: &mut Free,
+    ) -> Option<Vec<JobId>> {
+        let user = self.scenario.workload.jobs[id.index()].user.0;
         if self.scenario.policy.select.linear {
-            return self.choose_victims_linear(candidates, (shape, user), usable, free);
+            return self.choose_victims_linear(candidates.clone(), (shape, user), usable, free);
         }
         let policy = &self.scenario.policy.preempt;
         let mut reordered = 0;
         loop {
-            let last = self.remove_until_it_fits(&candidates, shape, user, usable, free)?;
+            let last = self.remove_until_it_fits(candidates, shape, user, usable, free)?;
             if reordered > policy.reorder_count || candidates.len() <= reordered as usize + 1 {
-                candidates.truncate(last + 1);
-                candidates.retain(|&victim| self.nodes_chosen_of(victim) > 0);
-                return Some(candidates);
+                let needed = candidates[..=last].iter().filter(|&&victim| self.nodes_chosen_of(victim) > 0);
+                return Some(needed.copied().collect());
             }
             reordered += 1;
             if policy.strict_order {
@@ -219,7 +250,7 @@ impl Controller<'_> {
                     .collect();
                 let mut order: Vec<usize> = (0..candidates.len()).collect();
                 order.sort_by_key(|&position| std::cmp::Reverse(used[position]));
-                candidates = order.into_iter().map(|position| candidates[position]).collect();
+                *candidates = order.into_iter().map(|position| candidates[position]).collect();
             }
         }
     }

@@ -3,6 +3,39 @@
 use super::Selector;
 use super::pick::Offer;
 use super::shape::{Shape, Strategy};
+use crate::ids::NodeId;
+
+impl Shape {
+    /// What a start asks for first: so many nodes of one part, as if they were to give a CPU each. `--spread-job` does not spread a part
+    /// (rec ar-gpu1).
+    pub(crate) fn part_of_start(&self, count: u32) -> Self {
+        let mut part = self.clone();
+        part.counted.clear();
+        part.required.clear();
+        part.as_many = false;
+        (part.min_nodes, part.wanted_nodes, part.spread, part.min_cpus) = (count, count, count, count);
+        if part.packs_parts && count == 1 {
+            part.strategy = Strategy::SerialAtEnd;
+        }
+        part
+    }
+
+    /// What it asks for then: these nodes, and all else that it wants.
+    pub(crate) fn with_nodes_of_parts(&self, nodes: impl Iterator<Item = NodeId>) -> Self {
+        let mut left = self.clone();
+        left.counted.clear();
+        left.required.extend(nodes);
+        left.required.sort_unstable();
+        left.required.dedup();
+        let least = left.required.len() as u32;
+        left.min_nodes = left.min_nodes.max(least);
+        left.spread = left.spread.max(least);
+        left.wanted_nodes = left.wanted_nodes.max(least);
+        left.min_cpus = left.min_cpus.max(least);
+        left.as_many = false;
+        left
+    }
+}
 
 impl Selector {
     /// `a*2&b*3`: a start looks for nodes of each part as if they were to give a CPU each, and takes these first for the job
@@ -17,17 +50,7 @@ impl Selector {
             self.chosen = found;
             return true;
         }
-        let mut left = shape.clone();
-        left.counted.clear();
-        left.required.extend(found.iter().map(|offer| offer.node));
-        left.required.sort_unstable();
-        left.required.dedup();
-        let least = left.required.len() as u32;
-        left.min_nodes = left.min_nodes.max(least);
-        left.spread = left.spread.max(least);
-        left.wanted_nodes = left.wanted_nodes.max(least);
-        left.min_cpus = left.min_cpus.max(least);
-        left.as_many = false;
+        let left = shape.with_nodes_of_parts(found.iter().map(|offer| offer.node));
         left.wanted_nodes <= left.max_nodes && self.choose_from_offers(&left)
     }
 
@@ -36,20 +59,14 @@ impl Selector {
         let mut found: Vec<Offer> = Vec::new();
         let mut part = shape.clone();
         part.counted.clear();
-        if !self.in_plan {
-            part.required.clear();
-        }
-        // --spread-job does not spread a part (rec ar-gpu1).
         part.as_many = false;
         for (nodes, count) in &shape.counted {
             self.offers.clear();
             self.offers.extend(unused(all, &found).filter(|offer| nodes.contains(offer.node)));
-            (part.min_nodes, part.wanted_nodes, part.spread) = (*count, *count, *count);
-            if !self.in_plan {
-                part.min_cpus = *count;
-                if part.packs_parts {
-                    part.strategy = if *count == 1 { Strategy::SerialAtEnd } else { shape.strategy };
-                }
+            if self.in_plan {
+                (part.min_nodes, part.wanted_nodes, part.spread) = (*count, *count, *count);
+            } else {
+                part = shape.part_of_start(*count);
             }
             if !self.choose_from_offers(&part) {
                 return None;

@@ -38,7 +38,9 @@ impl Shape {
         let of_tasks = request.tasks.saturating_mul(cpus_per_task);
         // Tasks of GPUs may be more than the CPUs asked for are for (job_mgr.c of 22.05.8, `validate_job_create_req`), but where the memory a CPU is
         // limited (`_valid_pn_min_mem`).
-        let counts_tasks = request.ntasks_per_gpu.is_none() || cpus_per_task > request.cpus_per_task.max(1);
+        // So may those of --overcommit, which asks for a CPU of each node (rec c1315).
+        let asks_for_less = request.ntasks_per_gpu.is_some() || request.overcommitted.is_some();
+        let counts_tasks = !asks_for_less || cpus_per_task > request.cpus_per_task.max(1);
         let asked_cpus = if counts_tasks { request.min_cpus.max(of_tasks) } else { request.min_cpus };
         let mut min_cpus = asked_cpus.max(1);
         // CPUs that the memory of a CPU makes of a task's are none that a node must give (job_mgr.c, `_valid_pn_min_mem`; rec c1021).

@@ -487,3 +487,13 @@ fn sockets_with_fewer_cpus_than_their_tasks_serve_nobody() {
     expect(&scenario("per_socket=3"), "1 - - - PENDING - -");
     expect_equal_with_every_cycle(&scenario("per_socket=2"), 3);
 }
+
+/// Recorded (c1315): with select/cons_res the tasks of `--overcommit` take the CPUs of the nodes, of which each gives one task's: job 2 finds the rest.
+#[test]
+fn overcommitted_tasks_of_several_cpus_take_those_of_one_on_each_node() {
+    let scenario = "node n[1-2] cores=4
+                    set select=cons_res
+                    job 1 N=2 n=2 c=2 overcommit=14 run=300
+                    job 2 at=10 N=2 n=4 run=100";
+    expect(scenario, "1  0  0..4  +300  COMPLETED  n1,n2  *\n2  10  10..14  +100  COMPLETED  n1,n2  *");
+}
