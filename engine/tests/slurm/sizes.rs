@@ -1,6 +1,6 @@
 //! How large a waiting job counts, for priorities and limits: as what tests would charge it (docs/FACTS.md, facts 10, 40, 42).
 
-use crate::schedule::expect;
+use crate::schedule::{expect, expect_equal_with_every_cycle};
 
 #[test]
 fn a_waiting_job_is_as_large_as_what_a_test_would_have_charged_it() {
@@ -14,6 +14,20 @@ fn a_waiting_job_is_as_large_as_what_a_test_would_have_charged_it() {
                     2  10  3.end+0..4  +100  COMPLETED  n1  *
                     3  20  1.end+0..4  +100  COMPLETED  n1  *";
     expect(scenario, expected);
+}
+
+/// Recorded (w2198): job 3 is too young to be planned, but the test whether it would fit now, though the reservation keeps it out, finds the whole node.
+#[test]
+fn who_is_too_young_to_be_planned_counts_as_what_it_would_get_now() {
+    let scenario = "node n1 cores=4
+                    set multifactor weight_job_size=1000 bf_min_age_reserve=7200
+                    reservation r at=600 for=900 maint users=root
+                    job 2 at=10 n=3 run=100 t=20
+                    job 3 at=20 n=1 exclusive run=100 t=20";
+    let expected = "2  10  3.end+0..4  +100  COMPLETED  n1  *
+                    3  20  1500..1580  +100  COMPLETED  n1  *";
+    expect(scenario, expected);
+    expect_equal_with_every_cycle(scenario, 3);
 }
 
 /// Recorded (c1255): a partition's `MinNodes` gives job 2 a CPU on each of two nodes, so from the step after its first test on it counts as many as job 3, which

@@ -10,7 +10,7 @@ use super::request::{RequestBuilder, shown};
 use super::row::Row;
 use super::states::{TraceState, missed_deadline};
 use super::strings::Strings;
-use super::submit_line::{OptionRemark, Options, parse};
+use super::submit_line::{OptionRemark, Options, named_by_others, parse};
 use super::times::{Clock, Limit, elapsed, limit_field, limit_raw, too_large};
 use foresite_engine::job::{DependencyKind, JobName, JobPart, TimeLimit};
 
@@ -102,7 +102,15 @@ impl RowReader<'_> {
         };
         let mut ending = self.ending(row, state, submit, end, time_limit)?;
         let mut builder = RequestBuilder { strings: self.strings, log: self.log, line: self.line };
-        let request = builder.build(row, options.as_ref());
+        let mut request = builder.build(row, options.as_ref());
+        if let (JobPart::Component(_), Some(options)) = (name.part, &options) {
+            let others = named_by_others(row.get(Column::SubmitLine), component);
+            if !others.is_empty() {
+                let all: Vec<&[u8]> =
+                    [options.exclude].into_iter().filter(|own| !own.is_empty()).chain(others).collect();
+                request.excluded_nodes = self.strings.intern(&all.join(&b","[..]));
+            }
+        }
         let mut extra = TraceExtra { array_task_limit: pending_limit, ..TraceExtra::default() };
         let eligible = eligible.unwrap_or(submit).max(submit);
         // An array is stamped as eligible when a scheduler first comes to it; it was in the queue before (docs/FACTS.md, facts 70).

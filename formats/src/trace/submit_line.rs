@@ -86,6 +86,22 @@ pub(super) fn components(line: &[u8]) -> u32 {
     walk(line, |item| count += u32::from(matches!(item, Item::NextComponent))).map_or(1, |_| count)
 }
 
+/// The nodes that other components of a heterogeneous job name (`--nodelist`), which slurmctld keeps from this one (proc_req.c of 22.05.8,
+/// `_exclude_het_job_nodes`; rec w2198).
+pub(super) fn named_by_others(line: &[u8], component: u32) -> Vec<&[u8]> {
+    let (mut at, mut named) = (0, Vec::<(u32, &[u8])>::new());
+    walk(line, |item| match item {
+        Item::NextComponent => at += 1,
+        Item::Option(entry, _, value) if entry.3 == Opt::NodeList && at != component => {
+            // The last one that a component says counts.
+            named.retain(|&(of, _)| of != at);
+            named.push((at, value));
+        }
+        _ => {}
+    });
+    named.into_iter().map(|(_, nodes)| nodes).collect()
+}
+
 /// What a command line is made of.
 enum Item<'a> {
     /// An option, the word it begins with, and its value without quotes.

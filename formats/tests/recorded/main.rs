@@ -445,6 +445,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("bq-c1291", 71),
         ("bq-w2150", 85),
         ("bq-w2185", 35),
+        ("bq-w2198", 68),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.

@@ -259,6 +259,10 @@ fn find_place(
         if !looks_at_tries {
             backfill.last_try.not_before = found;
         }
+        if test_only {
+            // It would fit now (rec w2198), though it may not start.
+            first_tests::test(controller, id, shape);
+        }
         if shape.size_varies && useless_after.is_some_and(|later| found > later) {
             backfill.unasked.push(try_from);
         } else if shape.size_varies {

@@ -183,6 +183,14 @@ fn components_have_options_of_their_own() {
     assert_eq!(rewrite(line, |_, name| name.to_owned()).matches(" : ").count(), 2);
 }
 
+#[test]
+fn nodes_that_a_component_names_are_kept_from_the_others() {
+    let line = b"sbatch -n 1 -w n3 : -n 2 -w n1 -w n[4-5] : -n 2 job.sh -w n9";
+    assert_eq!(named_by_others(line, 0), [b"n[4-5]"]);
+    assert_eq!(named_by_others(line, 1), [b"n3"]);
+    assert_eq!(named_by_others(line, 2), [&b"n3"[..], &b"n[4-5]"[..]]);
+}
+
 /// What the last component says of times, dependencies and the like holds for those before that say nothing of it; salloc and srun have no such pass.
 #[test]
 fn components_have_what_a_later_one_says_of_times_and_dependencies() {

@@ -133,6 +133,15 @@ fn components_that_never_started_are_known_by_their_command_line() {
     assert_eq!((of(0).partitions == of(2).partitions, of(0).partitions == of(1).partitions), (true, false));
 }
 
+#[test]
+fn a_component_keeps_off_the_nodes_that_another_one_names() {
+    let line = "sbatch -n 4 -w n3 -x n7 : -n 4 job.sh";
+    let rows = ["40+0", "40+1"].map(|id| row(&[("JobID", id), ("SubmitLine", line)]));
+    let trace = trace(&format!("{HEADER}\n{}\n", rows.join("\n")));
+    let excluded = [0, 1].map(|at| trace.strings.text(request(&trace, at).excluded_nodes));
+    assert_eq!(excluded, ["n7", "n7,n3"]);
+}
+
 /// What sacct writes of a component after slurmctld's `Deallocate JobId=40+1 due to hetjob start failure`.
 #[test]
 fn a_component_whose_job_could_not_start_whole_did_not_run() {
