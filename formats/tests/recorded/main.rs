@@ -477,7 +477,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
             "at-tier" => found.cycles / 50,
             "at-gpu" | "be-k23" => found.cycles / 20,
             // select/cons_res: what stamps is not looked into.
-            "au-core2" | "au-share" | "au-topo" | "aw-cpu" | "aw-topo" => found.cycles / 18,
+            "au-core2" | "au-share" | "au-topo" | "aw-cpu" | "aw-topo" | "bq-w2198" => found.cycles / 18,
             // Jobs beyond `MaxMemPerCPU` and limits of QOS wait: what stamps in every run over the full queue is not known.
             "ar-qos1" => found.cycles / 5,
             // Submissions were refused, of which sacct has no row, or jobs that could never start wait.
