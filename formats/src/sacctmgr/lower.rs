@@ -129,6 +129,21 @@ impl Sacctmgr {
 }
 
 impl Sacctmgr {
+    /// How many users stand in three accounts or more and have no `DefaultAccount`. O(rows × log users).
+    pub(crate) fn users_of_unknown_default(&self) -> usize {
+        let mut accounts: BTreeMap<&str, Option<BTreeSet<&str>>> = BTreeMap::new();
+        for (user, row) in self.rows.iter().filter_map(|row| Some((row.user.as_deref()?, row))) {
+            let named = row.fields.get("DefaultAccount").is_some_and(|field| !field.value.is_empty());
+            let of_user = accounts.entry(user).or_insert_with(|| Some(BTreeSet::new()));
+            match of_user {
+                _ if named => *of_user = None,
+                Some(of_user) => _ = of_user.insert(&row.account),
+                None => {}
+            }
+        }
+        accounts.values().flatten().filter(|accounts| accounts.len() > 2).count()
+    }
+
     /// Each user's default account: what his rows name, else the first that he stands in, as sacctmgr loads a dump. O(rows × log users).
     fn default_accounts(&self) -> BTreeMap<&str, String> {
         let mut defaults = BTreeMap::new();

@@ -1,5 +1,6 @@
 //! From the parsed records to the engine's cluster and policy.
 
+mod accounts;
 mod checks;
 pub(super) mod gres;
 mod nodes;
@@ -14,7 +15,6 @@ mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use foresite_engine::association::{AssociationTree, Qos};
 use foresite_engine::calendar::Calendar;
 use foresite_engine::cluster::Cluster;
 use foresite_engine::ids::NodeId;
@@ -24,7 +24,7 @@ use super::SlurmConf;
 use super::settings::Place;
 use super::tres::TresNames;
 use crate::diagnostic::{Diagnostic, Severity, any_error};
-use crate::sacctmgr::{InForce, Sacctmgr};
+use crate::sacctmgr::Sacctmgr;
 use crate::site::Site;
 use values::Values;
 
@@ -71,6 +71,7 @@ impl<'a> Lowering<'a> {
         cluster.partitions = self.partitions(&cluster, &qos, accounts.is_some());
         self.inherit_accounts(&mut cluster.partitions, &associations);
         let policy = self.policy(cluster.switches.is_empty());
+        self.check_thresholds(&policy.priority, &qos);
         cluster.gres = std::mem::take(&mut self.tres.gres);
         for gres in &mut cluster.gres {
             gres.counted = self.is_only_counted(&gres.name);
@@ -87,23 +88,6 @@ impl<'a> Lowering<'a> {
         }
         let has_accounts = accounts.is_some_and(Sacctmgr::has_associations);
         Site { cluster, associations, qos, policy, calendar: Calendar::default(), has_accounts }
-    }
-
-    fn accounts(&mut self, accounts: Option<&Sacctmgr>) -> (AssociationTree, Vec<Qos>) {
-        match accounts {
-            Some(accounts) => {
-                let (associations, qos, diagnostics) = accounts.lower(&mut self.tres);
-                self.diagnostics.extend(diagnostics);
-                let enforcement = self.globals().words("AccountingStorageEnforce");
-                let limits = enforcement
-                    .iter()
-                    .any(|word| ["all", "limits", "safe", "2"].contains(&&*word.to_ascii_lowercase()));
-                let in_force = InForce { limits, preemption: self.preempts() };
-                self.diagnostics.extend(accounts.left_out(in_force));
-                (associations, qos)
-            }
-            None => (AssociationTree::default(), vec![Qos { name: "normal".to_owned(), ..Qos::default() }]),
-        }
     }
 
     /// Whether Slurm would let some jobs preempt others.

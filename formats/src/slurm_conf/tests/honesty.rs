@@ -298,3 +298,40 @@ fn read_code(folder: &Path, code: &mut String) {
         }
     }
 }
+
+#[test]
+fn a_threshold_that_a_weight_makes_void_is_told() {
+    let of = |weight: u32, threshold: &str| {
+        let conf = small(&format!("PriorityType=priority/multifactor\nPriorityWeightFairshare={weight}"));
+        let qos = format!("Name|Flags|UsageThres\nnormal|{threshold}\nlow|EnforceUsageThreshold|0.4\n");
+        read_and_lower(&[("slurm.conf", &conf)], Some(&qos)).1
+    };
+    assert!(!of(0, "|").contains("UsageThreshold"));
+    let said = of(1000, "EnforceUsageThreshold|400");
+    assert_eq!(said.matches("holds next to nobody").count(), 1, "{said}");
+    assert!(
+        said.contains("warning: PriorityWeightFairshare: the UsageThreshold of QOS 'low' holds next to nobody"),
+        "{said}"
+    );
+    assert!(said.contains("times this weight (1000); set the threshold to what is meant times the weight"), "{said}");
+}
+
+#[test]
+fn default_accounts_that_are_not_named_are_told_where_they_matter() {
+    let of = |parameters: &str, default: &str| {
+        let conf = small(&format!("SchedulerParameters={parameters}"));
+        let users: String = ["a", "b", "c"].map(|of| format!("Parent - '{of}'\nUser - 'ann'{default}\n")).concat();
+        let accounts = "Account - 'a'\nAccount - 'b'\nAccount - 'c'\n";
+        let dump = format!("Cluster - 'c'\nParent - 'root'\n{accounts}{users}");
+        read_and_lower(&[("slurm.conf", &conf)], Some(&dump)).1
+    };
+    let said = of("bf_max_job_user=10", "");
+    assert!(
+        said.contains("1 users of three accounts or more have none that is named: their first one taken"),
+        "{said}"
+    );
+    for (parameters, default) in [("bf_max_job_user=10", ":DefaultAccount='b'"), ("bf_max_job_part=10", "")] {
+        let said = of(parameters, default);
+        assert!(!said.contains("three accounts"), "{said}");
+    }
+}
