@@ -6,6 +6,7 @@ use crate::node_set::NodeSet;
 use crate::outcome::JobState;
 use crate::policy::PreemptMode;
 use crate::policy::SlurmVersion;
+use crate::select::counted::holds_tasks;
 use crate::select::free::Free;
 use crate::select::shape::Shape;
 use crate::simulation::ends::RunEnded;
@@ -184,35 +185,6 @@ impl Controller<'_> {
         self.counters.main_cycles + self.counters.backfill_cycles
     }
 
-    /// The same where a constraint counts nodes: nodes of each part are found first, one part after the other, and then who has to go for all of
-    /// them (node_scheduler.c of 22.05.8, `_get_req_features`; rec c1309). O(parts × as `choose_victims`).
-    fn choose_victims_by_part(
-        &mut self,
-        id: JobId,
-        mut candidates: Vec<JobId>,
-        shape: &Shape,
-        usable: &NodeSet,
-        free: &mut Free,
-    ) -> Option<Vec<JobId>> {
-        let user = self.scenario.workload.jobs[id.index()].user.0;
-        let mut found: Vec<NodeId> = Vec::new();
-        for (nodes, count) in &shape.counted {
-            let mut of_part = usable.clone();
-            of_part.intersect(nodes);
-            found.iter().for_each(|&node| of_part.remove(node));
-            let part = shape.part_of_start(*count);
-            if !self.selector.fits(&self.free, &part, user, &of_part) {
-                self.choose_victims(id, &mut candidates, &part, &of_part, free)?;
-            }
-            found.extend(self.selector.chosen.iter().map(|offer| offer.node));
-        }
-        let whole = shape.with_nodes_of_parts(found.into_iter());
-        if whole.wanted_nodes > whole.max_nodes {
-            return None;
-        }
-        self.choose_victims(id, &mut candidates, &whole, usable, free)
-    }
-
     /// Who has to go so that the job fits on `usable`; `free` is left without them, and the candidates in the order of the last search.
     fn choose_victims(
         &mut self,
@@ -224,7 +196,7 @@ impl Controller<'_> {
     ) -> Option<Vec<JobId>> {
         let user = self.scenario.workload.jobs[id.index()].user.0;
         if self.scenario.policy.select.linear {
-            return self.choose_victims_linear(candidates.clone(), (shape, user), usable, free);
+            return self.choose_victims_linear(candidates, (shape, user), usable, free);
         }
         let policy = &self.scenario.policy.preempt;
         let mut reordered = 0;
@@ -255,17 +227,49 @@ impl Controller<'_> {
         }
     }
 
-    /// The same with select/linear: once the job fits the candidates are ordered anew, the last one needed first, then those before it by how
+    /// The same where a constraint counts nodes: nodes of each part are found first, one part after the other, and then who has to go for all of
+    /// them (node_scheduler.c of 22.05.8, `_get_req_features`; rec c1309). O(parts × as `choose_victims`).
+    fn choose_victims_by_part(
+        &mut self,
+        id: JobId,
+        mut candidates: Vec<JobId>,
+        shape: &Shape,
+        usable: &NodeSet,
+        free: &mut Free,
+    ) -> Option<Vec<JobId>> {
+        let user = self.scenario.workload.jobs[id.index()].user.0;
+        let mut found: Vec<NodeId> = Vec::new();
+        for (nodes, count) in &shape.counted {
+            let mut of_part = usable.clone();
+            of_part.intersect(nodes);
+            found.iter().for_each(|&node| of_part.remove(node));
+            let part = shape.part_of_start(*count);
+            if !self.selector.fits(&self.free, &part, user, &of_part) {
+                self.choose_victims(id, &mut candidates, &part, &of_part, free)?;
+            }
+            if shape.parts_hold_tasks && !holds_tasks(shape, &self.selector.chosen) {
+                return None;
+            }
+            found.extend(self.selector.chosen.iter().map(|offer| offer.node));
+        }
+        let whole = shape.with_nodes_of_parts(found.into_iter());
+        if whole.wanted_nodes > whole.max_nodes {
+            return None;
+        }
+        self.choose_victims(id, &mut candidates, &whole, usable, free)
+    }
+
+    /// As [`Self::choose_victims`] with select/linear: once the job fits the candidates are ordered anew, the last one needed first, then those before it by how
     /// many of their nodes could serve when they were gone; and all are struck, needed or not, that have such nodes and hold chosen ones
     /// (select_linear.c of 22.05.8, `_run_now`). O(victims × selection).
     fn choose_victims_linear(
         &mut self,
-        candidates: Vec<JobId>,
+        in_order: &mut Vec<JobId>,
         (shape, user): (&Shape, u32),
         usable: &NodeSet,
         free: &mut Free,
     ) -> Option<Vec<JobId>> {
-        let mut candidates: Vec<(usize, JobId)> = candidates.into_iter().map(|victim| (0, victim)).collect();
+        let mut candidates: Vec<(usize, JobId)> = in_order.iter().map(|&victim| (0, victim)).collect();
         for is_last in [candidates.len() == 1, true] {
             free.copy_from(&self.free);
             let mut last = None;
@@ -291,6 +295,7 @@ impl Controller<'_> {
             candidates[last].0 = usize::MAX;
             candidates[last + 1..].iter_mut().for_each(|behind| behind.0 = 0);
             candidates.sort_by_key(|&(serving, _)| std::cmp::Reverse(serving));
+            *in_order = candidates.iter().map(|&(_, victim)| victim).collect();
         }
         let is_struck = |&(serving, victim): &(usize, JobId)| serving > 0 && self.nodes_chosen_of(victim) > 0;
         Some(candidates.into_iter().filter(is_struck).map(|(_, victim)| victim).collect())

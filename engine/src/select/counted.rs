@@ -13,11 +13,14 @@ impl Shape {
         part.counted.clear();
         part.required.clear();
         part.as_many = false;
-        (part.min_nodes, part.wanted_nodes, part.spread, part.min_cpus) = (count, count, count, count);
-        if part.packs_parts && count == 1 {
-            part.strategy = Strategy::SerialAtEnd;
-        }
+        part.count_as_part(count, self.strategy);
         part
+    }
+
+    /// The same part with another count.
+    fn count_as_part(&mut self, count: u32, strategy: Strategy) {
+        (self.min_nodes, self.wanted_nodes, self.spread, self.min_cpus) = (count, count, count, count);
+        self.strategy = if self.packs_parts && count == 1 { Strategy::SerialAtEnd } else { strategy };
     }
 
     /// What it asks for then: these nodes, and all else that it wants.
@@ -57,16 +60,17 @@ impl Selector {
     /// The nodes of all parts, and in a plan those that the job wants besides.
     fn nodes_of_parts(&mut self, shape: &Shape, all: &[Offer]) -> Option<Vec<Offer>> {
         let mut found: Vec<Offer> = Vec::new();
-        let mut part = shape.clone();
-        part.counted.clear();
-        part.as_many = false;
+        let mut part = shape.part_of_start(0);
+        if self.in_plan {
+            (part.required, part.strategy) = (shape.required.clone(), shape.strategy);
+            part.min_cpus = shape.min_cpus;
+        }
         for (nodes, count) in &shape.counted {
             self.offers.clear();
             self.offers.extend(unused(all, &found).filter(|offer| nodes.contains(offer.node)));
-            if self.in_plan {
-                (part.min_nodes, part.wanted_nodes, part.spread) = (*count, *count, *count);
-            } else {
-                part = shape.part_of_start(*count);
+            (part.min_nodes, part.wanted_nodes, part.spread) = (*count, *count, *count);
+            if !self.in_plan {
+                part.count_as_part(*count, shape.strategy);
             }
             if !self.choose_from_offers(&part) {
                 return None;
@@ -99,7 +103,7 @@ impl Selector {
 
 /// Whether the CPUs that the nodes of one part give (a core each, or all of whole nodes) hold all tasks of the job: from 24.11 on a part that
 /// leaves tasks over has no place (dist_tasks.c of 24.11.5, `_compute_c_b_task_dist`; rec c1030-24-11). O(nodes).
-fn holds_tasks(shape: &Shape, chosen: &[Offer]) -> bool {
+pub(crate) fn holds_tasks(shape: &Shape, chosen: &[Offer]) -> bool {
     let of_task = shape.cpus_per_task.max(1);
     let room = chosen.iter().filter(|offer| offer.cpus > 0).map(|offer| (offer.cpus / of_task).max(1));
     shape.tasks <= room.fold(0, u32::saturating_add)

@@ -12,7 +12,7 @@ mod by_switches;
 mod capped;
 mod charge;
 mod consecutive;
-mod counted;
+pub(crate) mod counted;
 mod dragonfly;
 mod even_runs;
 mod far;
@@ -114,10 +114,10 @@ pub(crate) struct Selector {
     pub(crate) most_leaves: Option<u32>,
     /// Whether the nodes last chosen for a job that waits for few leaf switches were of so few.
     pub(crate) best_switch: bool,
-    /// Whether the last test of nodes found enough of them, but on too many leaf switches.
-    spread: bool,
     /// Whose that is.
     pub(crate) best_switch_of: Option<JobId>,
+    /// Whether the last test of nodes found enough of them, but on too many leaf switches.
+    spread: bool,
     /// Whether nodes that offer alike are looked at one by one all the same.
     pub(crate) looks_at_each: bool,
     /// Nodes that offer anything, where they offer alike.

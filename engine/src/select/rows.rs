@@ -215,16 +215,17 @@ impl Selector {
     /// Whether the request fits on cores that others use, too. `fits` asks so of one way. The first way with nodes enough is the last one that is
     /// tried, though a job that waits for few leaf switches may find them on too many (cons_common/job_test.c of 22.05.8, `_job_test`; rec c1291).
     fn fits_beside(&mut self, free: &Free, shape: &Shape, mut fits: impl FnMut(&mut Self, &Way) -> bool) -> bool {
+        // Each of several features would go all these ways by itself.
+        let ends_there = shape.alternatives.is_empty();
         let mut found_by = |selector: &mut Self, way: &Way| {
             selector.spread = false;
             let is_fit = fits(selector, way);
-            (is_fit, is_fit || selector.spread)
+            (is_fit, is_fit || (selector.spread && ends_there))
         };
         let kept = self.kept_rows(free, shape);
         let of_tiers = shape.rows.filter(|_| !self.linear).and_then(|rows| tiers(free, rows));
-        self.way = None;
         // What cores that nobody uses offer is what is left where all rows of one tier are kept.
-        let (mut is_fit, mut is_found) = (false, self.spread);
+        let (mut is_fit, mut is_found) = (false, self.spread && ends_there);
         if let Some((same, lower)) = of_tiers {
             let mut avoided = [same, kept.clone()].concat();
             (is_fit, is_found) = found_by(self, &Way::Rows(avoided.clone()));

@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::timers::SCAN_SECONDS;
 use super::{Controller, seconds};
 use crate::ablation::{Rule, is_off};
 use crate::association::AssociationTree;
@@ -211,10 +212,11 @@ impl Controller<'_> {
         let index = self.reservation_of(id).filter(|&index| !self.reservation(index).flags.flex)?;
         let end = self.reservations.occurrence(index)?.end;
         let over = i64::from(self.scenario.policy.reservation_over_run?) * 60;
-        Some(self.timers.scan_after(end.saturating_add(over)))
+        // A scan in the very second of the end lets it go on to the next one.
+        Some(self.timers.scan_after(end.saturating_add(over).saturating_add(1)))
     }
 
-    /// Whether a job's reservation comes again.
+    /// Whether a job's reservation comes again. O(reservations).
     pub(super) fn reservation_recurs(&self, id: JobId) -> bool {
         self.reservation_of(id).is_some_and(|index| {
             let last = self.reservation(index).windows.last();
@@ -225,16 +227,32 @@ impl Controller<'_> {
 
     /// The scan ends a job whose reservation is over; not where the reservation recurs and any job has been tested since its end: it has its next
     /// time then, as it has from one scan to the next (reservation.c of 22.05.8, `job_test_resv`, `job_resv_check`; rec c1292).
+    /// O(log windows).
     pub(super) fn reservation_over(&mut self, id: JobId, starts: u16) {
-        let is_over = || {
-            let index = self.reservation_of(id)?;
-            let windows = &self.reservation(index).windows;
-            let ended = windows.iter().map(|window| window.1).take_while(|&end| end < seconds(self.now)).last()?;
-            Some(self.scenario.policy.reservation_over_run == Some(0) && self.reservations.tested.get() < ended)
-        };
-        if is_over() == Some(true) {
+        let now = seconds(self.now);
+        let ended = self.reservation_of(id).and_then(|index| self.last_end(index, now));
+        if ended.is_some_and(|ended| self.reservations.tested.get() < ended) {
             self.run_ends(id, true, starts);
         }
+    }
+
+    /// When the last time of a reservation that ended before a second was over [s]. O(log windows).
+    fn last_end(&self, index: usize, before: i64) -> Option<i64> {
+        let windows = &self.reservation(index).windows;
+        let ended = windows.partition_point(|window| window.1 < before);
+        Some(windows.get(ended.checked_sub(1)?)?.1)
+    }
+
+    /// Whether a test now would give a recurring reservation its next time, before the scan ends who runs in it. O(reservations × log windows).
+    pub(crate) fn awaits_next_time(&self) -> bool {
+        let now = seconds(self.now);
+        let tested = self.reservations.tested.get();
+        self.scenario.policy.reservation_over_run == Some(0)
+            && self.reservations.any()
+            && self.reservations.existing.iter().any(|it| {
+                let ended = self.last_end(it.reservation, now + 1);
+                ended.is_some_and(|ended| tested < ended && now - ended <= SCAN_SECONDS + 2)
+            })
     }
 
     /// Narrows `nodes` to what reservations leave to a job. `turns_at` becomes the first second at which the answer for

@@ -90,8 +90,10 @@ impl Controller<'_> {
         let over = self.over_time_seconds(partition).map(|over| limit_end + over);
         let kill = over.filter(|_| !is_off(Rule::TimeLimitKills)).map(|over| self.timers.scan_after(over));
         let over_with = self.reservation_kill(id);
-        let may_move_on = over_with.is_some() && self.reservation_recurs(id);
-        let kill = kill.into_iter().chain(over_with.filter(|_| !may_move_on)).min();
+        let recurs = over_with.is_some() && self.reservation_recurs(id);
+        let kill = kill.into_iter().chain(over_with.filter(|_| !recurs)).min();
+        // With a ResvOverRun it has moved on by then.
+        let may_move_on = recurs && self.scenario.policy.reservation_over_run == Some(0);
         let is_open = |recorded: &RecordedRun| recorded.length == RecordedRun::OPEN;
         // A requeue that the trace tells of comes when it says; nor does a run go on for ever.
         let recorded = self.timers.recorded_run(id.index(), starts);

@@ -26,7 +26,7 @@ const END_OF_RUN: u64 = 1 << 40;
 const ANSWERS: u64 = 1 << 41;
 
 /// Between two scans for jobs whose time is over [s].
-const SCAN_SECONDS: i64 = 30;
+pub(super) const SCAN_SECONDS: i64 = 30;
 
 /// The reservation sweep's period [s].
 const SWEEP_SECONDS: i64 = 5;

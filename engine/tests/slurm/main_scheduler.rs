@@ -409,3 +409,28 @@ fn who_would_take_more_nodes_than_it_may_have_blocks_nobody() {
     expect(&scenario("", "exclusive"), &expected("1.end+0..4"));
     expect(&scenario("over=force:2", "exclusive"), &expected("20..24"));
 }
+
+/// Recorded (w2221): job 2, whose `--spread-job` allows one node where the partition asks for two, is tested in every run, and takes a place of the default
+/// depth; it is never held.
+#[test]
+fn who_may_have_fewer_nodes_than_its_partition_asks_for_is_tested_for_ever() {
+    let scenario = |depth: u32| {
+        format!(
+            "node n[1-4] cores=4
+             partition p min_nodes=2
+             set bf_interval=off sched_interval=6000 default_queue_depth={depth}
+             job 1 N=2 n=8 run=100 t=10
+             job 2 at=10 N=2-1 n=1 run=100 t=10 nice=-100
+             job 3 at=200 N=2 n=8 run=100 t=10"
+        )
+    };
+    let expected = |start: &str| {
+        format!(
+            "1  *  0..4     +100  COMPLETED  *  *
+             2  *  -        -     PENDING    -  -
+             3  *  {start}"
+        )
+    };
+    expect(&scenario(1), &expected("200..204  +100  COMPLETED  *  *"));
+    expect(&scenario(0), &expected("3000..6001  +100  COMPLETED  *  *"));
+}

@@ -29,21 +29,33 @@ fn a_higher_tier_cancels_jobs_of_a_lower_one() {
     );
 }
 
-/// Recorded (c1309): nodes of the first part are made free by job 1, the smallest, though job 2, who must go for the second, has such nodes, too.
+/// Recorded (c1309): nodes of the first part are made free by job 1, the smallest, though job 2, who must go for the second, has such nodes, too. From 24.11
+/// on a part that cannot hold all tasks has no place, and nobody is struck for it.
 #[test]
 fn room_for_a_constraint_that_counts_nodes_is_made_part_by_part() {
+    let scenario = |version: &str| {
+        format!(
+            "node n[1-3] cores=4 features=std
+             node g1 cores=4 features=big
+             qos low
+             qos high preempt=low
+             set preempt=qos preempt_mode=cancel {version}
+             job 1 qos=low n=4 w=n1 run=1000 t=60
+             job 2 qos=low N=3 n=12 run=1000 t=60
+             job 3 at=100 qos=high N=2 n=2 run=50 t=10 C=std*1&big*1"
+        )
+    };
     expect(
-        "node n[1-3] cores=4 features=std
-         node g1 cores=4 features=big
-         qos low
-         qos high preempt=low
-         set preempt=qos preempt_mode=cancel
-         job 1 qos=low n=4 w=n1 run=1000 t=60
-         job 2 qos=low N=3 n=12 run=1000 t=60
-         job 3 at=100 qos=high N=2 n=2 run=50 t=10 C=std*1&big*1",
-        "1  0    0..4       100..131  PREEMPTED  n1           *
-         2  0    0..4       100..131  PREEMPTED  n2,n3,g1     *
+        &scenario(""),
+        "1  0    0..4        100..131  PREEMPTED  n1           *
+         2  0    0..4        100..131  PREEMPTED  n2,n3,g1     *
          3  100  1.end+0..5  +50       COMPLETED  *            *",
+    );
+    expect(
+        &scenario("version=24.11"),
+        "1  0    0..4  +1000  COMPLETED  n1           *
+         2  0    0..4  +1000  COMPLETED  n2,n3,g1     *
+         3  100  -     -      PENDING    -            -",
     );
 }
 

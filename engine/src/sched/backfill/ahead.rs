@@ -35,7 +35,8 @@ impl Ahead {
         let mut foreseeable = !controller.any_reservation_lacks();
         controller.events.visit_until(latest_end(controller, cycle), |time, event| match event {
             Event::RunEnds { job, starts, .. } if controller.is_running(job, starts) => ends.push((time, job)),
-            Event::Calendar { .. } | Event::ReservationOver { .. } => foreseeable = false,
+            Event::Calendar { .. } => foreseeable = false,
+            Event::ReservationOver { job, starts } if controller.is_running(job, starts) => foreseeable = false,
             _ => {}
         });
         ends.sort_unstable();

@@ -85,7 +85,8 @@ pub(super) fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill, cy
         || any_size_varies(controller)
         || any_leaves_weights(controller)
         || any_strays(controller)
-        || controller.queue.any_denied();
+        || controller.queue.any_denied()
+        || controller.awaits_next_time();
     candidates.active = !(controller.by_definition() || plans_are_read) && cycle.weight == 0;
     candidates.goes_on = cycle.yields && controller.scenario.policy.backfill.continue_after_yield;
     candidates.era += 1;

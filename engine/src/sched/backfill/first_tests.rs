@@ -75,9 +75,10 @@ pub(super) fn note(controller: &mut Controller<'_>, backfill: &Backfill) -> bool
         let is_tried = is_tried(controller, record, planned);
         sure += u32::from(is_tried && is_first);
         if is_test_only(controller, backfill, record) {
-            // What it would get later is not asked (rec g-gpu), but what it would get now, though a reservation or a limit keeps it from starting.
-            let may_be_kept = controller.reservations.any() || controller.limits.active;
-            if may_be_kept && untested.contains(&id) && controller.charged_cpus(id).is_none() {
+            // What it would get later is not asked (rec g-gpu), but what it would get now. Whom a reservation keeps from starting the cycle comes to
+            // as one that could start; not so whom a limit keeps.
+            let is_limited = main.assoc_limit_stop && !controller.limits_allow_test(id, partition);
+            if is_limited && untested.contains(&id) && controller.charged_cpus(id).is_none() {
                 controller.untested = untested;
                 return true;
             }

@@ -65,6 +65,11 @@ pub(super) fn consider(
     } else if shape.over_limit {
         // Nodes are not looked at, nor weighed.
         limited(controller, scratch, record, reservation, (&shape.required, shape.min_nodes))
+    } else if shape.max_nodes < shape.min_nodes {
+        // The partition asks for more nodes than it may have: it is passed over each time, and never held (node_scheduler.c of 22.05.8,
+        // `get_node_cnts`: ESLURM_REQUESTED_PART_CONFIG_UNAVAILABLE; rec w2221).
+        keep_named(scratch, (&shape.required, shape.min_nodes));
+        Tried::Passes
     } else if shape.unlayable {
         looked_at = true;
         controller.hold_for_good(id, PendingReason::JobHeldAdmin);

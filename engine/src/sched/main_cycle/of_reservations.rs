@@ -84,7 +84,7 @@ pub(super) fn may_hold(controller: &Controller<'_>, reservation: Option<usize>) 
     reservation.is_none() || controller.scenario.policy.version < SlurmVersion::V24_11
 }
 
-/// Whether a job names a node that its reservation does not have, or that another one has. It is held at once, whatever its limits and though
+/// Whether a job names a node that its reservation does not have, or that another one has. It is held at once, whatever limits of what it would get and though
 /// others take all nodes (node_scheduler.c of 22.05.8, `_build_node_list`: "Required nodes outside of the reservation"; rec c1292).
 /// O(words + reservations × words) for jobs of reservations that name nodes.
 fn names_nodes_outside(
