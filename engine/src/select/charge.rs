@@ -2,6 +2,7 @@
 
 use super::shape::{MemoryNeed, Shape, Strategy};
 use super::{Free, NodeId, Selector};
+use crate::policy::ConsumableUnit;
 
 impl Selector {
     /// CPUs the job would be charged on the nodes last chosen out of `free`; `None` if just what it asked for, wherever it is tested.
@@ -9,6 +10,10 @@ impl Selector {
     pub(crate) fn charged_cpus(&self, free: &Free, shape: &Shape) -> Option<u32> {
         // In an EXCLUSIVE partition all cores are a job's that is planned there with parts of nodes, too (dist_tasks.c of 22.05.8,
         // `dist_tasks`).
+        if !shape.whole_nodes && shape.exclusive_partition && shape.unit == ConsumableUnit::Socket {
+            // By sockets those count whole that have a core of it, cores kept for the system too (cons_common/job_test.c; rec w2224).
+            return Some(self.chosen.iter().map(|offer| self.cpus_of_sockets(offer.node)).sum());
+        }
         if shape.whole_nodes || shape.exclusive_partition {
             return Some(self.chosen.iter().map(|offer| self.geometry.cpus[offer.node.index()]).sum());
         }
@@ -21,6 +26,15 @@ impl Selector {
             || shape.size_varies
             || least_of_all > shape.min_cpus)
             .then(|| self.allocate(free, shape).cpus())
+    }
+
+    /// CPUs of the sockets that have a core for jobs. O(sockets).
+    fn cpus_of_sockets(&self, node: NodeId) -> u32 {
+        let geometry = &self.geometry;
+        let of_socket =
+            |socket: usize| if geometry.socket_cores[socket] > 0 { geometry.whole_sockets[socket] } else { 0 };
+        let cores: u32 = geometry.sockets(node).map(of_socket).sum();
+        cores * geometry.cpus_per_core[node.index()]
     }
 
     /// Whether a job that shares its nodes may be charged more on some than on others: cores have unlike numbers of threads, or each

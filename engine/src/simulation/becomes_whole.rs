@@ -19,7 +19,7 @@ use crate::simulation::Controller;
 pub(crate) struct BecomesWhole {
     /// By id, and component; an array's tasks that wait are one job.
     tested: BTreeSet<(u64, Option<u32>)>,
-    /// Those that limits kept from a test when they came.
+    /// Those that came without a test there, kept from it by limits or by a partition asked before.
     came_untested: BTreeSet<(u64, Option<u32>)>,
     /// Jobs that have just started, and where, until what they leave behind is noted: not while their shapes are in use.
     started: Vec<(JobId, PartitionId)>,
@@ -112,13 +112,15 @@ impl Controller<'_> {
         }
         let scenario = self.scenario;
         let request = &scenario.workload.requests[self.job(id).request.index()];
-        if self.limits.active && asks_for_parts(scenario, request) && !self.has_become_whole(id) {
+        // Without limits the partition tested first may have been the last that was.
+        let kept = self.limits.active || may_become_whole(scenario, request);
+        if kept && asks_for_parts(scenario, request) && !self.has_become_whole(id) {
             let name = self.tested_as(id);
             self.becomes_whole.came_untested.insert(name);
         }
     }
 
-    /// Whether limits kept the job from a test in an EXCLUSIVE partition when it came. O(log jobs).
+    /// Whether the job came without a test in an EXCLUSIVE partition. O(log jobs).
     pub(super) fn came_untested(&self, id: JobId) -> bool {
         !self.becomes_whole.came_untested.is_empty() && self.becomes_whole.came_untested.contains(&self.tested_as(id))
     }

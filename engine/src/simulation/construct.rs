@@ -136,6 +136,7 @@ impl<'a> Controller<'a> {
             new_reason: false,
             reasons_version: 0,
             array_reasons: BTreeMap::new(),
+            lacking: BTreeSet::new(),
             basic_ranks: job_priority::BasicRanks::of(scenario),
             peculiar: Peculiar::of(scenario, every_cycle),
             shares_cores: shares_cores(cluster),

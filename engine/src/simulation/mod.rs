@@ -197,6 +197,8 @@ pub(crate) struct Controller<'a> {
     pub(crate) reasons_version: u64,
     /// Of arrays of which tasks wait: whether a limit held them back when last looked at, and whether that was noted.
     array_reasons: BTreeMap<u64, (bool, bool)>,
+    /// Who named nodes, when last tested, that were not to be had, by id and component.
+    lacking: BTreeSet<(u64, Option<u32>)>,
     basic_ranks: job_priority::BasicRanks,
     /// Jobs may hold nodes for their user alone.
     pub(crate) any_exclusive_users: bool,

@@ -3,8 +3,9 @@
 //! limit comes to be its reason. Source: job_scheduler.c (`build_job_queue`, `_schedule`) of 22.05.8; docs/FACTS.md, facts 47.
 
 use super::Controller;
-use crate::ids::JobId;
+use crate::ids::{JobId, NodeId};
 use crate::job::JobPart;
+use crate::node_set::NodeSet;
 
 impl Controller<'_> {
     /// A limit holds the job back, or does not, as its submission, the main scheduler, a start that backfill tries or its start finds; says
@@ -35,6 +36,24 @@ impl Controller<'_> {
             Some(array) => self.array_reasons.get(&array).is_some_and(|reason| reason.0),
             None => self.live.get(id).is_some_and(|live| live.is_limited),
         }
+    }
+
+    /// Nodes that the job names were not to be had in its last test by the main scheduler, or were: ReqNodeNotAvail. O(log jobs).
+    pub(crate) fn note_lack(&mut self, id: JobId, lacks: bool) {
+        if !lacks && self.lacking.is_empty() {
+            return;
+        }
+        let name = self.tested_as(id);
+        let changes = if lacks { self.lacking.insert(name) } else { self.lacking.remove(&name) };
+        self.reasons_version += u64::from(changes);
+    }
+
+    /// Whether the main scheduler passes the job over, limits asked: its reason is ReqNodeNotAvail, and what it names is still not `available`
+    /// (job_scheduler.c of 22.05.8 to 26.05.3, `_schedule`; rec w2224). O(log jobs + named nodes).
+    pub(crate) fn still_lacks(&self, id: JobId, named: &[NodeId], available: &NodeSet) -> bool {
+        !self.lacking.is_empty()
+            && named.iter().any(|&node| !available.contains(node))
+            && self.lacking.contains(&self.tested_as(id))
     }
 
     /// The array of whose common record the job is a part: its tasks that wait have one reason (job_mgr.c `job_array_split`). O(1).

@@ -18,6 +18,9 @@ impl Controller<'_> {
         if let Some(live) = self.live.get_mut(id) {
             live.priority = record.priority();
         }
+        if self.common_record(id).is_none() {
+            self.note_lack(id, false);
+        }
         self.keep_priorities(record);
         if let Some(array) = self.array_of_varying_size(id) {
             // What stays of the record counts as what has left it.

@@ -346,6 +346,25 @@ fn who_names_a_node_outside_an_exclusive_partition_is_not_tested_there() {
     expect(&scenario("w=n2"), &format!("{first} 3 20 20..54 +100 COMPLETED n2 *"));
 }
 
+/// Recorded (w2224): job 1 finds n1 reserved in `f`, keeps it from all behind it, and is passed over in the EXCLUSIVE `w`, so that it is planned there with
+/// parts of nodes, whatever `MaxCPUsPerNode` would say of whole ones, and counts as all of n1 from then on: it starts before job 2.
+#[test]
+fn who_lacks_a_named_node_is_not_tested_in_an_exclusive_partition() {
+    let scenario = |partitions: &str| {
+        format!(
+            "node n[1-2] cores=4
+             partition f nodes=n[1-2] tier=2
+             partition w nodes=n[1-2] over=exclusive max_cpus_per_node=2
+             reservation r nodes=n1 at=1000 for=1000 users=bob
+             set multifactor weight_job_size=1000
+             job 1 p={partitions} N=1 n=2 w=n1 run=500 t=60
+             job 2 at=10 p=f N=1 n=3 w=n1 run=500 t=60"
+        )
+    };
+    expect(&scenario("f,w"), "1 0 2000..2061 +500 COMPLETED n1 *\n 2 10 1.end+0..34 +500 COMPLETED n1 *");
+    expect(&scenario("f"), "1 0 2.end+0..34 +500 COMPLETED n1 *\n 2 10 2000..2061 +500 COMPLETED n1 *");
+}
+
 /// At its submission a job is asked of its partitions from the highest tier down, until one takes it (recorded: c1256): job 3 could run in `d`, whose
 /// list keeps its account out, so it is tested in `w`, too, and asks for whole nodes in `s` from then on.
 #[test]

@@ -31,6 +31,7 @@ pub(super) fn busy(
         return limited(controller, scratch, record, reservation, (&shape.required, shape.min_nodes));
     }
     if controller.lacks_named(id, (record.partition, reservation), shape, &scratch.available) {
+        controller.note_lack(id, true);
         stamp(controller, scratch);
         keep_named(scratch, (&shape.required, shape.min_nodes));
         return Tried::Passes;

@@ -38,6 +38,15 @@ pub(super) fn consider(
     }
     let shapes = if prefers { controller.take_preferred(id) } else { controller.take_shapes_of(id) };
     let shape = &shapes[record.place as usize];
+    if controller.still_lacks(id, &shape.required, &scratch.available) {
+        if prefers {
+            controller.put_preferred(id, shapes);
+        } else {
+            controller.put_shapes_of(id, shapes);
+        }
+        return Tried::Passes;
+    }
+    controller.note_lack(id, false);
     if !is_limited {
         controller.wait_for_a_leaf(id, shape);
     }
