@@ -36,17 +36,13 @@ pub(super) fn consider(
     if !is_limited {
         controller.note_limit(id, false);
     }
-    let shapes = if prefers { controller.take_preferred(id) } else { controller.take_shapes_of(id) };
-    let shape = &shapes[record.place as usize];
-    if controller.still_lacks(id, &shape.required, &scratch.available) {
-        if prefers {
-            controller.put_preferred(id, shapes);
-        } else {
-            controller.put_shapes_of(id, shapes);
-        }
+    let named = &controller.scenario.workload.requests[record.request.index()].required_nodes;
+    if controller.still_lacks(id, named, &scratch.available) {
         return Tried::Passes;
     }
     controller.note_lack(id, false);
+    let shapes = if prefers { controller.take_preferred(id) } else { controller.take_shapes_of(id) };
+    let shape = &shapes[record.place as usize];
     if !is_limited {
         controller.wait_for_a_leaf(id, shape);
     }
