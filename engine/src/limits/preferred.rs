@@ -9,8 +9,8 @@ use crate::simulation::Controller;
 use super::usage::{Used, counts_nodes};
 
 impl Controller<'_> {
-    /// A look for a start begins: weighs the nodes that could serve the job, out of `among`. O(1) without limits on nodes, GPUs that
-    /// change weights and a `FLEX` reservation of its own, else O(depth of the tree + nodes).
+    /// A look for a start begins: weighs the nodes that could serve the job, out of `among`. O(1) without limits on nodes, nodes that weigh
+    /// other than slurm.conf says and a `FLEX` reservation of its own, else O(depth of the tree + nodes).
     pub(crate) fn weigh_nodes(
         &mut self,
         id: JobId,
@@ -20,7 +20,7 @@ impl Controller<'_> {
     ) {
         let limited = self.limits.active && self.limits.counts_nodes;
         let flex = self.flex_nodes(own).cloned();
-        if !limited && flex.is_none() && self.selector.weights.version() == 0 {
+        if !limited && flex.is_none() && !self.selector.weights.stray_among(&shape.tested) {
             return;
         }
         let mut candidates = shape.tested.clone();

@@ -4,7 +4,7 @@
 //! how many of them each node that could serve has for it. A look for a start (a submission's test, the main scheduler,
 //! backfill that starts a job) weighs the nodes that could serve the job anew, and prefers nodes that its limited group
 //! already uses to others of the same NodeName line, and a `FLEX` reservation's nodes to all others. The weights stay in the node records until the next test or look at
-//! these nodes, whoever makes it, and the tests of when and where that backfill makes in between go by them.
+//! these nodes, whoever makes it, and the tests of when and where that backfill makes in between go by them. Before the first look they weigh nothing.
 
 use crate::cluster::Cluster;
 use crate::ids::NodeId;
@@ -30,7 +30,10 @@ pub(crate) struct Weights {
     /// Nodes of each NodeName line, inside and outside of a `FLEX` reservation: those that could serve, and those of them that are preferred.
     counted: Vec<[(u32, u32); 2]>,
     /// Nodes that do not weigh what slurm.conf says.
+    strays: NodeSet,
     strayed: usize,
+    /// Nodes that no look for a start has come to.
+    unseen: NodeSet,
     changes: u64,
 }
 
@@ -43,9 +46,25 @@ impl Weights {
             records: cluster.nodes.iter().map(|node| node.config_record).collect(),
             in_force: cluster.nodes.iter().map(|node| weight_of(node.weight, false)).collect(),
             counted: vec![[(0, 0); 2]; lines],
+            strays: NodeSet::empty(cluster.nodes.len()),
             strayed: 0,
+            unseen: NodeSet::empty(cluster.nodes.len()),
             changes: 0,
         }
+    }
+
+    /// The controller begins: until the first look for a start that could use them, these nodes weigh nothing (node_conf.h of 22.05.8,
+    /// `sched_weight`; rec c1348). O(nodes).
+    pub(crate) fn unseen(&mut self, nodes: &NodeSet) {
+        nodes.iter().for_each(|node| self.set(node, 0));
+        self.unseen.union(nodes);
+    }
+
+    /// Has them weigh what slurm.conf says until they are given back to [`Weights::unseen`]; `None` if there are none. O(nodes).
+    pub(crate) fn take_unseen(&mut self) -> Option<NodeSet> {
+        let unseen = self.unseen.clone();
+        unseen.iter().for_each(|node| self.set(node, weight_of(self.configured[node.index()], false)));
+        (!unseen.is_empty()).then_some(unseen)
     }
 
     /// The weight in force.
@@ -63,6 +82,11 @@ impl Weights {
     /// Equal where the weights are: 0 for those of slurm.conf, else the count of changes.
     pub(crate) fn version(&self) -> u64 {
         if self.strayed == 0 { 0 } else { self.changes + 1 }
+    }
+
+    /// Whether any of these nodes weighs other than slurm.conf says. O(1), O(words) where any node does.
+    pub(crate) fn stray_among(&self, nodes: &NodeSet) -> bool {
+        self.strayed > 0 && self.strays.intersects(nodes)
     }
 
     /// The weight of a node of which `units` GPUs are wanted.
@@ -107,6 +131,12 @@ impl Weights {
         if before != weight {
             let usual = weight_of(self.configured[node.index()], false);
             self.strayed = self.strayed + usize::from(weight != usual) - usize::from(before != usual);
+            self.unseen.remove(node);
+            if weight == usual {
+                self.strays.remove(node);
+            } else {
+                self.strays.insert(node);
+            }
             self.changes += 1;
         }
     }

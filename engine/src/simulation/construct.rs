@@ -26,7 +26,7 @@ use crate::limits::partition::{over_memory, too_small};
 use crate::limits::usage::LimitUsage;
 use crate::node_set::NodeSet;
 use crate::outcome::{JobRecord, SchedulerCounters};
-use crate::policy::{PreemptKind, UsageReset};
+use crate::policy::{PreemptKind, SlurmVersion, UsageReset};
 use crate::preempt::Preemption;
 use crate::priority::fair_share::FairShare;
 use crate::priority::multifactor::Norms;
@@ -52,6 +52,13 @@ impl<'a> Controller<'a> {
         let every_cycle = every_cycle || selector.keeps_cores;
         selector.gpus_stay = gpus_stay(scenario);
         selector.looks_at_each = every_cycle;
+        if begins_anew(scenario) {
+            let served = cluster.partitions.iter().fold(NodeSet::empty(n_nodes), |mut all, partition| {
+                all.union(&partition.nodes);
+                all
+            });
+            selector.weights.unseen(&served);
+        }
         selector.joins_equals |= scenario.policy.preempt.kind != PreemptKind::None;
         selector.partitions_preempt =
             scenario.policy.preempt.kind == PreemptKind::PartitionPrio && !scenario.policy.select.linear;
@@ -149,6 +156,14 @@ impl<'a> Controller<'a> {
 /// Whether fair-share has a weight, or keeps jobs of a QOS from starting (`UsageThreshold`).
 fn shares_are_read(scenario: &Scenario) -> bool {
     scenario.policy.priority.weight_fairshare > 0 || scenario.qos.iter().any(|qos| qos.usage_threshold.is_some())
+}
+
+/// Whether nodes have no weight before they are first looked at: where backfill's tests go by what looks leave (select/cons_tres until 23.11)
+/// and no job was there before the trace.
+fn begins_anew(scenario: &Scenario) -> bool {
+    let select = &scenario.policy.select;
+    let goes_by_looks = !select.linear && !select.cons_res && scenario.policy.version < SlurmVersion::V23_11;
+    goes_by_looks && scenario.workload.jobs.iter().all(|job| job.before().is_none())
 }
 
 /// Whether jobs that ask for GPUs may leave other weights to nodes that jobs without can get.

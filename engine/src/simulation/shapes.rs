@@ -30,6 +30,8 @@ impl Controller<'_> {
         let (cluster, select) = (&self.scenario.cluster, &self.scenario.policy.select);
         let lays_out_said = self.scenario.policy.version >= SlurmVersion::V24_11;
         self.selector.most_leaves = None;
+        // A test whether it could ever run is made in a look at these nodes.
+        let unseen = self.selector.weights.take_unseen();
         let mut shapes: Box<[Shape]> = request
             .partitions
             .iter()
@@ -136,6 +138,9 @@ impl Controller<'_> {
                 // With select/linear its submission says it, and again a test when the job has run (rec w2113).
                 shape.size_grows = !any && shape.charged_alone.is_some_and(|cpus| cpus != request.min_cpus);
             }
+        }
+        if let Some(unseen) = unseen {
+            self.selector.weights.unseen(&unseen);
         }
         shapes
     }

@@ -23,7 +23,7 @@ pub(super) struct Key {
 pub(super) enum Kind {
     /// A whole number; -1 is none.
     Number,
-    /// A decimal number; -1 is none.
+    /// A decimal number of no more than a million; -1 is none.
     Factor,
     /// A time; a plain number is minutes.
     Minutes,
@@ -51,8 +51,8 @@ impl Kind {
         let (fits, expected) = match self {
             Self::Number => (is_none || value.parse::<u32>().is_ok() || value::is_unlimited(value), "a whole number"),
             Self::Factor => (
-                is_none || value.parse::<f64>().is_ok_and(|number| number.is_finite() && number >= 0.0),
-                "a number from 0",
+                is_none || value.parse::<f64>().is_ok_and(|number| (0.0..=1e6).contains(&number)),
+                "a number from 0 to 1000000",
             ),
             Self::Minutes => (is_none || span(value).is_some(), "a time (minutes or days-hours:minutes:seconds)"),
             Self::Seconds => (is_none || value.parse::<u32>().is_ok() || span(value).is_some(), "a time in seconds"),

@@ -25,6 +25,7 @@ mod request;
 mod row;
 mod sacct;
 mod sacct_job;
+mod span;
 mod states;
 mod strings;
 mod submit_line;
@@ -85,6 +86,9 @@ impl Trace {
                 None
             }
         };
+        if let Some(trace) = &trace {
+            span::check_span(trace, &mut log);
+        }
         let (caveats, diagnostics) = log.finish();
         let trace = trace.filter(|_| !any_error(&diagnostics)).map(|trace| Self { caveats, ..trace });
         (trace, diagnostics)

@@ -158,7 +158,7 @@ fn gets_too_many(controller: &Controller<'_>, shape: &Shape) -> impl Fn(u32) -> 
 /// weights behind: what an idle machine offers it is not known beforehand. O(words).
 fn asks_anew(controller: &Controller<'_>, scratch: &MainScratch, shape: &Shape) -> bool {
     let leaves_weights = controller.selector.gpus_stay && controller.selector.favours(shape);
-    let limits_nodes = controller.limits.active && controller.selector.weights.version() != 0;
+    let limits_nodes = controller.limits.active && controller.selector.weights.stray_among(&scratch.possible);
     leaves_weights || limits_nodes || shape.is_capped() || !shape.eligible.is_subset(&scratch.possible)
 }
 

@@ -478,3 +478,28 @@ fn a_single_task_has_the_cpus_of_those_of_a_node_where_select_cons_res_does_not_
         );
     }
 }
+
+/// Recorded (c1348): nodes that no look for a start has come to since the controller began weigh nothing. At its submission job 1 is looked at in `fast`
+/// alone, as `batch` does not take its account; backfill plans it in `batch` all the same, on m1, so that n1 is left to it in `fast`.
+#[test]
+fn nodes_that_nobody_has_looked_at_yet_weigh_nothing() {
+    let scenario = |before: &str| {
+        format!(
+            "node n[1-2] cores=4 weight=1
+             node m1 cores=4 weight=3
+             partition batch nodes=n[1-2],m1 allow_accounts=a
+             partition fast nodes=n[1-2]
+             account a
+             account b
+             user ann account=b
+             user bob account=a
+             set sched_interval=off
+             {before}
+             job 1 p=batch,fast user=ann at=100 n=1 run=500 t=60"
+        )
+    };
+    expect(&scenario(""), "1 100 100..134 +500 COMPLETED n1 backfill");
+    // Job 0 was looked at on all of them.
+    let job = "job 0 p=batch user=bob n=1 run=10 t=1";
+    expect(&scenario(job), "0 0 * +10 COMPLETED * *\n 1 100 100..134 +500 COMPLETED n2 backfill");
+}

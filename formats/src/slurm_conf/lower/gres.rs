@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use foresite_engine::cluster::GresType;
+use foresite_engine::cluster::{GresType, Node};
 
 use super::Lowering;
 use crate::diagnostic::Severity;
@@ -94,13 +94,16 @@ impl Lowering<'_> {
         gpus
     }
 
-    /// Which units of a node are near which of its sockets: what gres.conf binds to cores of one socket (`Cores=`). By
-    /// [`foresite_engine::ids::GresId`] and socket; empty where nothing is bound, or select/cons_tres does not look at it.
-    pub(super) fn gres_near(&self, name: &str, sockets: u32, cores_per_socket: u32) -> Vec<Vec<u32>> {
+    /// Which units of a node are near which of its sockets: what gres.conf binds to cores of one socket (`Cores=`), as far as slurm.conf gives
+    /// the node as many, of that type. By [`foresite_engine::ids::GresId`] and socket; empty where nothing is bound, or select/cons_tres does
+    /// not look at it.
+    pub(super) fn gres_near(&self, name: &str, node: &Node) -> Vec<Vec<u32>> {
+        let (sockets, cores_per_socket) = (node.sockets, node.cores_per_socket);
         let mut near: Vec<Vec<u32>> = Vec::new();
         if !self.looks_at_sockets_of_gres() || sockets < 2 {
             return near;
         }
+        let mut left = node.gres.clone();
         for line in &self.conf.gres {
             let here = |list: &str| {
                 hostlist::expand(list, MAX_NODES).is_ok_and(|nodes| nodes.iter().any(|node| node.as_str() == name))
@@ -114,20 +117,38 @@ impl Lowering<'_> {
             let (&[socket], Some(units)) = (of_line.as_slice(), device_count(line)) else { continue };
             let units = u32::try_from(units).unwrap_or(u32::MAX);
             let kind = line.get("Type");
-            let counts = |known: &GresType| {
-                let is_kind = |known: &String| kind.is_some_and(|kind| known.eq_ignore_ascii_case(kind));
-                known.name.eq_ignore_ascii_case(gres) && known.kind.as_ref().is_none_or(is_kind)
-            };
-            for id in self.tres.gres.iter().enumerate().filter(|(_, known)| counts(known)).map(|(id, _)| id) {
-                if near.len() <= id {
-                    near.resize(id + 1, Vec::new());
-                }
-                if let Some(sockets_of) = near.get_mut(id) {
-                    sockets_of.resize(sockets as usize, 0);
-                    if let Some(slot) = sockets_of.get_mut(socket as usize) {
-                        *slot = slot.saturating_add(units);
+            let is_kind = |known: &String| kind.is_some_and(|kind| known.eq_ignore_ascii_case(kind));
+            let of_name = self.tres.gres.iter().enumerate().filter(|(_, known)| known.name.eq_ignore_ascii_case(gres));
+            let here: Vec<(usize, &GresType)> =
+                of_name.filter(|&(id, _)| node.gres.get(id).is_some_and(|&count| count > 0)).collect();
+            let Some(&(name, _)) = here.iter().find(|(_, known)| known.kind.is_none()) else { continue };
+            // Devices of no type said are of those of slurm.conf, in that order.
+            let types = here
+                .iter()
+                .filter(|(_, known)| known.kind.as_ref().is_some_and(|known| kind.is_none() || is_kind(known)));
+            let types: Vec<usize> = types.map(|&(id, _)| id).collect();
+            let mut bind = |ids: &[usize], units: u32| {
+                let units = ids.iter().filter_map(|&id| left.get(id)).fold(units, |units, &left| units.min(left));
+                for &id in ids {
+                    left.get_mut(id).into_iter().for_each(|left| *left -= units);
+                    if near.len() <= id {
+                        near.resize(id + 1, Vec::new());
+                    }
+                    if let Some(sockets_of) = near.get_mut(id) {
+                        sockets_of.resize(sockets as usize, 0);
+                        if let Some(slot) = sockets_of.get_mut(socket as usize) {
+                            *slot = slot.saturating_add(units);
+                        }
                     }
                 }
+                units
+            };
+            let mut units = units;
+            for id in types {
+                units -= bind(&[name, id], units);
+            }
+            if kind.is_none() || here.len() == 1 {
+                bind(&[name], units);
             }
         }
         near

@@ -43,7 +43,7 @@ impl Lowering<'_> {
                 let schedulable = template.schedulable && !down.contains(name);
                 let gres_near = match template.gres.is_empty() {
                     true => Vec::new(),
-                    false => self.gres_near(name, template.sockets, template.cores_per_socket),
+                    false => self.gres_near(name, &template),
                 };
                 cluster.nodes.push(Node { name: name.clone(), schedulable, gres_near, ..template.clone() });
             }
@@ -132,7 +132,7 @@ impl Lowering<'_> {
         let boards = values.number("Boards").max(1);
         let cpus = values.integer("CPUs").filter(|&cpus| cpus > 0);
         let sockets = match (values.integer("SocketsPerBoard"), values.integer("Sockets"), cpus) {
-            (Some(per_board), _, _) => boards * per_board.max(1),
+            (Some(per_board), _, _) => boards.saturating_mul(per_board.max(1)),
             (None, Some(sockets), _) => sockets.max(1),
             (None, None, Some(cpus)) => {
                 // As many as hold these CPUs, if they do so exactly.
@@ -141,12 +141,15 @@ impl Lowering<'_> {
             }
             (None, None, None) => boards,
         };
-        let all = u64::from(sockets) * u64::from(cores) * u64::from(threads);
-        let (n_cores, all) = (u64::from(sockets) * u64::from(cores), u32::try_from(all).unwrap_or(u32::MAX));
+        let all = u64::from(sockets).saturating_mul(u64::from(cores)).saturating_mul(u64::from(threads));
+        let (n_cores, all) =
+            (u64::from(sockets).saturating_mul(u64::from(cores)), u32::try_from(all).unwrap_or(u32::MAX));
         if all > 65_533 {
             let message =
                 format!("{sockets} sockets × {cores} cores × {threads} threads are more CPUs than a node can have");
             self.diagnostics.push(record.place.error("node.HOSTLIST.CPUs", message).cure("give what slurmd -C prints"));
+            // Nothing is laid out for so many.
+            return Geometry { sockets: 1, cores: 1, threads: 1, cpus: 1 };
         }
         let cpus = match cpus {
             Some(cpus) if cpus == all || u64::from(cpus) == n_cores || cpus == sockets => cpus,

@@ -191,6 +191,26 @@ fn gres_conf_binds_units_to_sockets() {
     assert_eq!(near("cons_res"), [vec![], Vec::<Vec<u32>>::new()]);
 }
 
+/// No more units are bound than slurm.conf gives the node, of types that it has; devices without a type are of its types in turn.
+#[test]
+fn gres_conf_binds_no_more_than_there_is() {
+    let near = |gres: &str, lines: &str| {
+        let conf = format!(
+            "SelectType=select/cons_tres\n{}",
+            small(&format!("GresTypes=gpu\nNodeName=g1 Gres={gres} Sockets=2 CoresPerSocket=4"))
+        );
+        let (site, _) = read_and_lower(&[("slurm.conf", &conf), ("gres.conf", lines)], None);
+        site.unwrap().cluster.nodes[0].gres_near.clone()
+    };
+    let three = "Name=gpu File=/dev/nvidia[0-2] Cores=0-3\n";
+    assert_eq!(near("gpu:2", three), [[2, 0]]);
+    assert_eq!(near("gpu:a:1,gpu:b:1", three), [[2, 0], [1, 0], [1, 0]]);
+    let of_type = |kind: &str| format!("Name=gpu Type={kind} File=/dev/nvidia[0-1] Cores=4-7\n");
+    assert_eq!(near("gpu:a:1,gpu:b:3", &of_type("b")), [vec![0, 2], vec![], vec![0, 2]]);
+    assert_eq!(near("gpu:a:1,gpu:b:3", &of_type("c")), Vec::<Vec<u32>>::new());
+    assert_eq!(near("gpu:4", &of_type("c")), [[0, 2]]);
+}
+
 #[test]
 fn a_gres_is_only_counted_where_gres_conf_names_neither_cores_nor_types() {
     let conf = small("GresTypes=gpu\nNodeName=g1 Gres=gpu:2");

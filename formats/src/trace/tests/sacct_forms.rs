@@ -77,6 +77,14 @@ fn times_in_milliseconds_are_refused() {
     }
 }
 
+/// One wrong digit would make a simulation of centuries.
+#[test]
+fn a_time_far_from_all_others_is_refused() {
+    let far = row(&[("JobID", "3"), ("Submit", "4048-01-01T00:08:00")]);
+    let error = the_error(&format!("{HEADER}\n{ROW}\n{ROW}\n{far}\n"));
+    assert!(error.contains("t:4: error: Submit: job 3 has a time 2023 years from that of most others"), "{error}");
+}
+
 #[test]
 fn a_task_list_that_was_cut_in_a_number_is_read_up_to_there() {
     let cells = [("JobID", "20_[7,15,127-128,29...]"), ("State", "PENDING"), ("ElapsedRaw", "0"), ("End", "Unknown")];
