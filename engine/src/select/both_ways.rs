@@ -20,10 +20,7 @@ impl Selector {
             }
             self.favour_unused(free, shape, user, candidates);
         }
-        // On all cores no socket serves that keeps some for the system.
-        let worse = shape.contiguous || self.most_leaves.is_some() || self.keeps_cores || cuts_all(shape);
-        let worse = worse && !self.linear;
-        if !worse {
+        if !self.tests_all_cores(shape) {
             return self.fits_free(free, shape, user, candidates);
         }
         if shape.alternatives.is_empty() {
@@ -35,6 +32,12 @@ impl Selector {
             having.intersect(alternative);
             self.fits_both_ways(free, shape, user, &having)
         })
+    }
+
+    /// Whether that is asked of a test: on all cores no socket serves that keeps some for the system. O(1).
+    pub(crate) fn tests_all_cores(&self, shape: &Shape) -> bool {
+        let worse = shape.contiguous || self.most_leaves.is_some() || self.keeps_cores || cuts_all(shape);
+        worse && !self.linear
     }
 
     /// Whether it fits on the free cores of the candidates, and on all of their cores.

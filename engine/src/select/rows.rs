@@ -13,7 +13,7 @@ use crate::cluster::{Cluster, OverSubscribe, Partition};
 use crate::ids::{NodeId, PartitionId};
 use crate::job::{Request, Sharing};
 use crate::node_set::NodeSet;
-use crate::policy::{PreemptMode, SelectPolicy, SlurmVersion};
+use crate::policy::{ConsumableUnit, PreemptMode, SelectPolicy, SlurmVersion};
 use crate::select::Selector;
 use crate::select::allocation::Allocation;
 use crate::select::free::Free;
@@ -308,6 +308,12 @@ fn tiers(free: &Free, own: Rows) -> Option<(Vec<usize>, Vec<Rows>)> {
     all.iter().any(|rows| rows.tier != own.tier).then_some((same, lower))
 }
 
+/// Whether a job of the request's partition has the socket, which keeps a core for the system. O(rows of the partition).
+fn keeps_its_core(geometry: &Geometry, free: &Free, shape: &Shape, socket: usize) -> bool {
+    let own = || shape.rows.map_or(Vec::new(), |rows| rows.range().collect());
+    shape.unit == ConsumableUnit::Socket && geometry.kept_cores[socket] > 0 && free.shared.used_in(socket, &own()) > 0
+}
+
 /// Makes `view` show what a job that shares finds free.
 fn show(geometry: &Geometry, free: &Free, shape: &Shape, way: &Way, view: &mut Free) {
     for index in 0..geometry.cpus.len() {
@@ -320,9 +326,12 @@ fn show(geometry: &Geometry, free: &Free, shape: &Shape, way: &Way, view: &mut F
                 Way::Level(most) if free.jobs[index] <= *most => 0,
                 Way::Level(_) => geometry.socket_cores[socket],
             };
-            view.cores[socket] = geometry.socket_cores[socket].saturating_sub(used);
-            node_cores += view.cores[socket];
             in_use |= used > 0;
+            // One that keeps a core is out of all rows while a job of the partition has it (cons_common.c of 22.05.8, `_allocate_sc`:
+            // `part_core_map`; rec w2235).
+            let is_out = matches!(way, Way::Rows(_)) && keeps_its_core(geometry, free, shape, socket);
+            view.cores[socket] = if is_out { 0 } else { geometry.socket_cores[socket].saturating_sub(used) };
+            node_cores += view.cores[socket];
         }
         view.node_cores[index] = node_cores;
         if let (Some((cap, _)), Some(own), Way::Rows(rows)) = (shape.max_cpus_per_node, shape.rows, way) {

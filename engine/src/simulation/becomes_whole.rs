@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cluster::OverSubscribe;
-use crate::ids::{JobId, PartitionId, RequestId};
+use crate::ids::{JobId, NodeId, PartitionId, RequestId};
 use crate::job::{JobPart, Request, Sharing};
 use crate::node_set::NodeSet;
 use crate::policy::SlurmVersion;
@@ -56,12 +56,18 @@ impl BecomesWhole {
 }
 
 impl Controller<'_> {
-    /// Takes out the nodes that slurmctld does not list as idle, since they are beyond the tasks of others, where a job of whole nodes starts that
-    /// shares with nobody: idle nodes are asked for, but of those it names, and unless there is preemption (node_scheduler.c of 24.11.5,
-    /// `_get_req_features`, `_resolve_shared_status`; rec t13-24-11, w2083-24-11, w2109). O(nodes) if there are any.
+    /// Takes out the nodes that slurmctld does not list as idle, where a job of whole nodes starts that shares with nobody: idle nodes are asked for,
+    /// but of those it names, and unless there is preemption (node_scheduler.c of 24.11.5, `_get_req_features`, `_resolve_shared_status`; rec
+    /// t13-24-11, w2083-24-11, w2109). They would not serve it; but nodes beyond the tasks of others seem to, and a test on all cores would go by
+    /// those in use, too (rec w2224). O(nodes) where it matters.
     pub(crate) fn keep_listed_idle(&self, shape: &Shape, nodes: &mut NodeSet) {
-        if shape.whole_nodes && shape.shared_by <= 1 && self.preempt.is_none() {
-            self.node_jobs.keep_listed_idle(nodes, &shape.required);
+        if !shape.whole_nodes || shape.shared_by > 1 || !self.preempt.is_none() {
+            return;
+        }
+        self.node_jobs.keep_listed_idle(nodes, &shape.required);
+        if self.selector.tests_all_cores(shape) {
+            let used: Vec<NodeId> = nodes.iter().filter(|node| self.free.jobs[node.index()] > 0).collect();
+            used.into_iter().filter(|node| !shape.required.contains(node)).for_each(|node| nodes.remove(node));
         }
     }
 

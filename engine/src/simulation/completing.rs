@@ -2,7 +2,8 @@
 
 use crate::ids::PartitionId;
 use crate::node_set::NodeSet;
-use crate::simulation::jobs::Phase;
+use crate::select::shape::Shape;
+use crate::simulation::jobs::{LiveJob, Phase};
 use crate::simulation::{Controller, seconds};
 
 impl Controller<'_> {
@@ -36,5 +37,23 @@ impl Controller<'_> {
             }
         }
         any
+    }
+
+    /// Adds those of the nodes `possible` for a start that it names and that complete: they are not taken out for that (node_scheduler.c of
+    /// 22.05.8, `_pick_best_nodes`: `avail_bitmap`; rec w2237), but where they are still another user's alone, or are asked for alone
+    /// (`filter_by_node_owner`; rec c1301). O(live jobs) while such a node completes.
+    pub(crate) fn add_named(&self, shape: &Shape, user: u32, possible: &NodeSet, candidates: &mut NodeSet) {
+        let named = shape.required.iter().filter(|&&node| possible.contains(node) && self.completing.contains(node));
+        for &node in named {
+            let keeps_off = |live: &LiveJob| {
+                live.phase == Phase::Completing
+                    && self.scenario.workload.jobs[live.job.index()].user.0 != user
+                    && (live.allocation.exclusive_user || (shape.exclusive_user && !live.returns))
+                    && live.allocation.shares.iter().any(|share| share.node == node)
+            };
+            if !self.live.all().any(keeps_off) {
+                candidates.insert(node);
+            }
+        }
     }
 }

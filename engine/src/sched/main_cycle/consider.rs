@@ -149,9 +149,7 @@ pub(super) fn consider(
         scratch.possible.intersect(&shape.eligible);
         scratch.candidates.copy_from(&scratch.possible);
         scratch.candidates.subtract(&controller.completing);
-        // Nodes that it names may still be completing (node_scheduler.c of 22.05.8, `_pick_best_nodes`: `avail_bitmap`; rec w2237).
-        let named = shape.required.iter().filter(|&&node| scratch.possible.contains(node));
-        named.for_each(|&node| scratch.candidates.insert(node));
+        controller.add_named(shape, user, &scratch.possible, &mut scratch.candidates);
         controller.keep_listed_idle(shape, &mut scratch.candidates);
         // A job of a reservation looks at its nodes only, and at none before it begins (node_scheduler.c of 22.05.8, `_build_node_list`;
         // rec ax-site).

@@ -301,6 +301,42 @@ fn a_socket_that_keeps_a_core_serves_once_a_job_of_the_partition_has_run() {
     );
 }
 
+/// Recorded (w2235): no row shares it, though, while a job of the partition has it. Job 3 shares socket 0 with job 1, job 4 cannot share socket 1 with
+/// job 2.
+#[test]
+fn a_socket_that_keeps_a_core_is_shared_with_nobody() {
+    let scenario = |spec: &str| {
+        format!(
+            "node n1 cores=8 sockets=2 {spec}
+             partition p over=force:2
+             set select=socket
+             job 1 n=1 run=300 t=10
+             job 2 at=10 n=1 run=400 t=10
+             job 3 at=20 n=1 run=400 t=10
+             job 4 at=30 n=1 run=50 t=10"
+        )
+    };
+    let first = "1 0 0..4 +300 COMPLETED n1 *\n 2 10 10..14 +400 COMPLETED n1 *\n 3 20 20..24 +400 COMPLETED n1 *";
+    expect(&scenario("spec=0,1"), &format!("{first}\n 4 30 1.end+0..4 +50 COMPLETED n1 *"));
+    expect(&scenario(""), &format!("{first}\n 4 30 30..34 +50 COMPLETED n1 *"));
+}
+
+/// Recorded (w2224): a start of whole nodes tests all cores, too, of the nodes that are idle: there two of n1 and n2 are too few, as sockets that keep a
+/// core serve nobody in that test.
+#[test]
+fn a_start_of_whole_nodes_tests_all_cores_of_idle_ones() {
+    let scenario = |spec: &str| {
+        format!(
+            "node n[1-3] cores=4 sockets=2 {spec}
+             set select=socket
+             job 1 w=n3 n=1 run=300 t=10
+             job 2 at=10 N=1-3 n=5 exclusive run=50 t=10"
+        )
+    };
+    expect(&scenario("spec=0,1"), "1 0 0..4 +300 COMPLETED n3 *\n 2 10 1.end+0..4 +50 COMPLETED n1,n2,n3 *");
+    expect(&scenario(""), "1 0 0..4 +300 COMPLETED n3 *\n 2 10 10..14 +50 COMPLETED n1,n2 *");
+}
+
 /// Recorded (s-sel): where nodes must stand side by side, a run weighs what its last node weighs: the larger run of heavy nodes is
 /// not taken for the better one, though it is too small.
 #[test]
