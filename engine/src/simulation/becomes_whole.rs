@@ -61,7 +61,7 @@ impl Controller<'_> {
     /// t13-24-11, w2083-24-11, w2109). They would not serve it; but nodes beyond the tasks of others seem to, and a test on all cores would go by
     /// those in use, too (rec w2224). O(nodes) where it matters.
     pub(crate) fn keep_listed_idle(&self, shape: &Shape, nodes: &mut NodeSet) {
-        if !shape.whole_nodes || shape.shared_by > 1 || !self.preempt.is_none() {
+        if !shape.whole_nodes || shape.shared_by > 1 || self.preempt.is_some() {
             return;
         }
         self.node_jobs.keep_listed_idle(nodes, &shape.required);
