@@ -1,9 +1,11 @@
 //! Constraints that count nodes (`-C a*2&b*3`).
 
 use super::Selector;
+use super::free::Free;
 use super::pick::Offer;
 use super::shape::{Shape, Strategy};
 use crate::ids::NodeId;
+use crate::node_set::NodeSet;
 
 impl Shape {
     /// What a start asks for first: so many nodes of one part, as if they were to give a CPU each. `--spread-job` does not spread a part
@@ -55,6 +57,30 @@ impl Selector {
         }
         let left = shape.with_nodes_of_parts(found.iter().map(|offer| offer.node));
         left.wanted_nodes <= left.max_nodes && self.choose_from_offers(&left)
+    }
+
+    /// The same where cores may be shared: each part takes idle cores if there are any, whatever the next ones must share (rec w2220).
+    /// O(parts × a test).
+    pub(super) fn parts_fit_sharing(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
+        let mut found: Vec<NodeId> = Vec::new();
+        for (nodes, count) in &shape.counted {
+            let part = shape.part_of_start(*count);
+            let mut of_part = candidates.clone();
+            of_part.intersect(nodes);
+            found.iter().for_each(|&node| of_part.remove(node));
+            if !self.fits_sharing(free, &part, user, &of_part)
+                || (shape.parts_hold_tasks && !holds_tasks(shape, &self.chosen))
+            {
+                self.chosen.clear();
+                return false;
+            }
+            found.extend(self.chosen.iter().map(|offer| offer.node));
+            if shape.size_varies {
+                self.part_found = Some(Box::new((part, self.chosen.clone())));
+            }
+        }
+        let left = shape.with_nodes_of_parts(found.into_iter());
+        left.wanted_nodes <= left.max_nodes && self.fits_sharing(free, &left, user, candidates)
     }
 
     /// The nodes of all parts, and in a plan those that the job wants besides.

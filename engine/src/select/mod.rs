@@ -242,7 +242,10 @@ impl Selector {
 
     fn fits_by(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         if free.shared.any() {
-            return self.fits_sharing(free, shape, user, candidates);
+            return match shape.counted.is_empty() || self.in_plan {
+                true => self.fits_sharing(free, shape, user, candidates),
+                false => self.parts_fit_sharing(free, shape, user, candidates),
+            };
         }
         self.fits_idle(free, shape, user, candidates)
     }

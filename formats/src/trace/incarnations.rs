@@ -136,6 +136,9 @@ impl RowJob {
         if job.cancelled_at.is_none() && job.state != TraceState::Pending {
             let run = TraceRun { submit, run_time: job.run_time, state: job.state, before: extra.before };
             extra.earlier_runs.push(run);
+        } else if job.state == TraceState::Pending && self.end.is_some_and(|end| job.release > end) {
+            // Its Eligible is that of the next run (rec c1380).
+            job.release = job.submit;
         }
         (extra.last_submit, extra.before) = (next.job.submit, before_of(&next.job));
         job.extra = Some(extra);

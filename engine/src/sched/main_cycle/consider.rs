@@ -2,9 +2,12 @@
 //! Source: slurm-semantics 1.4, 1.5; job_scheduler.c and node_scheduler.c of 22.05.8, `_schedule`, `select_nodes`.
 
 use crate::ablation::{Rule, is_off};
+use crate::ids::JobId;
+use crate::node_set::NodeSet;
 use crate::outcome::{PendingReason, StartedBy};
 use crate::preempt::make_room::Room;
 use crate::sched::queue::Record;
+use crate::select::shape::Shape;
 use crate::simulation::reservations::{Candidate, Opening};
 use crate::simulation::{Controller, seconds};
 
@@ -90,6 +93,9 @@ pub(super) fn consider(
         scratch.possible.copy_from(&scratch.left);
         scratch.possible.intersect(&shape.eligible);
         busy(controller, scratch, record, reservation, (shape, prefers))
+    } else if !shape.feasible && !prefers && first_parts_are_busy(controller, scratch, id, shape) {
+        looked_at = true;
+        wait_for_nodes(controller, scratch, record, reservation, (shape, prefers))
     } else if !shape.feasible
         && !prefers
         && shape.is_looked_at()
@@ -239,4 +245,28 @@ pub(super) fn consider(
         }
     }
     tried
+}
+
+/// Whether parts of a constraint that counts nodes have none now, and come before one that could never have any here: the job waits for those
+/// (node_scheduler.c of 22.05.8, `_get_req_features`, `_pick_best_nodes`; rec w2220). The nodes left to it are those of `scratch.left` then. O(parts × a
+/// test), O(1) without such a constraint.
+fn first_parts_are_busy(controller: &mut Controller<'_>, scratch: &mut MainScratch, id: JobId, shape: &Shape) -> bool {
+    let (mut parts, has_nodes) = (0, |nodes: &NodeSet, count: u32| {
+        nodes.intersection_len_up_to(&shape.tested, count as usize) >= count as usize
+    });
+    while shape.counted.get(parts).is_some_and(|(nodes, count)| has_nodes(nodes, *count)) {
+        parts += 1;
+    }
+    if parts == 0 || parts == shape.counted.len() {
+        return false;
+    }
+    scratch.left.copy_from(&scratch.available);
+    scratch.left.intersect(&shape.tested);
+    let user = controller.scenario.workload.jobs[id.index()].user.0;
+    shape.counted[..parts].iter().any(|(nodes, count)| {
+        scratch.candidates.copy_from(&scratch.left);
+        scratch.candidates.intersect(nodes);
+        scratch.candidates.subtract(&controller.completing);
+        !controller.selector.fits(&controller.free, &shape.part_of_start(*count), user, &scratch.candidates)
+    })
 }

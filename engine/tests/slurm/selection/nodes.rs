@@ -503,3 +503,39 @@ fn nodes_that_nobody_has_looked_at_yet_weigh_nothing() {
     let job = "job 0 p=batch user=bob n=1 run=10 t=1";
     expect(&scenario(job), "0 0 * +10 COMPLETED * *\n 1 100 100..134 +500 COMPLETED n2 backfill");
 }
+
+/// Recorded (w2220): where the first part of a constraint that counts nodes is busy, a job waits for it, though its partition has no nodes for the next: it
+/// keeps n3 from itself in `batch`. Where they are free it could never run there, and goes on.
+#[test]
+fn the_first_parts_of_a_constraint_may_be_busy_before_the_next_has_no_nodes() {
+    let scenario = |run: u32| {
+        format!(
+            "node n[1-5] cores=4 features=std
+             node g1 cores=4 features=big
+             partition fast nodes=n[1-3] tier=2
+             partition batch
+             set bf_interval=off
+             job 1 p=fast N=2 w=n1,n2 n=8 run={run} t=10
+             job 2 at=100 p=fast,batch N=3 n=3 C=std*2&big*1 run=50"
+        )
+    };
+    expect(&scenario(300), "1 0 0..4 +300 COMPLETED n1,n2 *\n 2 100 100..104 +50 COMPLETED n4,n5,g1 *");
+    expect(&scenario(50), "1 0 0..4 +50 COMPLETED n1,n2 *\n 2 100 100..104 +50 COMPLETED n1,n2,g1 *");
+}
+
+/// Recorded (w2220): each part takes idle cores if there are any, though the next must share.
+#[test]
+fn each_part_of_a_constraint_shares_only_if_it_must() {
+    expect(
+        "node n[1-2] cores=4 features=std
+         node g1 cores=4 features=big
+         partition p over=force:2
+         set bf_interval=off
+         job 1 w=n1 n=4 run=500 t=60
+         job 2 at=5 w=g1 n=4 run=500 t=60
+         job 3 at=10 N=2 n=2 C=std*1&big*1 run=50 t=10",
+        "1  0   0..4    +500  COMPLETED  n1     *
+         2  5   5..9    +500  COMPLETED  g1     *
+         3  10  10..14  +50   COMPLETED  n2,g1  *",
+    );
+}

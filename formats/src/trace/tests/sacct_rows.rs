@@ -142,16 +142,18 @@ fn a_component_keeps_off_the_nodes_that_another_one_names() {
     assert_eq!(excluded, ["n7", "n7,n3"]);
 }
 
-/// What sacct writes of a component after slurmctld's `Deallocate JobId=40+1 due to hetjob start failure`.
+/// What sacct writes of a component after slurmctld's `Deallocate JobId=40+1 due to hetjob start failure`; Eligible is when it was queued again.
 #[test]
 fn a_component_whose_job_could_not_start_whole_did_not_run() {
+    let late = ("Eligible", "2024-01-01T02:02:00");
     let rows = [
-        row(&[("JobID", "40+1"), ("State", "PENDING"), ("ElapsedRaw", "0")]),
+        row(&[("JobID", "40+1"), ("State", "PENDING"), ("ElapsedRaw", "0"), ("SubmitLine", ""), late]),
         row(&[("JobID", "40+1"), ("Submit", "2024-01-01T02:00:00"), ("ElapsedRaw", "300")]),
     ];
     let trace = trace(&format!("{HEADER}\n{}\n", rows.join("\n")));
-    assert_eq!((trace.jobs[0].submit, trace.jobs[0].run_time), (SUBMIT, 300));
-    assert_eq!(trace.jobs[0].extra.as_ref().unwrap().earlier_runs, []);
+    let job = &trace.jobs[0];
+    assert_eq!((job.submit, job.release, job.run_time), (SUBMIT, SUBMIT, 300));
+    assert_eq!(job.extra.as_ref().unwrap().earlier_runs, []);
 }
 
 #[test]
