@@ -52,23 +52,23 @@ fn who_is_cancelled_while_it_runs_is_cancelled() {
     );
 }
 
-/// Recorded (w2237): job 2 names the node on which job 1 completes, and starts there at once; but not where the node is another user's alone until then
-/// (c1301).
+/// Recorded (w2237): with select/linear job 2 names the node on which job 1 completes, and starts there at once; but not where the node is another
+/// user's alone until then, nor with select/cons_tres (v-pre).
 #[test]
 fn who_names_a_node_starts_there_while_it_completes() {
-    let scenario = |names: &str| {
+    let scenario = |select: &str, names: &str| {
         format!(
             "node n1 cores=4
              partition p
              partition q exclusive_user
-             set epilog epilog_seconds=40 bf_interval=off sched_interval=10
+             set epilog epilog_seconds=40 bf_interval=off sched_interval=10 {select}
              job 1 n=4 run=100 t=10
              job 2 at=50 n=4 {names} run=50 t=5"
         )
     };
     let expected = |start: &str| format!("1 0 0..4 +100 COMPLETED n1 *\n 2 50 {start} +50 COMPLETED n1 *");
-    expect(&scenario("p=p w=n1"), &expected("100..114"));
-    expect(&scenario("p=p"), &expected("140..155"));
-    expect(&scenario("p=q user=ann w=n1"), &expected("140..155"));
-    expect(&scenario("p=q w=n1"), &expected("100..114"));
+    expect(&scenario("select=linear", "p=p w=n1"), &expected("100..114"));
+    expect(&scenario("select=linear", "p=p"), &expected("140..155"));
+    expect(&scenario("select=linear", "p=q user=ann w=n1"), &expected("140..155"));
+    expect(&scenario("", "p=p w=n1"), &expected("140..155"));
 }
