@@ -380,6 +380,27 @@ fn aftercorr_without_a_task_of_that_number_waits_for_the_whole_job() {
     );
 }
 
+/// Recorded (w2268): nor is a task there whose record has been purged (MinJobAge): the one of its number waits for those that are left.
+#[test]
+fn aftercorr_of_a_purged_task_waits_for_the_rest() {
+    let scenario = |age: u32| {
+        format!(
+            "node n1 cores=8
+             set min_job_age={age}
+             job 1 array=1-2%1 run=300 t=10
+             job 2 at=450 array=1-2 dep=aftercorr:1 run=50 t=5"
+        )
+    };
+    let expected = |start: &str| {
+        format!(
+            "1_1 0 0..4 +300 COMPLETED n1 *\n 1_2 * * +300 COMPLETED n1 *
+             2_1 * {start} +50 COMPLETED n1 *\n 2_2 * 1_2.end+0..64 +50 COMPLETED n1 *"
+        )
+    };
+    expect(&scenario(60), &expected("1_2.end+0..64"));
+    expect(&scenario(1000), &expected("450..460"));
+}
+
 /// Recorded (c1177): when the main scheduler has started as many tasks as may run, the next one that has a record of its own is asked, and its
 /// age begins anew with the next room; the ones behind it are passed over, and go on ageing.
 #[test]

@@ -75,7 +75,9 @@ impl Controller<'_> {
             return if blocked { Met::NotYet } else { Met::Yes };
         }
         // A job that the trace does not hold has been purged: satisfied.
-        let Some(jobs) = self.waiting.targets.get(&on.id) else { return Met::Yes };
+        if !self.waiting.targets.contains_key(&on.id) {
+            return Met::Yes;
+        }
         let job = &self.scenario.workload.jobs[id.index()];
         let part_of = |other: JobId| self.scenario.workload.jobs[other.index()].name.part;
         // Who has no task to correspond to waits for all that is named.
@@ -85,10 +87,16 @@ impl Controller<'_> {
         let is_common = on.kind == DependencyKind::AfterCorr
             && matches!(job.name.part, JobPart::Task(_))
             && !self.has_own_record(id);
-        let any_corresponds =
-            on.kind == DependencyKind::AfterCorr && !is_common && jobs.iter().any(|&other| corresponds(other));
+        // Nor has whose task slurmctld does not know any more (job_scheduler.c of 22.05.8, `_test_job_dependency_common`; rec w2268).
+        let is_known = |other: JobId| {
+            let end = self.records[other.index()].end;
+            on.kind != DependencyKind::AfterCorr || !end.is_some_and(|end| self.timers.has_purged(end))
+        };
+        let any_corresponds = on.kind == DependencyKind::AfterCorr
+            && !is_common
+            && self.there_for(id, on).any(|other| corresponds(other) && is_known(other));
         let is_meant = |other: JobId| if any_corresponds { corresponds(other) } else { self.is_named(on, other) };
-        let mut meant = self.there_for(id, on).filter(|&other| is_meant(other)).peekable();
+        let mut meant = self.there_for(id, on).filter(|&other| is_meant(other) && is_known(other)).peekable();
         if meant.peek().is_none() {
             return Met::Yes;
         }
