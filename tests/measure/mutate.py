@@ -25,7 +25,7 @@ def number(draw, text):
 def rows(draw, text, others):
     """A history in which cells are changed, exchanged with another's, or emptied, and rows are lost, repeated or moved."""
     lines = text.splitlines()
-    for _ in range(draw.choice([1, 3, 10, 40])):
+    for _ in range(draw.choice([1, 3, 10, 40]) if len(lines) > 1 else 0):
         at = draw.randrange(1, len(lines))
         cells, giver = lines[at].split("|"), lines[draw.randrange(1, len(lines))].split("|")
         if len(giver) != len(cells):
@@ -50,7 +50,7 @@ def rows(draw, text, others):
 def options(draw, text, others):
     """A configuration in which numbers are changed, lines lost or repeated, and lines and words taken from another site's."""
     lines, given = text.splitlines(), [line for other in others for line in other.splitlines() if "=" in line and not line.startswith("#")]
-    for _ in range(draw.choice([1, 2, 5])):
+    for _ in range(draw.choice([1, 2, 5]) if lines else 0):
         at, way = draw.randrange(len(lines)), draw.random()
         if way < 0.4:
             lines[at] = number(draw, lines[at])

@@ -171,6 +171,7 @@ impl Selector {
         if alike == Alike::AllTheirs && !self.by_runs.even {
             return None;
         }
+        let weighs_alike = self.by_runs.weighs_alike || self.weights.are_alike(nodes);
         let mut rest = Remaining::of(shape);
         if takes_first_that_fits(shape, &self.scratch) {
             let offered = |node: NodeId| match alike {
@@ -178,7 +179,7 @@ impl Selector {
                 Alike::AllTheirs => self.geometry.cpus[node.index()],
             };
             let fitting = nodes.iter().filter(|&node| i64::from(offered(node)) >= rest.cpus);
-            let first = match self.by_runs.weighs_alike {
+            let first = match weighs_alike {
                 true => { fitting }.next(),
                 false => fitting.min_by_key(|&node| (self.weight_of(node), node)),
             };
@@ -188,7 +189,7 @@ impl Selector {
             return Some(first.is_some());
         }
         if let Alike::Same(cpus) = alike
-            && self.by_runs.weighs_alike
+            && weighs_alike
             && rest.nodes == 1
             && rest.max_nodes > 0
             && i64::from(cpus) >= rest.cpus
@@ -202,7 +203,7 @@ impl Selector {
             Alike::Same(cpus) => cpus,
             Alike::AllTheirs => 0,
         };
-        if self.by_runs.weighs_alike && same > 0 {
+        if weighs_alike && same > 0 {
             let enough = self.choose_evenly(shape, nodes, same);
             if enough {
                 self.by_runs.put_in_order(&mut self.chosen);

@@ -34,6 +34,10 @@ pub(crate) struct Weights {
     strayed: usize,
     /// Nodes that no look for a start has come to.
     unseen: NodeSet,
+    /// How many they are.
+    n_unseen: usize,
+    /// Whether slurm.conf gives all nodes one `Weight`.
+    configured_alike: bool,
     changes: u64,
 }
 
@@ -49,6 +53,8 @@ impl Weights {
             strays: NodeSet::empty(cluster.nodes.len()),
             strayed: 0,
             unseen: NodeSet::empty(cluster.nodes.len()),
+            n_unseen: 0,
+            configured_alike: cluster.nodes.windows(2).all(|pair| pair[0].weight == pair[1].weight),
             changes: 0,
         }
     }
@@ -58,13 +64,32 @@ impl Weights {
     pub(crate) fn unseen(&mut self, nodes: &NodeSet) {
         nodes.iter().for_each(|node| self.set(node, 0));
         self.unseen.union(nodes);
+        self.n_unseen = self.unseen.len();
     }
 
-    /// Has them weigh what slurm.conf says until they are given back to [`Weights::unseen`]; `None` if there are none. O(nodes).
+    /// A look for a start comes to these nodes, wherever it ends. O(1), O(nodes) while some have not been looked at.
+    pub(crate) fn see(&mut self, nodes: &NodeSet) {
+        if self.n_unseen == 0 {
+            return;
+        }
+        let seen: Vec<NodeId> = nodes.iter().filter(|&node| self.unseen.contains(node)).collect();
+        seen.into_iter().for_each(|node| self.set(node, weight_of(self.configured[node.index()], false)));
+    }
+
+    /// Has those that nobody has looked at weigh what slurm.conf says until they are given back to [`Weights::unseen`]; `None` if there are none.
+    /// O(1), else O(nodes).
     pub(crate) fn take_unseen(&mut self) -> Option<NodeSet> {
+        if self.n_unseen == 0 {
+            return None;
+        }
         let unseen = self.unseen.clone();
-        unseen.iter().for_each(|node| self.set(node, weight_of(self.configured[node.index()], false)));
-        (!unseen.is_empty()).then_some(unseen)
+        self.see(&unseen);
+        Some(unseen)
+    }
+
+    /// Whether these nodes weigh alike for sure. O(1), O(words) where any node weighs other than slurm.conf says.
+    pub(crate) fn are_alike(&self, nodes: &NodeSet) -> bool {
+        self.configured_alike && !self.stray_among(nodes)
     }
 
     /// The weight in force.
@@ -131,7 +156,10 @@ impl Weights {
         if before != weight {
             let usual = weight_of(self.configured[node.index()], false);
             self.strayed = self.strayed + usize::from(weight != usual) - usize::from(before != usual);
-            self.unseen.remove(node);
+            if self.n_unseen > 0 && self.unseen.contains(node) {
+                self.unseen.remove(node);
+                self.n_unseen -= 1;
+            }
             if weight == usual {
                 self.strays.remove(node);
             } else {

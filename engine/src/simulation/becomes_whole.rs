@@ -66,8 +66,9 @@ impl Controller<'_> {
         }
         self.node_jobs.keep_listed_idle(nodes, &shape.required);
         if self.selector.tests_all_cores(shape) {
-            let used: Vec<NodeId> = nodes.iter().filter(|node| self.free.jobs[node.index()] > 0).collect();
-            used.into_iter().filter(|node| !shape.required.contains(node)).for_each(|node| nodes.remove(node));
+            let named: Vec<NodeId> = shape.required.iter().copied().filter(|&node| nodes.contains(node)).collect();
+            nodes.intersect(&self.free.idle);
+            named.into_iter().for_each(|node| nodes.insert(node));
         }
     }
 

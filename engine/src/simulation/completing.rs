@@ -42,21 +42,25 @@ impl Controller<'_> {
     /// With select/linear: adds those of the nodes `possible` for a start that it names and that complete, which are not taken out for that
     /// (node_scheduler.c of 22.05.8, `_pick_best_nodes`: `avail_bitmap`; rec w2237), but where they are still another user's alone, or are asked for
     /// alone (`filter_by_node_owner`). The others' own test refuses nodes that complete (cons_tres/job_test.c, `can_job_run_on_node`; rec v-pre, c1301).
-    /// O(live jobs) while such a node completes.
+    /// O(live jobs and named nodes) while such a node completes.
     pub(crate) fn add_named(&self, shape: &Shape, user: u32, possible: &NodeSet, candidates: &mut NodeSet) {
         if !self.scenario.policy.select.linear {
             return;
         }
-        let named = shape.required.iter().filter(|&&node| possible.contains(node) && self.completing.contains(node));
-        for &node in named {
-            let keeps_off = |live: &LiveJob| {
-                live.phase == Phase::Completing
-                    && self.scenario.workload.jobs[live.job.index()].user.0 != user
-                    && (live.allocation.exclusive_user || (shape.exclusive_user && !live.returns))
-                    && live.allocation.shares.iter().any(|share| share.node == node)
-            };
-            if !self.live.all().any(keeps_off) {
-                candidates.insert(node);
+        let named =
+            || shape.required.iter().copied().filter(|&node| possible.contains(node) && self.completing.contains(node));
+        if named().next().is_none() {
+            return;
+        }
+        named().for_each(|node| candidates.insert(node));
+        let keeps_off = |live: &&LiveJob| {
+            live.phase == Phase::Completing
+                && self.scenario.workload.jobs[live.job.index()].user.0 != user
+                && (live.allocation.exclusive_user || (shape.exclusive_user && !live.returns))
+        };
+        for live in self.live.all().filter(keeps_off) {
+            for share in live.allocation.shares.iter().filter(|share| self.completing.contains(share.node)) {
+                candidates.remove(share.node);
             }
         }
     }

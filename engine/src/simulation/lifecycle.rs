@@ -151,6 +151,7 @@ impl Controller<'_> {
             if self.limits_allow_look(id, partition) {
                 self.reservations.tested.set(seconds(self.now));
                 if self.looks_at_nodes(id, own, shape) && self.admits_to_nodes(id, partition) {
+                    self.selector.weights.see(&shape.tested);
                     self.tested_in(id, partition);
                     self.wait_for_a_leaf(id, shape);
                 }

@@ -33,11 +33,12 @@ pub(super) fn check_span(trace: &Trace, log: &mut Log) {
 /// Times that a simulation comes to.
 fn times(job: &TraceJob) -> [Option<(&'static str, i64)>; 5] {
     let extra = job.extra.as_ref();
+    let runs_for = i64::from(job.run_time);
     [
         Some(("Submit", job.submit)),
         Some(("Eligible", job.release)),
         job.cancelled_at.map(|at| ("End", at)),
         extra.and_then(|extra| extra.begin).map(|at| ("SubmitLine", at)),
-        extra.and_then(|extra| extra.deadline).map(|at| ("SubmitLine", at)),
+        Some(("Elapsed", job.submit.saturating_add(runs_for))),
     ]
 }

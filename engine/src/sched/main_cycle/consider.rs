@@ -2,7 +2,6 @@
 //! Source: slurm-semantics 1.4, 1.5; job_scheduler.c and node_scheduler.c of 22.05.8, `_schedule`, `select_nodes`.
 
 use crate::ablation::{Rule, is_off};
-use crate::ids::JobId;
 use crate::node_set::NodeSet;
 use crate::outcome::{PendingReason, StartedBy};
 use crate::preempt::make_room::Room;
@@ -93,9 +92,6 @@ pub(super) fn consider(
         scratch.possible.copy_from(&scratch.left);
         scratch.possible.intersect(&shape.eligible);
         busy(controller, scratch, record, reservation, (shape, prefers))
-    } else if !shape.feasible && !prefers && first_parts_are_busy(controller, scratch, id, shape) {
-        looked_at = true;
-        wait_for_nodes(controller, scratch, record, reservation, (shape, prefers))
     } else if !shape.feasible
         && !prefers
         && shape.is_looked_at()
@@ -109,6 +105,9 @@ pub(super) fn consider(
         // It can never run here, but a limit wins over that, too (node_scheduler.c of 22.05.8, `select_nodes`; rec az-gpu4).
         looked_at = true;
         limited(controller, scratch, record, reservation, (&shape.required, shape.min_nodes))
+    } else if !shape.feasible && !prefers && first_parts_are_busy(controller, scratch, (record, reservation), shape) {
+        looked_at = true;
+        wait_for_nodes(controller, scratch, record, reservation, (shape, prefers))
     } else if !shape.feasible && !prefers {
         // It can never run here; one of several partitions is passed over (rec h-share).
         // Nodes that have what it asks for are looked at before that is found (rec m-pre/a2).
@@ -232,6 +231,9 @@ pub(super) fn consider(
         }
     };
     looked_at &= reservation.is_none() || controller.looks_at_nodes(id, reservation, shape);
+    if looked_at {
+        controller.selector.weights.see(&shape.tested);
+    }
     if prefers {
         controller.put_preferred(id, shapes);
     } else {
@@ -248,25 +250,46 @@ pub(super) fn consider(
 }
 
 /// Whether parts of a constraint that counts nodes have none now, and come before one that could never have any here: the job waits for those
-/// (node_scheduler.c of 22.05.8, `_get_req_features`, `_pick_best_nodes`; rec w2220). The nodes left to it are those of `scratch.left` then. O(parts × a
-/// test), O(1) without such a constraint.
-fn first_parts_are_busy(controller: &mut Controller<'_>, scratch: &mut MainScratch, id: JobId, shape: &Shape) -> bool {
-    let (mut parts, has_nodes) = (0, |nodes: &NodeSet, count: u32| {
-        nodes.intersection_len_up_to(&shape.tested, count as usize) >= count as usize
-    });
-    while shape.counted.get(parts).is_some_and(|(nodes, count)| has_nodes(nodes, *count)) {
-        parts += 1;
-    }
+/// (node_scheduler.c of 22.05.8, `_get_req_features`, `_pick_best_nodes`; rec w2220). Other nodes than a start's are not asked for them.
+/// O(parts × a test), O(1) without such a constraint.
+fn first_parts_are_busy(
+    controller: &mut Controller<'_>,
+    scratch: &mut MainScratch,
+    (record, reservation): (Record, Option<usize>),
+    shape: &Shape,
+) -> bool {
+    let has_nodes =
+        |nodes: &NodeSet, count: u32| nodes.intersection_len_up_to(&shape.tested, count as usize) >= count as usize;
+    let parts = shape.counted.iter().take_while(|(nodes, count)| has_nodes(nodes, *count)).count();
     if parts == 0 || parts == shape.counted.len() {
         return false;
     }
     scratch.left.copy_from(&scratch.available);
     scratch.left.intersect(&shape.tested);
+    scratch.left.subtract(&controller.completing);
+    let id = record.job;
+    let (partition, required, whole) = (record.partition, &shape.required[..], shape.whole_nodes);
+    let begin = seconds(controller.now);
+    let end = begin + controller.live.get(id).map_or(0, |live| live.limit_seconds);
+    let candidate = Candidate { own: reservation, partition, required, whole, licenses: &[], begin, end };
+    if controller.reservations.any()
+        && !matches!(
+            controller.narrow_to_reservations(candidate, &mut scratch.left, &mut scratch.turns_at),
+            Opening::Open { .. }
+        )
+    {
+        return false;
+    }
     let user = controller.scenario.workload.jobs[id.index()].user.0;
-    shape.counted[..parts].iter().any(|(nodes, count)| {
+    for (nodes, count) in &shape.counted[..parts] {
         scratch.candidates.copy_from(&scratch.left);
         scratch.candidates.intersect(nodes);
-        scratch.candidates.subtract(&controller.completing);
-        !controller.selector.fits(&controller.free, &shape.part_of_start(*count), user, &scratch.candidates)
-    })
+        if !controller.selector.fits(&controller.free, &shape.part_of_start(*count), user, &scratch.candidates) {
+            return true;
+        }
+        for offer in &controller.selector.chosen {
+            scratch.left.remove(offer.node);
+        }
+    }
+    false
 }

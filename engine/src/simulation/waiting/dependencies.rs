@@ -88,10 +88,9 @@ impl Controller<'_> {
             && matches!(job.name.part, JobPart::Task(_))
             && !self.has_own_record(id);
         // Nor has whose task slurmctld does not know any more (job_scheduler.c of 22.05.8, `_test_job_dependency_common`; rec w2268).
-        let is_known = |other: JobId| {
-            let end = self.records[other.index()].end;
-            on.kind != DependencyKind::AfterCorr || !end.is_some_and(|end| self.timers.has_purged(end))
-        };
+        let holder = (on.kind == DependencyKind::AfterCorr).then(|| self.array_holder(on.id)).flatten();
+        let is_known =
+            |other: JobId| on.kind != DependencyKind::AfterCorr || holder == Some(other) || !self.is_purged(other);
         let any_corresponds = on.kind == DependencyKind::AfterCorr
             && !is_common
             && self.there_for(id, on).any(|other| corresponds(other) && is_known(other));
@@ -104,6 +103,21 @@ impl Controller<'_> {
             Met::Never if is_common => Met::NotYet,
             met => met,
         }
+    }
+
+    fn is_purged(&self, id: JobId) -> bool {
+        self.records[id.index()].end.is_some_and(|end| self.timers.has_purged(end))
+    }
+
+    /// The task whose record is the array's: the last to start, which stays as long as any other of it (job_mgr.c of 22.05.8,
+    /// `_list_find_job_old`; src). None while some have not started. O(jobs of the id).
+    fn array_holder(&self, id: u64) -> Option<JobId> {
+        let tasks = self.waiting.targets.get(&id)?;
+        if tasks.iter().any(|&task| self.records[task.index()].start.is_none()) {
+            return None;
+        }
+        let last = tasks.iter().copied().max_by_key(|&task| (self.records[task.index()].start, task))?;
+        tasks.iter().any(|&task| task != last && !self.is_purged(task)).then_some(last)
     }
 
     /// Who has the id that a job's dependency names, of those that were there when the job came. O(jobs of the id).

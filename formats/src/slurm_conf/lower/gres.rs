@@ -108,13 +108,14 @@ impl Lowering<'_> {
             let here = |list: &str| {
                 hostlist::expand(list, MAX_NODES).is_ok_and(|nodes| nodes.iter().any(|node| node.as_str() == name))
             };
-            let (Some(gres), Some(cores)) = (line.get("Name"), line.get("Cores")) else { continue };
+            let (Some(gres), Some(units)) = (line.get("Name"), device_count(line)) else { continue };
             if !line.get("NodeName").is_none_or(here) {
                 continue;
             }
-            let mut of_line: Vec<u32> = core_numbers(cores).iter().map(|core| core / cores_per_socket.max(1)).collect();
+            let cores = line.get("Cores").map(core_numbers).unwrap_or_default();
+            let mut of_line: Vec<u32> = cores.iter().map(|core| core / cores_per_socket.max(1)).collect();
             of_line.dedup();
-            let (&[socket], Some(units)) = (of_line.as_slice(), device_count(line)) else { continue };
+            let socket = of_line.first().filter(|_| of_line.len() == 1);
             let units = u32::try_from(units).unwrap_or(u32::MAX);
             let kind = line.get("Type");
             let is_kind = |known: &String| kind.is_some_and(|kind| known.eq_ignore_ascii_case(kind));
@@ -131,6 +132,7 @@ impl Lowering<'_> {
                 let units = ids.iter().filter_map(|&id| left.get(id)).fold(units, |units, &left| units.min(left));
                 for &id in ids {
                     left.get_mut(id).into_iter().for_each(|left| *left -= units);
+                    let Some(&socket) = socket else { continue };
                     if near.len() <= id {
                         near.resize(id + 1, Vec::new());
                     }

@@ -209,6 +209,9 @@ fn gres_conf_binds_no_more_than_there_is() {
     assert_eq!(near("gpu:a:1,gpu:b:3", &of_type("b")), [vec![0, 2], vec![], vec![0, 2]]);
     assert_eq!(near("gpu:a:1,gpu:b:3", &of_type("c")), Vec::<Vec<u32>>::new());
     assert_eq!(near("gpu:4", &of_type("c")), [[0, 2]]);
+    // Those that are bound to no socket are there all the same.
+    let unbound = "Name=gpu File=/dev/nvidia[0-1]\nName=gpu File=/dev/nvidia[2-3] Cores=4-7\n";
+    assert_eq!(near("gpu:a:2,gpu:b:2", unbound), [[0, 2], [0, 0], [0, 2]]);
 }
 
 #[test]
