@@ -185,7 +185,7 @@ pub(super) static MODELLED: &[Parameter] = &[
     modelled("MaxMemPerNode", Kind::Megabytes, "MB", "0", "greatest memory per node; 0 is unlimited"),
     modelled("MessageTimeout", U16, "s", "10", "round trip of a message, which spaces a job's preemptions"),
     modelled("MinJobAge", Kind::NATURAL, "s", "300", "how long a finished job is remembered, for dependencies"),
-    modelled("OverTimeLimit", Kind::Count, "min", "0", "how far a job may exceed its time limit"),
+    modelled("OverTimeLimit", Kind::ShortCount, "min", "0", "how far a job may exceed its time limit"),
     modelled("ResvOverRun", Kind::Count, "min", "0", "how far a job may outlast its reservation"),
     modelled("PreemptExemptTime", Kind::Time, "min", "0", "how long a job runs before it may be preempted"),
     modelled(

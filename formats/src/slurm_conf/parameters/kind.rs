@@ -22,6 +22,8 @@ pub enum Kind {
     },
     /// A whole number from 0, or `UNLIMITED`.
     Count,
+    /// The same, of 65,533 at the most.
+    ShortCount,
     /// Slurm's time: minutes, or `[days-]hours:minutes:seconds` and its short forms, or `UNLIMITED`.
     Time,
     /// Memory in megabytes.
@@ -67,6 +69,12 @@ impl Kind {
                 Ok(())
             }
             Self::Count => wrong("a whole number or UNLIMITED"),
+            Self::ShortCount
+                if is_unlimited(value) || whole(value).is_some_and(|number| (0..=65_533).contains(&number)) =>
+            {
+                Ok(())
+            }
+            Self::ShortCount => wrong("a whole number up to 65533 or UNLIMITED"),
             Self::Time if span(value).is_some() || value.eq_ignore_ascii_case("NONE") => Ok(()),
             Self::Time => wrong("a time (minutes, hours:minutes:seconds, days-hours:minutes:seconds or UNLIMITED)"),
             Self::Megabytes if is_unlimited(value) || configured_megabytes(value).is_some() => Ok(()),
@@ -91,7 +99,7 @@ impl Kind {
         }
         one.eq_ignore_ascii_case(other)
             || match self {
-                Self::Integer { .. } | Self::Count => equal(whole, one, other),
+                Self::Integer { .. } | Self::Count | Self::ShortCount => equal(whole, one, other),
                 Self::Option { .. } => equal(|text| text.parse::<i64>().ok(), one, other),
                 Self::Time => equal(span, one, other),
                 Self::Megabytes => equal(configured_megabytes, one, other),
@@ -111,7 +119,7 @@ impl Kind {
         let unchanged =
             |reason: &str| Err(format!("its value {} {reason}, so that scaling changes nothing", brief(value)));
         let scaled = match *self {
-            Self::Integer { .. } | Self::Count | Self::Megabytes if is_unlimited(value) => {
+            Self::Integer { .. } | Self::Count | Self::ShortCount | Self::Megabytes if is_unlimited(value) => {
                 return unchanged("is unlimited");
             }
             // What is out of range is not in force.
@@ -121,7 +129,7 @@ impl Kind {
                 Ok(number) if self.check(value).is_ok() => format!("{}", (number as f64 * factor).round()),
                 _ => return unchanged("is not one that slurmctld takes"),
             },
-            Self::Integer { .. } | Self::Count => match whole(value) {
+            Self::Integer { .. } | Self::Count | Self::ShortCount => match whole(value) {
                 Some(0) => return unchanged("is zero"),
                 Some(number) if number < 0 => return unchanged("means 'off'"),
                 Some(number) => format!("{}", (number as f64 * factor).round()),

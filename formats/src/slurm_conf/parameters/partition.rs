@@ -53,7 +53,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     modelled("OverSubscribe", SHARING, "", "NO", "how jobs share nodes: EXCLUSIVE, NO, YES[:n], FORCE[:n]"),
     modelled(
         "OverTimeLimit",
-        Kind::Count,
+        Kind::ShortCount,
         "min",
         "",
         "how far a job may exceed its time limit; default is the cluster's",

@@ -214,6 +214,19 @@ fn gres_conf_binds_no_more_than_there_is() {
     assert_eq!(near("gpu:a:2,gpu:b:2", unbound), [[0, 2], [0, 0], [0, 2]]);
 }
 
+/// Found by tests/measure/mutate.py: all memory went, or thousands of years were simulated.
+#[test]
+fn what_no_slurmctld_could_hold_is_refused() {
+    let said = |line: &str| read_and_lower(&[("slurm.conf", &small(line))], None).1;
+    let large = said("NodeName=g1 Sockets=4294967294 CoresPerSocket=6");
+    assert!(large.contains("are more CPUs than a node can have") || large.contains("is not a whole number"), "{large}");
+    assert!(
+        said("OverTimeLimit=4294967294")
+            .contains("OverTimeLimit: '4294967294' is not a whole number up to 65533 or UNLIMITED")
+    );
+    assert!(!said("OverTimeLimit=UNLIMITED").contains("OverTimeLimit"));
+}
+
 #[test]
 fn a_gres_is_only_counted_where_gres_conf_names_neither_cores_nor_types() {
     let conf = small("GresTypes=gpu\nNodeName=g1 Gres=gpu:2");
