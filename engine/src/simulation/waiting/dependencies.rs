@@ -105,6 +105,7 @@ impl Controller<'_> {
         }
     }
 
+    /// Whether slurmctld does not know the job any more (MinJobAge). O(1).
     fn is_purged(&self, id: JobId) -> bool {
         self.records[id.index()].end.is_some_and(|end| self.timers.has_purged(end))
     }
@@ -149,8 +150,7 @@ impl Controller<'_> {
                 let record = &self.records[other.index()];
                 let since = record.start.or(record.end);
                 // "Job is gone, dependency lifted" (rec w2092-25-05).
-                record.end.is_some_and(|end| self.timers.has_purged(end))
-                    || since.is_some_and(|start| start + i64::from(minutes) * 60 <= seconds(self.now))
+                self.is_purged(other) || since.is_some_and(|start| start + i64::from(minutes) * 60 <= seconds(self.now))
             };
             return when(others.all(is_due), Met::NotYet);
         }
