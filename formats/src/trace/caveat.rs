@@ -56,6 +56,8 @@ caveats! {
     /// Eligible stands for what held the job.
     EligibleAsRelease, Assumed, "Eligible", "dependencies, begin times or holds unknown: the recorded Eligible taken as release time",
         "export the SubmitLine column (Slurm 21.08 or later)";
+    /// Never eligible.
+    NeverEligible, Assumed, "Eligible", "not eligible before they were cancelled, or before the trace ended (held, or waiting for what the trace does not tell): they never start", "";
     /// A begin time in words that are not understood.
     BeginUnknown, Assumed, "SubmitLine", "a --begin that is not understood: the recorded Eligible taken as release time", "";
     /// A dependency that is not modelled.
@@ -83,6 +85,8 @@ caveats! {
     /// The run after a requeue is not in the trace.
     RequeuedLast, Assumed, "State", "were requeued, but no later run is in the trace: taken as ended without success",
         "export with --duplicates, and a period that holds the later runs";
+    /// The node of the last run failed.
+    NodeFailLast, Assumed, "State", "ended with a node (NODE_FAIL), without a later run in the trace (a job that is queued again and cancelled there leaves no row): taken as over, unless the simulation strikes and requeues them", "";
     /// The same row twice.
     DuplicateRow, Warning, "JobID", "rows that repeat a row, or tell an earlier state of its job: the latest state read, once", "export overlapping periods once";
     /// Job ids were used again.

@@ -20,6 +20,7 @@ pub mod lower;
 mod maps;
 mod model;
 mod named_nodes;
+mod never_eligible;
 mod plain_components;
 mod request;
 mod row;

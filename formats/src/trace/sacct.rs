@@ -15,6 +15,7 @@ use super::lines::Lines;
 use super::log::Log;
 use super::maps::Map;
 use super::model::{Trace, TraceBefore, TraceFormat, TraceJob, TraceRequest};
+use super::never_eligible::end_waits;
 use super::plain_components::PlainComponents;
 use super::request::shown;
 use super::row::{Cut, Row, RowCutter};
@@ -127,11 +128,15 @@ pub(crate) fn read<R: BufRead>(
     jobs.end_arrays((opens, latest), log);
     // Tasks without a row may have a name that another job had.
     jobs.merge(log);
+    end_waits(&mut jobs.jobs, latest, log);
     for job in jobs.jobs.iter().filter(|_| !tells_constraints) {
         log.caveat(CaveatKind::ConstraintsUnknown, job.line);
     }
     for job in &jobs.jobs {
         match job.state {
+            TraceState::NodeFail if job.extra.as_ref().is_none_or(|extra| extra.requeue != Some(false)) => {
+                log.caveat(CaveatKind::NodeFailLast, job.line);
+            }
             TraceState::Requeued => log.caveat(CaveatKind::RequeuedLast, job.line),
             TraceState::Preempted => log.caveat(CaveatKind::Preempted, job.line),
             TraceState::Pending => log.caveat(CaveatKind::StillPending, job.line),

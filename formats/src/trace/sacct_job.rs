@@ -6,6 +6,7 @@ use super::column::Column;
 use super::job_id::{JobId, number};
 use super::log::{Log, ROW_CURE};
 use super::model::{TraceBefore, TraceExtra, TraceJob, TraceRequest};
+use super::never_eligible::AFTER_THE_TRACE;
 use super::request::{RequestBuilder, shown};
 use super::row::Row;
 use super::states::{TraceState, missed_deadline};
@@ -112,6 +113,8 @@ impl RowReader<'_> {
             }
         }
         let mut extra = TraceExtra { array_task_limit: pending_limit, ..TraceExtra::default() };
+        let waits = ending.cancelled_at.is_some() || state == TraceState::Pending;
+        let is_never = eligible.is_none() && !row.get(Column::Eligible).is_empty() && waits;
         let eligible = eligible.unwrap_or(submit).max(submit);
         // An array is stamped as eligible when a scheduler first comes to it; it was in the queue before (docs/FACTS.md, facts 70).
         let is_array = matches!((id, name.part), (JobId::Pending(_), _) | (_, JobPart::Task(_)));
@@ -119,10 +122,11 @@ impl RowReader<'_> {
         let is_stamped = is_array && eligible - submit <= STAMP_SECONDS && !options.as_ref().is_some_and(is_held);
         let mut release = if pending_limit.is_some() || is_stamped { submit } else { eligible };
         let (mut nice, mut is_let_go) = (0, true);
+        let mut is_simulated = pending_limit.is_some() || !request.reservation.is_empty();
         if let Some(options) = &options {
             nice = options.nice;
             if self.held_by_options(options, submit, name, &mut extra) {
-                release = submit;
+                (release, is_simulated) = (submit, !options.hold);
             }
             if options.hold {
                 // Somebody has to let it go, which makes it eligible anew: who left the queue as it came never was (rec ax-tier).
@@ -134,6 +138,11 @@ impl RowReader<'_> {
                 (extra.begin, extra.dependencies) = (None, None);
                 extra.array_task_limit = extra.array_task_limit.filter(|_| is_let_go);
             }
+        }
+        let is_never = is_never && !is_simulated;
+        if is_never {
+            release = *ending.cancelled_at.get_or_insert(AFTER_THE_TRACE);
+            (extra.begin, extra.dependencies, is_let_go) = (None, None, false);
         }
         if let Some(deadline) = extra.deadline.filter(|_| missed_deadline(row.get(Column::State))) {
             // Who comes to it too late is simulated; nobody else took it from the queue.
@@ -151,7 +160,9 @@ impl RowReader<'_> {
             // What it waited for is over, or will be seen again.
             release = if is_let_go { eligible.min(opens) } else { release };
         }
-        if release > submit {
+        if is_never && state == TraceState::Cancelled {
+            self.log.caveat(CaveatKind::NeverEligible, self.line);
+        } else if release > submit && !is_never {
             self.log.caveat(CaveatKind::EligibleAsRelease, self.line);
         }
         let user = if row.get(Column::User).is_empty() { row.get(Column::Uid) } else { row.get(Column::User) };
@@ -227,7 +238,9 @@ impl RowReader<'_> {
             });
         }
         let known = moment.map(super::times::Moment::known);
-        *self.latest = known.flatten().map_or(*self.latest, |at| at.max(*self.latest));
+        // Who waits may be eligible long after the trace.
+        let told = known.flatten().filter(|_| column != Column::Eligible);
+        *self.latest = told.map_or(*self.latest, |at| at.max(*self.latest));
         known
     }
 

@@ -30,15 +30,16 @@ pub(super) fn check_span(trace: &Trace, log: &mut Log) {
     }
 }
 
-/// Times that a simulation comes to.
+/// Times that a simulation comes to: not those of who is cancelled before.
 fn times(job: &TraceJob) -> [Option<(&'static str, i64)>; 5] {
     let extra = job.extra.as_ref();
     let runs_for = i64::from(job.run_time);
+    let comes = |at: &i64| job.cancelled_at.is_none_or(|cancelled| *at <= cancelled);
     [
         Some(("Submit", job.submit)),
-        Some(("Eligible", job.release)),
+        Some(("Eligible", job.release)).filter(|(_, at)| comes(at)),
         job.cancelled_at.map(|at| ("End", at)),
-        extra.and_then(|extra| extra.begin).map(|at| ("SubmitLine", at)),
+        extra.and_then(|extra| extra.begin).filter(comes).map(|at| ("SubmitLine", at)),
         Some(("Elapsed", job.submit.saturating_add(runs_for))),
     ]
 }

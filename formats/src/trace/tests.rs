@@ -5,6 +5,7 @@ use foresite_engine::job::{GresScope, JobPart, Memory, Sharing, TimeLimit};
 use super::*;
 
 mod compact_form;
+mod never_eligible;
 mod properties;
 mod sacct_forms;
 mod sacct_rows;

@@ -1,0 +1,71 @@
+//! Jobs that are cancelled, or wait, without having been eligible (rec ax-core: thirty rows without Eligible, each of a job that depended
+//! on others).
+
+use super::*;
+
+const END: &str = "2024-01-01T02:00:00";
+const CANCELLED: [(&str, &str); 5] =
+    [("State", "CANCELLED by 0"), ("ElapsedRaw", "0"), ("Start", "None"), ("End", END), ("AllocTRES", "")];
+const PENDING: [(&str, &str); 5] =
+    [("State", "PENDING"), ("ElapsedRaw", "0"), ("Start", "Unknown"), ("End", "Unknown"), ("AllocTRES", "")];
+
+/// Of a job beside another that ended at [`END`]: its release and the end of its wait [s after its submission], and what is said of it.
+fn waits(changes: &[&[(&str, &str)]]) -> (i64, Option<i64>, Vec<(CaveatKind, u64)>) {
+    let other = row(&[("JobID", "2"), ("End", END), ("ElapsedRaw", "6715")]);
+    let trace = trace(&format!("{HEADER}\n{}\n{other}\n", row(&changes.concat())));
+    let job = &trace.jobs[0];
+    (job.release - SUBMIT, job.cancelled_at.map(|at| at - SUBMIT), caveats(&trace))
+}
+
+#[test]
+fn who_left_the_queue_without_eligible_never_could_start() {
+    let never = vec![(CaveatKind::NeverEligible, 1)];
+    assert_eq!(waits(&[&CANCELLED, &[("Eligible", "Unknown")]]), (6720, Some(6720), never.clone()));
+    // Who waits is held to the trace's end, whatever the command line says of a begin time: `scontrol hold` takes Eligible back.
+    assert_eq!(waits(&[&PENDING, &[("Eligible", "Unknown")]]), (6720, Some(6720), never.clone()));
+    let held = ("SubmitLine", "sbatch -t 0:11:00 -N 4 -n 48 --mem=24000 -H --begin=now+60");
+    assert_eq!(waits(&[&PENDING, &[("Eligible", "Unknown"), held]]), (6720, Some(6720), never.clone()));
+    assert_eq!(waits(&[&CANCELLED, &[("Eligible", "Unknown"), held]]), (6720, Some(6720), never));
+}
+
+#[test]
+fn what_holds_a_job_is_simulated_where_it_is_told() {
+    let depends = ("SubmitLine", "sbatch -t 0:11:00 -N 4 -n 48 --mem=24000 --dependency=afterok:2");
+    assert_eq!(waits(&[&CANCELLED, &[("Eligible", "Unknown"), depends]]), (0, Some(6720), vec![]));
+    assert_eq!(waits(&[&PENDING, &[("Eligible", "Unknown"), depends]]).1, None);
+    // Nothing in the column tells nothing.
+    assert_eq!(waits(&[&CANCELLED, &[("Eligible", "")]]), (0, Some(6720), vec![]));
+}
+
+#[test]
+fn a_begin_time_after_the_trace_does_not_lengthen_it() {
+    for year in ["2024-01-01T02:00:01", "2090-01-01", "2190-01-01"] {
+        let line = format!("sbatch -t 0:11:00 -N 4 -n 48 --mem=24000 --begin={year}");
+        let eligible = if year.len() > 10 { year.to_owned() } else { format!("{year}T00:00:00") };
+        let (_, cancelled_at, said) = waits(&[&PENDING, &[("Eligible", &eligible), ("SubmitLine", &line)]]);
+        assert_eq!((cancelled_at, said), (Some(6720), vec![(CaveatKind::NeverEligible, 1)]));
+        // Who is cancelled before does not either.
+        let cancelled = waits(&[&CANCELLED, &[("Eligible", &eligible), ("SubmitLine", &line)]]);
+        assert_eq!(cancelled.1, Some(6720));
+    }
+    let line = "sbatch -t 0:11:00 -N 4 -n 48 --mem=24000 --begin=2024-01-01T02:00:00";
+    assert_eq!(waits(&[&PENDING, &[("Eligible", END), ("SubmitLine", line)]]).1, None);
+}
+
+#[test]
+fn who_was_queued_again_and_is_held_ran_before() {
+    let first = row(&[("State", "REQUEUED")]);
+    let again = row(&[&PENDING[..], &[("Submit", "2024-01-01T00:08:22"), ("Eligible", "Unknown")]].concat());
+    let other = row(&[("JobID", "2"), ("End", END), ("ElapsedRaw", "6715")]);
+    let trace = trace(&format!("{HEADER}\n{first}\n{again}\n{other}\n"));
+    let job = &trace.jobs[0];
+    assert_eq!((job.release, job.cancelled_at), (SUBMIT, Some(SUBMIT + 6720)));
+    assert_eq!(job.extra.as_ref().unwrap().earlier_runs.len(), 1);
+}
+
+#[test]
+fn the_last_run_that_ended_with_its_node_is_named() {
+    assert_eq!(caveats(&trace(&with(&[("State", "NODE_FAIL")]))), [(CaveatKind::NodeFailLast, 1)]);
+    let line = "sbatch -t 0:11:00 -N 4 -n 48 --mem=24000 --no-requeue";
+    assert_eq!(caveats(&trace(&with(&[("State", "NODE_FAIL"), ("SubmitLine", line)]))), []);
+}
