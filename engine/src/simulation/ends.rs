@@ -187,6 +187,7 @@ impl Controller<'_> {
         }
         self.leaves_queue(id);
         self.live.remove(id);
+        self.preferred.remove(&id);
         self.forget_waiting(id);
         self.records[id.index()].end = Some(seconds(self.now));
         self.close(id, state);

@@ -52,6 +52,7 @@ pub(crate) mod waiting;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::{JobId, PartitionId, RequestId};
+use crate::job::Sharing;
 use crate::limits::partition::OverMemory;
 use crate::limits::usage::LimitUsage;
 use crate::moments::Moments;
@@ -133,7 +134,7 @@ pub(crate) struct Controller<'a> {
     /// Shapes by (request, position of the partition in it), made when first needed.
     shapes: Vec<Option<Box<[Shape]>>>,
     /// Shapes of jobs that prefer features.
-    pub(crate) preferred: BTreeMap<JobId, Box<[Shape]>>,
+    pub(crate) preferred: BTreeMap<JobId, (Sharing, Box<[Shape]>)>,
     pub(crate) becomes_whole: BecomesWhole,
     /// Whose limit is lengthened when it starts, and to what [s].
     longest_limit: Option<(JobId, i64)>,

@@ -2,7 +2,7 @@
 //! 2.1, 6.6; behaviour of 22.05.8.
 
 use crate::ids::JobId;
-use crate::job::Request;
+use crate::job::{Request, Sharing};
 use crate::select::shape::Shape;
 use crate::simulation::Controller;
 
@@ -15,21 +15,35 @@ impl Controller<'_> {
     /// The job's shapes with the preferred features in place of those it must have; give them back with
     /// [`Controller::put_preferred`]. O(nodes × partitions) the first time.
     pub(crate) fn take_preferred(&mut self, id: JobId) -> Box<[Shape]> {
-        if let Some(shapes) = self.preferred.remove(&id) {
+        let sharing = self.sharing_since_tests(id);
+        if let Some((_, shapes)) = self.preferred.remove(&id).filter(|(of, _)| *of == sharing) {
             return shapes;
         }
         let job = self.job(id);
         let request = &self.scenario.workload.requests[job.request.index()];
         let prefer = job.extra.as_ref().and_then(|extra| extra.prefer.clone());
-        let wished = Request { features: prefer.unwrap_or_else(|| request.features.clone()), ..request.clone() };
+        let wished =
+            Request { features: prefer.unwrap_or_else(|| request.features.clone()), sharing, ..request.clone() };
         let mut shapes = self.shapes_of(&wished);
         self.cap_nodes(id, &mut shapes);
         shapes
     }
 
-    /// Returns what [`Controller::take_preferred`] took.
+    /// Returns what [`Controller::take_preferred`] took: kept while the job waits.
     pub(crate) fn put_preferred(&mut self, id: JobId, shapes: Box<[Shape]>) {
-        self.preferred.insert(id, shapes);
+        if self.live.is_pending(id) {
+            self.preferred.insert(id, (self.sharing_since_tests(id), shapes));
+        }
         self.settle_start();
+    }
+
+    /// How it shares nodes where its partitions leave the choice: tests in others may have decided that, with its preferred features or
+    /// without (rec c1400). O(log jobs).
+    fn sharing_since_tests(&self, id: JobId) -> Sharing {
+        match self.has_become_whole(id) {
+            true => Sharing::Exclusive,
+            false if self.has_become_sharing(id) => Sharing::OverSubscribe,
+            false => self.scenario.workload.requests[self.job(id).request.index()].sharing,
+        }
     }
 }

@@ -346,6 +346,26 @@ fn who_names_a_node_outside_an_exclusive_partition_is_not_tested_there() {
     expect(&scenario("w=n2"), &format!("{first} 3 20 20..54 +100 COMPLETED n2 *"));
 }
 
+/// Recorded (c1400): so it does for its preferred features. Job 2 finds no node of them in `w`, is tested there without, and takes all of g1 in `s` with them.
+#[test]
+fn a_test_in_an_exclusive_partition_counts_for_preferred_features_too() {
+    let scenario = |partitions: &str| {
+        format!(
+            "node n1 cores=4 features=std
+             node g1 cores=4 features=big
+             partition w nodes=n1 over=exclusive
+             partition s nodes=g1
+             job 1 p=w n=1 run=300 t=10
+             job 2 at=10 p={partitions} n=1 prefer=big run=200 t=5
+             job 3 at=20 p=s n=1 run=100 t=5"
+        )
+    };
+    let first = "1 0 0..4 +300 COMPLETED n1 *\n";
+    expect(&scenario("s"), &format!("{first} 2 10 10..14 +200 COMPLETED g1 *\n 3 20 20..24 +100 COMPLETED g1 *"));
+    expect(&scenario("w,s"), &format!("{first} 2 10 10..14 +200 COMPLETED g1 *\n 3 20 2.end+0..4 +100 COMPLETED g1 *"));
+    expect_equal_with_every_cycle(&scenario("w,s"), 3);
+}
+
 /// Recorded (w2224): job 1 finds n1 reserved in `f`, keeps it from all behind it, and is passed over in the EXCLUSIVE `w`, so that it is planned there with
 /// parts of nodes, whatever `MaxCPUsPerNode` would say of whole ones, and counts as all of n1 from then on: it starts before job 2.
 #[test]
