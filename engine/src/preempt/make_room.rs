@@ -279,9 +279,10 @@ impl Controller<'_> {
                 for live in &live {
                     free.give_back(&self.selector.geometry, &live.allocation);
                 }
-                let of =
-                    |live: &&LiveJob| self.selector.serving_nodes_of(free, (shape, user), usable, &live.allocation);
-                *serving = live.iter().map(of).sum();
+                *serving = 0;
+                for live in &live {
+                    *serving += self.selector.serving_nodes_of(free, (shape, user), usable, &live.allocation);
+                }
                 let matters = |live: &&LiveJob| live.allocation.shares.iter().any(|share| usable.contains(share.node));
                 if live.iter().any(matters) && self.selector.would_fit(free, shape, user, usable) {
                     last = Some(position);

@@ -46,6 +46,9 @@ pub(crate) struct MainScratch {
     /// Arrays whose common record was come to, with the partition: the other tasks in it are passed over before anything is counted.
     /// From 23.02.3 on its record with preferred features is one by itself.
     common_records: std::collections::BTreeSet<(u64, PartitionId, bool)>,
+    /// Tasks that have got records of their own in this cycle, without a start ([`crate::preempt::make_room::Room::Unneeded`]): what waits in their other
+    /// partitions is the rest of their array (job_scheduler.c of 22.05.8, `schedule`; rec c1401).
+    split_off: Vec<JobId>,
     /// The array of which a record was rejected last, with the partition: others of it are passed over there, until one of another array
     /// or partition is looked at, or a job starts (job_scheduler.c, `schedule`, `reject_array_job`; rec c1000).
     rejected_array: Option<(u64, PartitionId, bool)>,
@@ -88,6 +91,7 @@ impl MainScratch {
             half_blocked: Vec::new(),
             unseen: Unseen::default(),
             common_records: std::collections::BTreeSet::new(),
+            split_off: Vec::new(),
             rejected_array: None,
             failed_reservations: Vec::new(),
             turns_at: i64::MAX,
@@ -148,6 +152,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
     scratch.half_blocked.clear();
     scratch.common_records.clear();
     scratch.rejected_array = None;
+    scratch.split_off.clear();
     scratch.failed_reservations.clear();
     scratch.turns_at = i64::MAX;
     scratch.stamped = false;
@@ -197,8 +202,12 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
             continue;
         }
         let array = array_of(controller, record, prefers);
+        let is_common = array.is_some() && !controller.has_own_record(record.job);
+        if scratch.split_off.contains(&record.job) {
+            continue;
+        }
         if let Some(array) = array {
-            let is_seen = !controller.has_own_record(record.job) && !scratch.common_records.insert(array);
+            let is_seen = is_common && !scratch.common_records.insert(array);
             if is_seen || scratch.rejected_array == Some(array) {
                 continue;
             }
@@ -247,6 +256,9 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
             continue;
         }
         let tried = consider(controller, &mut scratch, record, reservation, prefers);
+        if is_common && controller.live.is_pending(record.job) && controller.has_own_record(record.job) {
+            scratch.split_off.push(record.job);
+        }
         if !controller.live.is_pending(record.job) {
             // It has started, or is held for good.
             waiting_behind -= 1;

@@ -56,7 +56,11 @@ impl Selector {
             return true;
         }
         let left = shape.with_nodes_of_parts(found.iter().map(|offer| offer.node));
-        left.wanted_nodes <= left.max_nodes && self.choose_from_offers(&left)
+        let fits = left.wanted_nodes <= left.max_nodes && self.choose_from_offers(&left);
+        if let Some(most) = self.most_leaves.filter(|_| fits) {
+            self.look_at_leaves(&left, most);
+        }
+        fits
     }
 
     /// The same where cores may be shared: each part takes idle cores if there are any, whatever the next ones must share (rec w2220).
@@ -103,6 +107,12 @@ impl Selector {
             }
             if !self.in_plan && shape.parts_hold_tasks && !holds_tasks(shape, &self.chosen) {
                 return None;
+            }
+            if let Some(most) = self.most_leaves.filter(|_| !self.in_plan) {
+                self.look_at_leaves(&part, most);
+                if !self.best_switch {
+                    return None;
+                }
             }
             if !self.in_plan && shape.size_varies {
                 self.part_found = Some(Box::new((part.clone(), self.chosen.clone())));

@@ -37,7 +37,10 @@ impl Selector {
     /// (node_scheduler.c, `_pick_best_nodes`). O(as `fits`).
     pub(crate) fn would_fit(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         // With select/cons_res only when all classes have been added.
-        self.finds(free, shape, user, candidates, false)
+        self.in_room = true;
+        let fits = self.finds(free, shape, user, candidates, false);
+        self.in_room = false;
+        fits
     }
 
     fn finds(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet, by_weight: bool) -> bool {

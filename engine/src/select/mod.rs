@@ -95,6 +95,8 @@ pub(crate) struct Selector {
     by_weight: bool,
     /// It is asked when and where, not whether now.
     in_plan: bool,
+    /// It is asked whether somebody's end would make room.
+    in_room: bool,
     /// Whether a job may be charged more CPUs than it asked for without taking whole nodes.
     rounds_up: bool,
     /// How the request last fitted: where other than on idle cores.
@@ -187,6 +189,7 @@ impl Selector {
             listed: None,
             by_weight: false,
             in_plan: false,
+            in_room: false,
             way: None,
             view: None,
             sharing: None,
@@ -224,20 +227,28 @@ impl Selector {
         }
     }
 
-    /// How many of the nodes of an allocation are among the candidates and could serve. O(nodes of the allocation × sockets).
+    /// How many of the nodes of an allocation are among the candidates and could serve. O(nodes of the allocation × sockets), where cores may be
+    /// shared O(nodes).
     pub(crate) fn serving_nodes_of(
-        &self,
+        &mut self,
         free: &Free,
         (shape, user): (&Shape, u32),
         candidates: &NodeSet,
         held: &Allocation,
     ) -> usize {
+        let level = shape.shared_by.saturating_sub(1);
+        let shared = free.shared.any().then(|| self.view_at_level(free, (shape, level), user, candidates));
+        let (state, admitted) = shared.as_ref().map_or((free, candidates), |(view, _, admitted)| (&**view, admitted));
         let serves = |node: NodeId| {
-            candidates.contains(node)
-                && free.open.contains(node)
-                && usable::usable_cpus(&self.geometry, free, shape, user, node) > 0
+            admitted.contains(node)
+                && state.open.contains(node)
+                && usable::usable_cpus(&self.geometry, state, shape, user, node) > 0
         };
-        held.shares.iter().filter(|share| serves(share.node)).count()
+        let serving = held.shares.iter().filter(|share| serves(share.node)).count();
+        if let Some((view, ..)) = shared {
+            self.view = Some(view);
+        }
+        serving
     }
 
     fn fits_by(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {

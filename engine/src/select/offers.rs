@@ -70,11 +70,23 @@ impl Selector {
     pub(super) fn fits_offers(&mut self, shape: &Shape) -> bool {
         let Some(most) = self.most_leaves else { return self.fits_somewhere(shape) };
         let fits = self.fits_somewhere(shape);
-        if fits && !prefers_busy(shape, &self.scratch) {
-            self.best_switch = self.scratch.leaves_of(shape, self.linear, &self.chosen) <= most as usize;
+        // A start by parts looks at each of them, and at the whole, itself.
+        if fits && (shape.counted.is_empty() || self.in_plan) {
+            self.look_at_leaves(shape, most);
         }
-        self.spread = fits && !self.best_switch;
+        self.spread = (fits || !shape.counted.is_empty()) && !self.best_switch;
         fits && self.best_switch
+    }
+
+    /// Whether the nodes last chosen are of few enough leaves, as far as the test looks. With Dragonfly select/cons_tres does not where nodes that are
+    /// required suffice (`_eval_nodes_dfly` of 22.05.8 to 25.11, before its `switch_node_bitmap`; rec c1403).
+    pub(super) fn look_at_leaves(&mut self, shape: &Shape, most: u32) {
+        let stays = || self.scratch.tree.is_dragonfly && !self.linear && !shape.cons_res;
+        let is_required = |offer: &Offer| shape.required.contains(&offer.node);
+        if prefers_busy(shape, &self.scratch) || (stays() && self.chosen.iter().all(is_required)) {
+            return;
+        }
+        self.best_switch = self.scratch.leaves_of(shape, self.linear, &self.chosen) <= most as usize;
     }
 
     pub(super) fn fits_somewhere(&mut self, shape: &Shape) -> bool {

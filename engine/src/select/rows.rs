@@ -155,7 +155,7 @@ impl Selector {
     /// As [`Selector::fits`], where cores may be shared. O(rows × nodes) and the cost of a test for each row.
     pub(super) fn fits_sharing(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
         self.way = None;
-        if self.linear && self.in_plan {
+        if self.linear && (self.in_plan || self.in_room) {
             return self.fits_at_level(free, shape, user, candidates);
         }
         let mut admitted = candidates.clone();
@@ -183,29 +183,30 @@ impl Selector {
         fits
     }
 
-    /// select/linear's test of when and where: nodes with no job of whole nodes and with as few jobs as leave room for one more count alike, idle
-    /// or not; one job more than none leaves room for who shares with nobody, too (select_linear.c of 22.05.8, `_will_run_test`; rec c1051).
-    /// O(nodes) and a test.
+    /// select/linear's test of when and where, and of whether somebody's end would make room: nodes with no job of whole nodes and with as few jobs as
+    /// leave room for one more count alike, idle or not; in tests of when and where one job leaves room for who shares with nobody, too
+    /// (select_linear.c of 22.05.8, `_will_run_test`, `_run_now`; rec c1051, c1383). O(nodes) and a test.
     fn fits_at_level(&mut self, free: &Free, shape: &Shape, user: u32, candidates: &NodeSet) -> bool {
-        let (view, way, admitted) = self.view_of_plan(free, shape, user, candidates);
+        let level = shape.shared_by.saturating_sub(1).max(u32::from(self.in_plan));
+        let (view, way, admitted) = self.view_at_level(free, (shape, level), user, candidates);
         let fits = self.fits_idle(&view, shape, user, &admitted);
         self.view = Some(view);
         self.way = fits.then_some(way);
         fits
     }
 
-    /// What select/linear's tests of when and where find: what is free, how, and where. O(nodes).
-    pub(super) fn view_of_plan(
+    /// What such tests find: what is free, how, and where. O(nodes).
+    pub(super) fn view_at_level(
         &mut self,
         free: &Free,
-        shape: &Shape,
+        (shape, level): (&Shape, u32),
         user: u32,
         candidates: &NodeSet,
     ) -> (Box<Free>, Way, NodeSet) {
         let mut admitted = candidates.clone();
         candidates.iter().filter(|&node| free.shared.has_own(node)).for_each(|node| admitted.remove(node));
         free.keep_admitting(&mut admitted, user, shape.exclusive_user);
-        let way = Way::Level(shape.shared_by.saturating_sub(1).max(1));
+        let way = Way::Level(level);
         let mut view = self.view.take().unwrap_or_else(|| Box::new(free.clone()));
         view.copy_amounts_from(free);
         show(&self.geometry, free, shape, &way, &mut view);

@@ -92,7 +92,8 @@ impl Selector {
         self.offers.clear();
         self.near.clear();
         self.far.clear();
-        let shared = free.shared.any().then(|| self.view_of_plan(free, shape, user, usable));
+        let level = shape.shared_by.saturating_sub(1).max(1);
+        let shared = free.shared.any().then(|| self.view_at_level(free, (shape, level), user, usable));
         let (state, admitted) = shared.as_ref().map_or((free, usable), |(view, _, admitted)| (&**view, admitted));
         for node in admitted.iter_common(&state.open) {
             let cpus = usable::usable_cpus(&self.geometry, state, shape, user, node);

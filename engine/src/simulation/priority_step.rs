@@ -49,9 +49,7 @@ impl Controller<'_> {
         self.timers.priority_ran(self.now);
         self.counters.priority_steps += 1;
         self.array_sizes_at_step.clear();
-        if self.scenario.policy.preempt.within {
-            self.reprioritise_within();
-        }
+        self.reprioritise_live();
         let policy = &self.scenario.policy.priority;
         let rates_all = policy.calculate_running && !policy.increase_only;
         let rates_others = rates_all && (!self.running.is_empty() || self.timers.keeps_records());
@@ -129,20 +127,35 @@ impl Controller<'_> {
         self.fair_share.settle(self.scenario.workload.jobs[id.index()].association, policy, &self.usage.raw);
     }
 
-    /// The priorities that say who preempts whom within a QOS: those of waiting jobs, and with `CALCULATE_RUNNING` of running
-    /// ones. O(live jobs).
-    fn reprioritise_within(&mut self) {
+    /// The priorities that say who preempts whom within a QOS, which are those of waiting jobs, too; and with `CALCULATE_RUNNING` those of running
+    /// jobs, with which they come back if they are requeued (rec c1383). O(live jobs × partitions) where either is on.
+    fn reprioritise_live(&mut self) {
         let policy = &self.scenario.policy;
-        let (running, increase_only) = (policy.priority.calculate_running, policy.priority.increase_only);
-        let counts = |live: &&LiveJob| live.phase == Phase::Pending || (running && live.phase == Phase::Running);
+        let (running, within) = (policy.priority.calculate_running, policy.preempt.within);
+        let increase_only = policy.priority.increase_only;
+        if !running && !within {
+            return;
+        }
+        let counts = |live: &&LiveJob| match live.phase {
+            Phase::Pending => within,
+            Phase::Running => running,
+            _ => false,
+        };
         let jobs: Vec<JobId> = self.live.all().filter(counts).map(|live| live.job).collect();
         for id in jobs {
             let Some(live) = self.live.get(id) else { continue };
-            let waits = live.phase == Phase::Pending;
+            let (waits, before) = (live.phase == Phase::Pending, live.priority);
+            let risen = |priority: u32, before: u32| if increase_only { priority.max(before) } else { priority };
             let partition = self.partitions(id).first().copied().filter(|_| waits).unwrap_or(live.partition);
-            let (_, priority) = self.tier_and_priority(id, partition);
+            let priority = risen(self.tier_and_priority(id, partition).1, before);
+            if !waits && let Some(mut kept) = self.kept_priorities.remove(&id) {
+                for (kept, &partition) in kept.iter_mut().zip(self.partitions(id)) {
+                    *kept = risen(self.tier_and_priority(id, partition).1, *kept);
+                }
+                self.kept_priorities.insert(id, kept);
+            }
             if let Some(live) = self.live.get_mut(id) {
-                live.priority = if increase_only { priority.max(live.priority) } else { priority };
+                live.priority = priority;
             }
         }
     }

@@ -112,8 +112,10 @@ impl Controller<'_> {
         if let Some(live) = self.live.get_mut(id) {
             live.requeued_at = requeued_at;
         }
-        // Who ends by itself in the second after its limit is TIMEOUT as well (job_mgr.c of 22.05.8, `_job_complete`).
-        let by_itself = over.is_some_and(|over| (0..=1).contains(&(start + i64::from(run.seconds) - over)));
+        // Who ends by itself in the second after its limit is TIMEOUT as well (job_mgr.c of 22.05.8, `_job_complete`); who was preempted then would
+        // have run on (rec c1387).
+        let by_itself = self.job(id).ends == JobState::Completed
+            && over.is_some_and(|over| (0..=1).contains(&(start + i64::from(run.seconds) - over)));
         let unbounded = run.is_bound && !by_itself;
         let kill = kill.filter(|_| recorded.as_ref().is_none_or(is_open));
         let (end, killed) = match kill {

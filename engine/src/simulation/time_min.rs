@@ -17,16 +17,25 @@ impl Controller<'_> {
         self.scenario.workload.jobs[id.index()].extra.as_deref()
     }
 
-    /// The time limit with which backfill plans a job [s]: what its deadline leaves of it, or its `--time-min`, if that is shorter. O(1).
+    /// The time limit with which backfill plans a job [s]: its `--time-min`, if that is shorter; all of its own, if it has a deadline of which more
+    /// than a minute is left (backfill.c of 22.05.8, `_attempt_backfill`; rec w2271). O(1).
     pub(crate) fn plan_seconds(&self, id: JobId) -> i64 {
         let limit = self.live.get(id).map_or(0, |live| live.limit_seconds);
         let Some(extra) = self.extra(id) else { return limit };
-        let left = extra
-            .deadline
-            .map(|deadline| deadline.saturating_sub(seconds(self.now)) / 60 * 60)
-            .filter(|&left| left > 0);
-        let least = extra.time_min.map(|minutes| i64::from(minutes) * 60);
-        left.or(least).map_or(limit, |most| limit.min(most))
+        let least = extra.time_min.filter(|_| self.left_seconds(id).is_none());
+        least.map_or(limit, |minutes| limit.min(i64::from(minutes) * 60))
+    }
+
+    /// What a job's deadline leaves it [s], in whole minutes; `None` without one, and in the last minute. O(1).
+    fn left_seconds(&self, id: JobId) -> Option<i64> {
+        let deadline = self.extra(id)?.deadline?;
+        Some(deadline.saturating_sub(seconds(self.now)) / 60 * 60).filter(|&left| left > 0)
+    }
+
+    /// The time limit that a component would start with [s]: as planned, but no more than its deadline leaves. O(1).
+    pub(crate) fn component_seconds(&self, id: JobId) -> i64 {
+        let planned = self.plan_seconds(id);
+        self.left_seconds(id).map_or(planned, |left| planned.min(left))
     }
 
     /// What a job needs before its deadline and within a partition's MaxTime [s]: its `--time-min`, else its limit. O(1).

@@ -45,26 +45,38 @@ fn no_component_starts_before_all_can() {
     );
 }
 
-/// Recorded (w2075 of 25.05; so in all releases by their source): with `--time-min` components get the limit that they have in common, but not beyond
-/// the first plan on their nodes, be it their own, which begins with the cycle's minute; only one that is started in its own turn has none yet.
+/// Recorded (w2075 of 25.05): with `--time-min` components get the limit that they have in common, but not beyond the first plan on their nodes, be it
+/// their own, which begins with the cycle's minute; only one that is started in its own turn has none yet. Up to 25.05.2 what they have in common is the
+/// shortest `--time-min` (c1384).
 #[test]
 fn components_of_time_min_get_what_plans_leave_of_their_common_limit() {
-    expect(
-        "node n[1-2] cores=4
-         job 1+0 n=4 run=700 t=20 time_min=2
-         job 1+1 n=4 run=700 t=10 time_min=5",
-        "1+0  0  0..32        120..154  TIMEOUT  n1  backfill
-         1+1  0  1+0.start+0  300..364  TIMEOUT  n2  backfill",
-    );
+    for version in ["", "version=25.05"] {
+        expect(
+            &format!(
+                "node n[1-2] cores=4
+                 set {version}
+                 job 1+0 n=4 run=700 t=20 time_min=2
+                 job 1+1 n=4 run=700 t=10 time_min=5"
+            ),
+            "1+0  0  0..32        120..154  TIMEOUT  n1  backfill
+             1+1  0  1+0.start+0  300..364  TIMEOUT  n2  backfill",
+        );
+    }
     // At once, before the last component is planned.
-    expect(
-        "node n[1-2] cores=4
-         set bf_hetjob_immediate
-         job 1+0 n=4 run=700 t=20 time_min=5
-         job 1+1 n=4 run=700 t=10 time_min=2",
-        "1+0  0  0..32        300..332  TIMEOUT  n1  backfill
-         1+1  0  1+0.start+0  600..632  TIMEOUT  n2  backfill",
-    );
+    for (version, end) in [("", "120..152"), ("version=24.11", "120..152"), ("version=25.05", "600..632")] {
+        expect(
+            &format!(
+                "node n[1-2] cores=4
+                 set bf_hetjob_immediate {version}
+                 job 1+0 n=4 run=700 t=20 time_min=5
+                 job 1+1 n=4 run=700 t=10 time_min=2"
+            ),
+            &format!(
+                "1+0  0  0..32        300..332  TIMEOUT  n1  backfill
+                 1+1  0  1+0.start+0  {end}  TIMEOUT  n2  backfill"
+            ),
+        );
+    }
 }
 
 #[test]

@@ -416,6 +416,29 @@ fn a_job_that_cannot_meet_its_deadline_is_cancelled() {
     );
 }
 
+/// Recorded (w2271): backfill plans a job with all of its limit, whatever its deadline leaves of it, and starts it with what is left. Job 3 is planned on n1 from
+/// the end of job 1's limit on, where job 2 would not be over by then; had it nothing but its `--time-min` to run, it would.
+#[test]
+fn a_deadline_does_not_shorten_plans() {
+    let scenario = |wish: &str| {
+        format!(
+            "node n[1-2] cores=4
+             job 1 n=4 w=n1 run=600 t=10
+             job 3 at=5 N=2 n=8 run=100 t=60
+             job 2 at=10 n=4 run=1000 t=60 {wish}"
+        )
+    };
+    let first = "1 0 0..4 +600 COMPLETED n1 *\n";
+    expect(
+        &scenario("time_min=5"),
+        &format!("{first} 3 5 1.end+0..34 +100 COMPLETED n1,n2 *\n 2 10 10..44 300..364 TIMEOUT n2 backfill"),
+    );
+    expect(
+        &scenario("time_min=5 deadline=900"),
+        &format!("{first} 3 5 1.end+0..34 +100 COMPLETED n1,n2 *\n 2 10 - 601..664 DEADLINE - -"),
+    );
+}
+
 /// Recorded (docs/FACTS.md, facts 41): nothing happens for half an hour but that the record of job 1 is purged, 300 to 360 s
 /// after its end. Backfill has a cycle after it.
 #[test]

@@ -420,6 +420,75 @@ fn with_calculate_running_a_running_job_ages_too() {
     );
 }
 
+/// Recorded (c1383): so does what it comes back with when it is requeued, until the next step. Job 1 has run for 300 s when the step comes, and job 3 waited
+/// for 200.
+#[test]
+fn with_calculate_running_a_requeued_job_keeps_the_priority_of_its_run() {
+    let scenario = |flag: &str| {
+        format!(
+            "boot 360
+             node n1 cores=4
+             qos high preempt=normal
+             set preempt=qos preempt_mode=requeue multifactor weight_age=1000000000 {flag}
+             job 1 n=4 run=2000 t=60
+             job 2 at=320 qos=high n=4 run=150 t=10
+             job 3 at=100 n=4 run=300 t=10"
+        )
+    };
+    expect(
+        &scenario(""),
+        "1  441..446  3.end+0..64   +2000  COMPLETED  n1  *
+         3  100       2.end+0..5    +300   COMPLETED  n1  *
+         2  320       320..325      +150   COMPLETED  n1  *",
+    );
+    expect(
+        &scenario("calculate_running"),
+        "1  441..446  2.end+0..5    +2000  COMPLETED  n1  *
+         3  100       1.end+0..5    +300   COMPLETED  n1  *
+         2  320       320..325      +150   COMPLETED  n1  *",
+    );
+}
+
+/// Recorded (c1383): select/linear where two jobs share a node: room is made by the end of one of them, and counts wherever one runs.
+#[test]
+fn with_shared_whole_nodes_the_end_of_one_job_makes_room() {
+    expect(
+        "node n[1-2] cores=4
+         partition p over=force:2
+         qos high preempt=normal
+         set select=linear preempt=qos preempt_mode=cancel
+         job 1 n=1 run=3000 t=60
+         job 2 n=1 run=3000 t=60
+         job 3 n=1 run=3000 t=60
+         job 4 n=1 run=3000 t=60
+         job 5 at=100 qos=high n=1 run=50 t=10",
+        "1  0    0..4        100..131  PREEMPTED  n1  *
+         2  0    0..4        +3000     COMPLETED  n2  *
+         3  0    0..4        +3000     COMPLETED  n1  *
+         4  0    0..4        +3000     COMPLETED  n2  *
+         5  100  1.end+0..5  +50       COMPLETED  n1  *",
+    );
+}
+
+/// Recorded (c1401): task 1 would fit in `a` but for the memory of all CPUs of its node, and gets a record of its own there, so what waits in `b` in that
+/// cycle is task 2.
+#[test]
+fn a_task_that_is_split_off_leaves_its_other_partitions_to_the_rest() {
+    expect(
+        "node n[1-2] cores=8 sockets=2 memory=7000
+         node n3 cores=8 sockets=2 memory=8000
+         partition a nodes=n[1-2] tier=2
+         partition b nodes=n3
+         qos high preempt=normal
+         set select=socket memory preempt=qos preempt_mode=cancel
+         job 1 p=a n=1 w=n2 mem=100 run=3000 t=60
+         job 2 at=10 p=a,b qos=high array=1-2 n=2 mem_per_cpu=1000 run=100 t=10",
+        "1    0   0..4          +3000  COMPLETED  n2  *
+         2_1  10  2_2.end+0..5  +100   COMPLETED  n3  *
+         2_2  10  10..14        +100   COMPLETED  n3  *",
+    );
+}
+
 /// In a circle nobody would ever end: after a thousand starts a job is left alone.
 #[test]
 fn jobs_that_preempt_each_other_end_all_the_same() {

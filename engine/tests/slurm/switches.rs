@@ -277,6 +277,27 @@ fn who_waits_for_one_leaf_of_a_dragonfly() {
     }
 }
 
+/// Recorded (c1403): with Dragonfly nobody looks at the leaves of nodes that are required, as those of a constraint's parts are, where they suffice.
+#[test]
+fn required_nodes_of_a_dragonfly_may_be_of_two_leaves() {
+    for (settings, start) in [("dragonfly", "0..4"), ("", "200..264")] {
+        for wish in ["C=a*1&b*1", "w=n1,n2"] {
+            expect(
+                &format!(
+                    "node n1 cores=4 features=a
+                     node n2 cores=4 features=b
+                     switch s1 nodes=n1
+                     switch s2 nodes=n2
+                     switch top over=s1,s2
+                     set {settings}
+                     job 1 N=2 n=2 {wish} switches=1@200 run=50 t=5"
+                ),
+                &format!("1  0  {start}  +50  COMPLETED  n1,n2  *"),
+            );
+        }
+    }
+}
+
 /// Recorded (c1157): tests of the future that take nodes in use first have no eye for leaf switches. Job 3 waits for one leaf and would now
 /// get nodes of two: with the option it has no plan then, and job 4 is not kept off the leaf where it would have been planned.
 #[test]

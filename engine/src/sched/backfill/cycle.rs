@@ -35,7 +35,7 @@ pub(super) struct Cycle {
     pub(super) sizes: u64,
     /// Version of what slurmctld notes of why jobs wait at its begin.
     pub(super) reasons: u64,
-    /// Whether a test has held a job for good.
+    /// Whether a test has held a job for good, or found one too late for its deadline.
     pub(super) held: bool,
 }
 

@@ -8,6 +8,7 @@ use crate::ids::{JobId, NodeId};
 use crate::job::{JobPart, Workload};
 use crate::node_set::NodeSet;
 use crate::outcome::{JobState, StartedBy};
+use crate::policy::SlurmVersion;
 use crate::sched::queue::Record;
 use crate::select::allocation::Allocation;
 use crate::simulation::ends::RunEnded;
@@ -179,7 +180,10 @@ pub(super) fn would_deadlock(controller: &mut Controller<'_>, record: Record, st
 pub(super) fn note_start(controller: &mut Controller<'_>, backfill: &Backfill, record: Record, start: i64) {
     let nodes = controller.selector.chosen.len() as u64;
     let base = controller.scenario.workload.jobs[record.job.index()].name.id;
-    let own = backfill.whole_limit.unwrap_or_else(|| controller.plan_seconds(record.job));
+    // Up to 25.05.2 a component's limit is its `--time-min` here, as it is where others start (backfill.c, `comp_time_limit`; rec c1384).
+    let is_whole = controller.scenario.policy.version >= SlurmVersion::V25_05;
+    let whole_limit = backfill.whole_limit.filter(|_| is_whole);
+    let own = whole_limit.unwrap_or_else(|| controller.component_seconds(record.job));
     let own = controller.limit_within(record.partition, own);
     let chosen = controller.selector.chosen.iter().map(|offer| offer.node);
     let room = match controller.has_time_min(record.job) {

@@ -167,6 +167,8 @@ fn look_at(
         || !(scenario.policy.backfill.licenses || controller.licenses_free_for(record))
         || (record.kind.peculiar && controller.cancels_late(id))
     {
+        // Who was too late is gone.
+        cycle.held |= !controller.live.is_pending(id);
         return Next::Record;
     }
     let by_itself = task_of.map(|array| (array, record.partition));
