@@ -49,7 +49,7 @@ pub enum Memory {
 }
 
 /// What the job says about sharing its nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sharing {
     /// No option given.
     Default,

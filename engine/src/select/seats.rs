@@ -234,7 +234,12 @@ impl Shared {
                 in_use.push(bits);
             }
         }
-        Cores::new((at_sockets, asked), &in_use, self.words)
+        // Whole nodes count with the cores that they keep for the system (cons_common/job_resources.c of 22.05.8, `_handle_job_res`; rec w2291).
+        let of_system = |&at: &u32| geometry.whole_sockets[at as usize] - geometry.socket_cores[at as usize];
+        let kept = if allocation.whole_nodes { at_sockets.iter().map(of_system).sum() } else { 0 };
+        let mut cores = Cores::new((at_sockets, asked), &in_use, self.words);
+        cores.count += kept;
+        cores
     }
 
     /// Notes who begins to use what. O(sockets of the job × rows).

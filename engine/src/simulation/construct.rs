@@ -33,6 +33,7 @@ use crate::priority::multifactor::Norms;
 use crate::priority::usage::Usage;
 use crate::scenario::Scenario;
 use crate::sched::backfill::Backfill;
+use crate::sched::backfill::estimate::Elsewhere;
 use crate::sched::backfill::hetjobs::HetJobs;
 use crate::sched::main_cycle::MainScratch;
 use crate::sched::queue::Queue;
@@ -105,6 +106,7 @@ impl<'a> Controller<'a> {
             completing: NodeSet::empty(n_nodes),
             completing_jobs: vec![0; n_nodes],
             shapes: vec![None; scenario.workload.requests.len()],
+            elsewhere: Elsewhere::default(),
             preferred: BTreeMap::new(),
             becomes_whole: BecomesWhole::default(),
             longest_limit: None,

@@ -66,6 +66,7 @@ use crate::priority::multifactor::Norms;
 use crate::priority::usage::Usage;
 use crate::scenario::Scenario;
 use crate::sched::backfill::Backfill;
+use crate::sched::backfill::estimate::Elsewhere;
 use crate::sched::backfill::hetjobs::HetJobs;
 use crate::sched::main_cycle::MainScratch;
 use crate::sched::queue::Queue;
@@ -133,6 +134,8 @@ pub(crate) struct Controller<'a> {
     pub(crate) completing_jobs: Vec<u32>,
     /// Shapes by (request, position of the partition in it), made when first needed.
     shapes: Vec<Option<Box<[Shape]>>>,
+    /// What the agent of `sched/builtin` asks for.
+    pub(crate) elsewhere: Elsewhere,
     /// Shapes of jobs that prefer features.
     pub(crate) preferred: BTreeMap<JobId, (Sharing, Box<[Shape]>)>,
     pub(crate) becomes_whole: BecomesWhole,

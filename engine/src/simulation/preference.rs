@@ -39,7 +39,7 @@ impl Controller<'_> {
 
     /// How it shares nodes where its partitions leave the choice: tests in others may have decided that, with its preferred features or
     /// without (rec c1400). O(log jobs).
-    fn sharing_since_tests(&self, id: JobId) -> Sharing {
+    pub(crate) fn sharing_since_tests(&self, id: JobId) -> Sharing {
         match self.has_become_whole(id) {
             true => Sharing::Exclusive,
             false if self.has_become_sharing(id) => Sharing::OverSubscribe,

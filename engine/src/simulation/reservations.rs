@@ -426,7 +426,9 @@ impl Controller<'_> {
             let of_partition = &self.scenario.cluster.partitions[partition.index()].nodes;
             let most = self.bound_nodes(Some(own)).map(|bound| bound.intersection_len(of_partition) as u32);
             let name = self.tested_as(id);
-            self.reservations.counted.insert(name, nodes.min(most.unwrap_or(u32::MAX)));
+            let nodes = nodes.min(most.unwrap_or(u32::MAX));
+            // A cycle that changes it is not repeated as it was.
+            self.sizes_version += u64::from(self.reservations.counted.insert(name, nodes) != Some(nodes));
         }
     }
 

@@ -1,6 +1,6 @@
 //! What requests are to node selection: a shape for each of their partitions, made once and taken out while it is used.
 
-use crate::cluster::{MemoryDefault, OverSubscribe, Partition};
+use crate::cluster::{Cluster, MemoryDefault, OverSubscribe, Partition};
 use crate::ids::{JobId, PartitionId, RequestId};
 use crate::job::{FeatureExpr, Request, Sharing};
 use crate::policy::{ConsumableUnit, SlurmVersion};
@@ -27,7 +27,12 @@ impl Controller<'_> {
 
     /// The same; `looked_at` as for [`Shape::of`]. O(nodes × partitions).
     pub(super) fn shapes_as(&mut self, request: &Request, looked_at: bool) -> Box<[Shape]> {
-        let (cluster, select) = (&self.scenario.cluster, &self.scenario.policy.select);
+        self.shapes_in(&self.scenario.cluster, request, looked_at)
+    }
+
+    /// The same in a cluster of the same nodes and partitions, whose partitions may have other nodes. O(nodes × partitions).
+    pub(crate) fn shapes_in(&mut self, cluster: &Cluster, request: &Request, looked_at: bool) -> Box<[Shape]> {
+        let select = &self.scenario.policy.select;
         let lays_out_said = self.scenario.policy.version >= SlurmVersion::V24_11;
         self.selector.most_leaves = None;
         // A test whether it could ever run is made in a look at these nodes.

@@ -131,3 +131,20 @@ proptest! {
         expect_equal_with_every_cycle(&text, seed);
     }
 }
+
+/// The first test of job 2 in its FLEX reservation tells that it takes more nodes than that has, and the cycles behind it pass it over uncounted.
+#[test]
+fn a_count_of_nodes_for_a_reservation_changes_the_next_cycle() {
+    for seed in 0..24 {
+        expect_equal_with_every_cycle(
+            "node n[1-2]
+             qos normal max_jobs_per_user=1
+             set enforce=limits
+             job 1 run=100 t=5 user=c
+             job 2 N=2 user=c resv=r
+             reservation r nodes=n1 at=830 created=500 flex
+             reservation s at=343",
+            seed,
+        );
+    }
+}

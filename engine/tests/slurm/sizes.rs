@@ -277,3 +277,22 @@ fn a_requeued_job_of_linear_grows_with_its_first_test() {
          3  20  1.end+0..31  +100  COMPLETED  n1  *",
     );
 }
+
+/// Recorded (c1335, w2225): the agent of `sched/builtin` tests job 2 in `fast` alone, but on the nodes of all partitions, so that it counts with all cores of
+/// g1's socket, as job 3 does, and stands before it.
+#[test]
+fn the_agent_of_sched_builtin_looks_at_nodes_of_other_partitions() {
+    expect(
+        "node n1 cores=8
+         node g1 cores=8 gres=gpu:1
+         partition batch nodes=n1,g1 tier=2
+         partition fast nodes=n1
+         set builtin select=socket multifactor weight_job_size=1000
+         job 1 p=batch n=1 w=g1 run=900 t=20
+         job 2 at=5 p=fast,batch n=1 gres=gpu:1 run=100 t=5
+         job 3 at=10 p=batch n=3 w=g1 run=100 t=5",
+        "1  0   0..4        +900  COMPLETED  g1  *
+         2  5   1.end+0..4  +100  COMPLETED  g1  *
+         3  10  2.end+0..4  +100  COMPLETED  g1  *",
+    );
+}

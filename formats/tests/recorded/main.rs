@@ -446,6 +446,9 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("bq-w2150", 85),
         ("bq-w2185", 35),
         ("bq-w2198", 68),
+        ("bs-c1387", 44),
+        ("bs-w2225", 39),
+        ("bs-w2291", 70),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.

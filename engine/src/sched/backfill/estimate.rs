@@ -1,6 +1,13 @@
 //! When and where a job could run, whatever plans there are: what the agent of `sched/builtin` asks. Source: builtin.c of 22.05.8,
 //! `_compute_start_times`.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::cluster::Cluster;
+use crate::ids::{PartitionId, RequestId};
+use crate::job::{FeatureExpr, Request, Sharing};
+use crate::node_set::NodeSet;
 use crate::select::shape::Shape;
 use crate::simulation::{Controller, seconds};
 
@@ -9,16 +16,63 @@ use super::ends::note_overdue;
 use super::foresee::{bound, weigh_for_test, without_try};
 use crate::sched::queue::Record;
 
+/// What requests are where partitions have all nodes, and features are not asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Elsewhere {
+    /// The cluster with such partitions, once it has been asked for.
+    cluster: Option<Arc<Cluster>>,
+    shapes: BTreeMap<(RequestId, PartitionId, Sharing), Box<[Shape]>>,
+}
+
 /// CPUs that the nodes would charge a job on which it could run first, of all that are up: neither its partition's nor its features are
-/// asked for, nobody would be preempted, and no version looks at the time of a try. `None` if there are none such. O(as a test of backfill).
+/// asked for, nobody would be preempted, and no version looks at the time of a try. `None` if there are none such. O(as a test of backfill),
+/// where it asks for less than all nodes O(running jobs × their nodes).
 pub(crate) fn charged_at_earliest(controller: &mut Controller<'_>, record: Record, shape: &Shape) -> Option<u32> {
+    let request = &controller.scenario.workload.requests[record.request.index()];
+    let nodes = &controller.scenario.cluster.partitions[record.partition.index()].nodes;
+    let asks_for_some = request.features != FeatureExpr::Any
+        || !request.excluded_nodes.is_empty()
+        || nodes.len() < controller.scenario.cluster.nodes.len();
+    if !asks_for_some {
+        return charged(controller, record, shape, false);
+    }
+    let key = (record.request, record.partition, controller.sharing_since_tests(record.job));
+    let shapes = match controller.elsewhere.shapes.remove(&key) {
+        Some(shapes) => shapes,
+        None => shapes_elsewhere(controller, request, key),
+    };
+    let found = shapes.first().and_then(|shape| charged(controller, record, shape, true));
+    controller.elsewhere.shapes.insert(key, shapes);
+    found
+}
+
+fn shapes_elsewhere(
+    controller: &mut Controller<'_>,
+    request: &Request,
+    (_, partition, sharing): (RequestId, PartitionId, Sharing),
+) -> Box<[Shape]> {
+    let cluster = match &controller.elsewhere.cluster {
+        Some(cluster) => Arc::clone(cluster),
+        None => {
+            let mut cluster = controller.scenario.cluster.clone();
+            let all = NodeSet::full(cluster.nodes.len());
+            cluster.partitions.iter_mut().for_each(|partition| partition.nodes.clone_from(&all));
+            Arc::clone(controller.elsewhere.cluster.insert(Arc::new(cluster)))
+        }
+    };
+    let (features, excluded_nodes) = (FeatureExpr::Any, Vec::new());
+    let asked = Request { partitions: [partition].into(), features, excluded_nodes, sharing, ..request.clone() };
+    controller.shapes_in(&cluster, &asked, true)
+}
+
+fn charged(controller: &mut Controller<'_>, record: Record, shape: &Shape, elsewhere: bool) -> Option<u32> {
     let mut backfill = std::mem::replace(&mut controller.backfill, Backfill::new(0));
     backfill.usable.copy_from(&controller.up);
     note_overdue(controller, &mut backfill);
-    let bound = bound(controller, &backfill, record, shape);
+    let bound = if elsewhere { i64::MIN } else { bound(controller, &backfill, record, shape) };
     weigh_for_test(controller, &backfill.usable, true);
     let preemption = controller.preempt.take();
-    let start = without_try(controller, &mut backfill, record, shape, (bound, None), false);
+    let start = without_try(controller, &mut backfill, record, shape, (bound, None), (false, elsewhere));
     controller.preempt = preemption;
     controller.backfill = backfill;
     let is_future = start? > seconds(controller.now);

@@ -137,7 +137,7 @@ pub(super) fn by_all(
     if !shape.counted.is_empty() {
         return by_parts(controller, backfill, record, shape, test_only);
     }
-    let start = without_try(controller, backfill, record, shape, (bound, useless_after), test_only)?;
+    let start = without_try(controller, backfill, record, shape, (bound, useless_after), (test_only, false))?;
     Some(Foreseen::at(start, start > now))
 }
 
@@ -264,14 +264,15 @@ fn by_parts(
     Some(Foreseen { start, is_future: latest > i64::MIN, of_last_test })
 }
 
-/// The same up to 24.05: whenever the try is. O(as [`crate::select::predict`]).
+/// The same up to 24.05: whenever the try is. Where the shape is of other nodes than the record's (`elsewhere`), it is asked by definition.
+/// O(as [`crate::select::predict`]).
 pub(super) fn without_try(
     controller: &mut Controller<'_>,
     backfill: &mut Backfill,
     record: Record,
     shape: &Shape,
     (bound, useless_after): (i64, Option<i64>),
-    test_only: bool,
+    (test_only, elsewhere): (bool, bool),
 ) -> Option<i64> {
     let now = seconds(controller.now);
     let user = tested_for(controller, record);
@@ -296,7 +297,7 @@ pub(super) fn without_try(
     if test_only || bound == i64::MAX {
         return None;
     }
-    let by_definition = is_by_definition(controller, shape);
+    let by_definition = elsewhere || is_by_definition(controller, shape);
     let live = &controller.live;
     let running = backfill.ends.in_order(&controller.running);
     let allocation = |job| live.get(job).map(|live| &live.allocation);

@@ -5,9 +5,14 @@ use foresite_engine::policy::{BackfillPolicy, HetjobPriority, MainPolicy, Schedu
 use super::{Lowering, Values};
 use crate::diagnostic::Severity;
 use crate::slurm_conf::Scope;
+use crate::slurm_conf::settings::Setting;
+use crate::slurm_conf::value::leading;
 
 /// How many jobs the agent of `sched/builtin` tests where nothing is said (builtin.c of 22.05.8).
 const BUILTIN_MAX_JOB_TEST: u32 = 50;
+
+/// How long it sleeps where nothing is said, or no number [s].
+const BUILTIN_INTERVAL: u32 = 30;
 
 impl<'a> Lowering<'a> {
     pub(super) fn scheduler_parameters(&self) -> Values<'a> {
@@ -30,6 +35,30 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    /// How long the agent of `sched/builtin` sleeps [s], which is `interval` if a what-if says that: it looks for `interval=` in the whole list, and takes
+    /// the number of the first option whose name ends so (builtin.c of 22.05.8 to 26.05, `_load_config`; rec w2225, w2165).
+    fn builtin_interval(&mut self, interval: Option<u32>) -> Option<u32> {
+        const WORD: &str = "interval=";
+        let is_what_if = |setting: &Setting| setting.place.line.is_none();
+        if self.scheduler_parameters().setting("bf_interval").is_some_and(is_what_if) {
+            return interval;
+        }
+        let list = self.globals().text("SchedulerParameters").to_ascii_lowercase();
+        let Some((before, behind)) = list.split_once(WORD) else { return Some(BUILTIN_INTERVAL) };
+        let seconds = leading(behind).and_then(|seconds| u32::try_from(seconds).ok()).filter(|&seconds| seconds > 0);
+        let seconds = seconds.unwrap_or(BUILTIN_INTERVAL);
+        if Some(seconds) != interval {
+            let word: String = before.chars().rev().take_while(|it| it.is_ascii_alphanumeric() || *it == '_').collect();
+            let name: String = word.chars().rev().collect();
+            let message = format!(
+                "sched/builtin takes the number of the first option that ends in '{WORD}', which is {name}{WORD}: its agent, which works out sizes for \
+                 priorities, sleeps {seconds} s"
+            );
+            self.note(Severity::Warning, "SchedulerParameters", message);
+        }
+        Some(seconds)
+    }
+
     /// The default is half of MessageTimeout, at least 1 and at most 2 seconds.
     fn max_sched_time(&self, values: &Values) -> u32 {
         match values.setting("max_sched_time") {
@@ -49,6 +78,9 @@ impl<'a> Lowering<'a> {
             let remark = place.remark(severity, "SchedulerParameters.bf_interval", message);
             self.diagnostics.push(remark.cure("write -1 for no backfill"));
             interval = Some(30);
+        }
+        if scheduler == Scheduler::SlurmBuiltin {
+            interval = self.builtin_interval(interval);
         }
         let running_job_reserve = values.flag("bf_running_job_reserve") || values.flag("bf_licenses");
         if values.number("bf_max_job_user_part") > 0

@@ -236,3 +236,23 @@ fn exclusive_partitions_of_26_05() {
     conf.set("partition.user.ExclusiveUser", "NO").unwrap();
     assert_eq!(modes(&conf)[..2], [(OverSubscribe::Yes(3), false), (OverSubscribe::Yes(2), false)]);
 }
+
+/// Recorded (w2225, w2165, c1335).
+#[test]
+fn the_agent_of_sched_builtin_takes_the_first_interval_of_the_list() {
+    for (list, interval, of) in [
+        ("bf_interval=45,sched_min_interval=2000000", 45, None),
+        ("sched_interval=120,bf_interval=30", 120, Some("sched_interval=")),
+        ("sched_min_interval=10000000,bf_interval=60", 10_000_000, Some("sched_min_interval=")),
+        ("defer,bf_window=60", 30, None),
+        ("BF_Interval=-1", 30, Some("bf_interval=")),
+    ] {
+        let text = small(&format!("SchedulerType=sched/builtin\nSchedulerParameters={list}"));
+        let (site, said) = lowered(&text);
+        assert_eq!(site.policy.backfill.interval, Some(interval), "{list}");
+        assert_eq!(said.contains("which is "), of.is_some(), "{list}: {said}");
+        assert!(of.is_none_or(|of| said.contains(&format!("which is {of}: its agent"))), "{list}: {said}");
+        let backfill = lowered(&text.replace("sched/builtin", "sched/backfill")).1;
+        assert!(!backfill.contains("sched/builtin"), "{backfill}");
+    }
+}
