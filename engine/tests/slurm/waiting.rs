@@ -405,18 +405,27 @@ fn aftercorr_of_a_purged_task_waits_for_the_rest() {
 /// age begins anew with the next room; the ones behind it are passed over, and go on ageing.
 #[test]
 fn the_task_behind_those_that_the_main_scheduler_starts_begins_to_age_anew() {
-    expect(
-        "node n1 cores=4
-         set bf_interval=off multifactor weight_age=100000 max_age=10000
-         job 1 array=1-3 run=50 t=5
-         job 2 at=20 array=1-3%1 dep=aftercorr:1 n=4 run=700 t=20",
-        "1_1  *  *             +50   COMPLETED  n1  *
-         1_2  *  *             +50   COMPLETED  n1  *
-         1_3  *  *             +50   COMPLETED  n1  *
-         2_1  *  1_1.end+0..64 +700  COMPLETED  n1  main
-         2_2  *  2_3.end+0..64 +700  COMPLETED  n1  *
-         2_3  *  2_1.end+0..64 +700  COMPLETED  n1  *",
-    );
+    let scenario = |enforce: &str| {
+        format!(
+            "node n1 cores=4
+             set bf_interval=off multifactor weight_age=100000 max_age=10000 {enforce}
+             job 1 array=1-3 run=50 t=5
+             job 2 at=20 array=1-3%1 dep=aftercorr:1 n=4 run=700 t=20"
+        )
+    };
+    let expected = |second: &str, third: &str| {
+        format!(
+            "1_1  *  *             +50   COMPLETED  n1  *
+             1_2  *  *             +50   COMPLETED  n1  *
+             1_3  *  *             +50   COMPLETED  n1  *
+             2_1  *  1_1.end+0..64 +700  COMPLETED  n1  main
+             2_2  *  {second}.end+0..64 +700  COMPLETED  n1  *
+             2_3  *  {third}.end+0..64 +700  COMPLETED  n1  *"
+        )
+    };
+    expect(&scenario(""), &expected("2_3", "2_1"));
+    // Where limits are enforced, an age asks for no begin time (c1395).
+    expect(&scenario("enforce=limits"), &expected("2_1", "2_2"));
 }
 
 /// Recorded (c1173): that waiting tasks have their array's limit for a reason is noted by the next queue that is built, backfill's own here, and

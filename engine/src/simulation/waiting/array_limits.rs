@@ -105,9 +105,11 @@ impl Controller<'_> {
         let by_backfill = self.records[id.index()].started_by == Some(StartedBy::Backfill);
         // Where each has a record of its own the main scheduler asks the next one, and passes over the rest of the array: that one has no begin
         // time any more, and its age begins anew if no queue build has come to know it (job_scheduler.c of 22.05.8, `_schedule`,
-        // `job_array_start_test`; rec c1177).
+        // `job_array_start_test`; rec c1177). Where limits are enforced its age asks for no begin time (acct_policy.c,
+        // `acct_policy_handle_accrue_time`; rec c1395).
         let waiting = || siblings.iter().copied().filter(|&id| self.live.is_pending(id));
-        let next = waiting().next().filter(|_| !by_backfill && waiting().all(|id| self.has_own_record(id)));
+        let is_asked = !by_backfill && !self.scenario.policy.enforce.limits && waiting().all(|id| self.has_own_record(id));
+        let next = waiting().next().filter(|_| is_asked);
         for sibling in siblings {
             if self.live.is_pending(sibling) {
                 let request = self.scenario.workload.jobs[sibling.index()].request;
