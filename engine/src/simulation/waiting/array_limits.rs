@@ -108,7 +108,8 @@ impl Controller<'_> {
         // `job_array_start_test`; rec c1177). Where limits are enforced its age asks for no begin time (acct_policy.c,
         // `acct_policy_handle_accrue_time`; rec c1395).
         let waiting = || siblings.iter().copied().filter(|&id| self.live.is_pending(id));
-        let is_asked = !by_backfill && !self.scenario.policy.enforce.limits && waiting().all(|id| self.has_own_record(id));
+        let is_asked =
+            !by_backfill && !self.scenario.policy.enforce.limits && waiting().all(|id| self.has_own_record(id));
         let next = waiting().next().filter(|_| is_asked);
         for sibling in siblings {
             if self.live.is_pending(sibling) {
