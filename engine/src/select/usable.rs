@@ -126,17 +126,18 @@ fn used_by_anybody(geometry: &Geometry, free: &Free, node: NodeId) -> u32 {
     kept + geometry.cores[node.index()].saturating_sub(free.node_cores[node.index()])
 }
 
-/// A node for a job that takes it whole: nothing of it may be in use, and no cap on the partition's CPUs be lower than what it has.
+/// A node for a job that takes it whole: nothing of it may be in use, and no cap on the partition's CPUs be lower than what of it serves.
 /// The job is charged all of it, but of cores whose threads it does not use it has only those that it does.
 fn whole_node(geometry: &Geometry, free: &Free, shape: &Shape, index: usize) -> u32 {
-    let mut cpus = shape.cpus_of_whole(geometry, index);
+    let (mut cpus, mut serve) = (shape.cpus_of_whole(geometry, index), geometry.cpus[index]);
     if shape.unit == ConsumableUnit::Socket && !geometry.kept_cores.is_empty() {
-        // It is charged all of it, but tested with the sockets that serve (rec c1017).
+        // It is charged all of it, but tested with the sockets that serve (rec c1017), against the cap, too (rec c1417).
         let serving = geometry.sockets(NodeId::new(index)).filter(|&socket| free.serves(geometry, shape, socket));
         let cores: u32 = serving.map(|socket| geometry.socket_cores[socket]).sum();
-        cpus = cpus.min(cores * geometry.cpus_per_core[index].max(1));
+        serve = serve.min(cores * geometry.cpus_per_core[index].max(1));
+        cpus = cpus.min(serve);
     }
-    let capped = shape.max_cpus_per_node.is_some_and(|(_, most)| geometry.cpus[index] > most);
+    let capped = shape.max_cpus_per_node.is_some_and(|(_, most)| serve > most);
     if free.jobs[index] > 0 || cpus < shape.room_per_node || capped {
         return 0;
     }

@@ -472,3 +472,32 @@ fn whole_nodes_that_are_shared_have_no_gres_in_use() {
     expect(&scenario("gres=gpu:1"), "1 * * * * g1 *\n 2 * 5..40 * * n2 *\n 3 * 10..70 * * n2 *");
     expect(&scenario(""), "1 * * * * g1 *\n 2 * 5..40 * * n2 *\n 3 * 10..70 * * g1 *");
 }
+
+/// Recorded (c1417): a job of whole nodes could run as far as `MaxCPUsPerNode` goes where the sockets that keep no core for the system are within
+/// it, so it is not held; once a job of its partition has run all sockets serve, and it waits for ever, in front of the others.
+#[test]
+fn whole_nodes_are_held_to_the_cap_by_the_sockets_that_serve() {
+    let scenario = |before: &str| {
+        format!(
+            "node n[1-2] cores=12 sockets=2 spec=1,0
+             set select=socket bf_interval=30
+             partition p max_cpus_per_node=6
+             partition q
+             {before}
+             job 2 at=100 p=p N=2 n=12 exclusive run=50 t=5
+             job 3 at=110 p=p n=4 run=70 t=5"
+        )
+    };
+    expect(
+        &scenario("job 1 p=p n=4 run=20 t=5"),
+        "1  0    0..4      +20  COMPLETED  n1  *
+         2  100  -         -    PENDING    -   -
+         3  110  111..150  +70  COMPLETED  n1  backfill",
+    );
+    expect(
+        &scenario("job 1 p=q n=4 run=20 t=5"),
+        "1  0    0..4          +20  COMPLETED  n1     *
+         2  100  100..104      +50  COMPLETED  n1,n2  *
+         3  110  2.end+0..64   +70  COMPLETED  n1     *",
+    );
+}
