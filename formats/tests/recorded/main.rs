@@ -449,7 +449,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("bs-c1387", 44),
         ("bs-c1417", 57),
         ("bs-w2225", 39),
-        ("bs-w2291", 70),
+        ("bs-w2291", 60),
     ];
     for (name, jobs) in jobs {
         // Nodes answered after 30 to 60 ms as a rule, which the log does not tell but where a start depends on it.
