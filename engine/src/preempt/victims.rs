@@ -104,7 +104,7 @@ impl Controller<'_> {
     }
 
     /// The running components of a heterogeneous job, the given one included; none for any other job.
-    pub(super) fn running_siblings(&self, id: JobId) -> Vec<JobId> {
+    pub(crate) fn running_siblings(&self, id: JobId) -> Vec<JobId> {
         let name = self.scenario.workload.jobs[id.index()].name;
         let Some(hetjobs) = self.hetjobs.as_ref().filter(|_| matches!(name.part, JobPart::Component(_))) else {
             return Vec::new();

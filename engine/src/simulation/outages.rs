@@ -105,7 +105,8 @@ impl Controller<'_> {
         }
     }
 
-    /// Nodes go out of service: no job starts on them, and if they go down, their jobs end. O(nodes + running × nodes of a job).
+    /// Nodes go out of service: no job starts on them, and if they go down, their jobs end, with all their components. O(nodes + running × nodes
+    /// of a job).
     fn nodes_leave(&mut self, index: usize) {
         let outage = &self.scenario.calendar.outages[index];
         for node in outage.nodes.iter() {
@@ -119,7 +120,11 @@ impl Controller<'_> {
                     .is_some_and(|live| live.allocation.shares.iter().any(|share| outage.nodes.contains(share.node)))
             };
             let mut struck: Vec<JobId> = self.running.iter().map(|running| running.job).filter(is_struck).collect();
+            // Heterogeneous jobs end whole (job_mgr.c of 22.05.8, `_het_job_on_node`; rec c1425).
+            let siblings: Vec<_> = struck.iter().flat_map(|&id| self.running_siblings(id)).collect();
+            struck.extend(siblings);
             struck.sort_unstable();
+            struck.dedup();
             let mut alone = Vec::new();
             for id in struck {
                 if self.live.get(id).is_some_and(|live| live.allocation.shares.len() == 1) {

@@ -15,6 +15,22 @@ fn a_job_on_a_node_that_goes_down_ends_and_comes_back_after_two_minutes() {
     );
 }
 
+/// Recorded (c1425): with one component all end.
+#[test]
+fn a_heterogeneous_job_ends_whole_with_a_node_of_one_component() {
+    expect(
+        "node n[1-3] cores=4
+         set no_requeue
+         outage n2 at=1000 for=3600
+         job 1+0 n=4 run=2000 t=60
+         job 1+1 n=4 run=2000 t=60
+         job 2 at=200 run=100 t=60 n=8 N=2",
+        "1+0  *  0..31       1000   NODE_FAIL  n1     *
+         1+1  *  1+0.start+0 1000   NODE_FAIL  n2     *
+         2    *  1000..1065  +100   COMPLETED  n1,n3  *",
+    );
+}
+
 #[test]
 fn without_requeue_it_ends_with_the_node() {
     expect(

@@ -447,6 +447,7 @@ fn at_the_recorded_moments_every_job_starts_as_recorded() {
         ("bq-w2185", 35),
         ("bq-w2198", 68),
         ("bs-c1387", 44),
+        ("bs-c1408", 100),
         ("bs-c1417", 57),
         ("bs-w2225", 39),
         ("bs-w2291", 60),
