@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use super::backfill::estimate::charged_at_earliest;
 use super::queue::Cursor;
 use crate::ids::PartitionId;
-use crate::policy::SlurmVersion;
 use crate::simulation::Controller;
 
 /// One pass over the queue. It asks neither limits nor features nor the nodes of the partition. O(records until `max_job_test` jobs are tested ×
@@ -41,15 +40,9 @@ pub(crate) fn estimate(controller: &mut Controller<'_>) {
             continue;
         }
         left -= 1;
-        // It takes the nodes that tasks have said for nodes asked for (builtin.c of 26.05.3; rec c1252-26-05).
-        let request = &controller.scenario.workload.requests[record.request.index()];
-        let said_by_tasks = controller.scenario.policy.version >= SlurmVersion::V26_05 && request.max_nodes.is_none();
         let shapes = controller.take_shapes_of(id);
         let shape = shapes.get(record.place as usize).filter(|shape| shape.size_varies || shape.size_grows);
-        let charged = shape.and_then(|shape| {
-            let said = said_by_tasks.then(|| shape.wanting_all_nodes());
-            charged_at_earliest(controller, record, said.as_ref().unwrap_or(shape))
-        });
+        let charged = shape.and_then(|shape| charged_at_earliest(controller, record, shape));
         controller.put_shapes_of(id, shapes);
         controller.size_becomes(id, charged);
     }

@@ -137,7 +137,12 @@ fn whole_node(geometry: &Geometry, free: &Free, shape: &Shape, index: usize) -> 
         serve = serve.min(cores * geometry.cpus_per_core[index].max(1));
         cpus = cpus.min(serve);
     }
-    let capped = shape.max_cpus_per_node.is_some_and(|(_, most)| serve > most);
+    // 24.11 counts what the system keeps as used until then (cons_helpers.c of 24.11.5, `_allocate_sc`).
+    let counted = match geometry.counts_others && !free.has_had_jobs(shape.partition) {
+        true => geometry.all_cpus[index],
+        false => serve,
+    };
+    let capped = shape.max_cpus_per_node.is_some_and(|(_, most)| counted > most);
     if free.jobs[index] > 0 || cpus < shape.room_per_node || capped {
         return 0;
     }

@@ -477,10 +477,10 @@ fn whole_nodes_that_are_shared_have_no_gres_in_use() {
 /// it, so it is not held; once a job of its partition has run all sockets serve, and it waits for ever, in front of the others.
 #[test]
 fn whole_nodes_are_held_to_the_cap_by_the_sockets_that_serve() {
-    let scenario = |before: &str| {
+    let scenario = |version: &str, before: &str| {
         format!(
             "node n[1-2] cores=12 sockets=2 spec=1,0
-             set select=socket bf_interval=30
+             set select=socket bf_interval=30 {version}
              partition p max_cpus_per_node=6
              partition q
              {before}
@@ -489,15 +489,22 @@ fn whole_nodes_are_held_to_the_cap_by_the_sockets_that_serve() {
         )
     };
     expect(
-        &scenario("job 1 p=p n=4 run=20 t=5"),
+        &scenario("", "job 1 p=p n=4 run=20 t=5"),
         "1  0    0..4      +20  COMPLETED  n1  *
          2  100  -         -    PENDING    -   -
          3  110  111..150  +70  COMPLETED  n1  backfill",
     );
     expect(
-        &scenario("job 1 p=q n=4 run=20 t=5"),
+        &scenario("", "job 1 p=q n=4 run=20 t=5"),
         "1  0    0..4          +20  COMPLETED  n1     *
          2  100  100..104      +50  COMPLETED  n1,n2  *
          3  110  2.end+0..64   +70  COMPLETED  n1     *",
+    );
+    // 24.11 counts the socket that serves nobody as used: job 2 is refused.
+    expect(
+        &scenario("version=24.11", "job 1 p=q n=4 run=20 t=5"),
+        "1  0    0..4      +20  COMPLETED  n1  *
+         2  -    -         -    PENDING    -   -
+         3  110  110..114  +70  COMPLETED  n1  *",
     );
 }

@@ -4,6 +4,7 @@
 use super::caveat::CaveatKind;
 use super::log::Log;
 use super::model::{TraceBefore, TraceJob, TraceRequest, TraceRun};
+use super::never_eligible::AFTER_THE_TRACE;
 use super::states::TraceState;
 
 /// A job queued again is submitted when its run ends [s]; what comes so soon is no other job.
@@ -78,8 +79,9 @@ pub(super) fn take_later((job, end): (&mut TraceJob, &mut Option<i64>), row: Row
             TraceState::Running => 1,
             _ => 2,
         };
-        // The run time of who waits is a guess.
-        (stage, end, if stage == 0 { 0 } else { job.run_time })
+        // Who was held in one export can be eligible in another. The run time of who waits is a guess.
+        let is_eligible = stage > 0 || job.release != AFTER_THE_TRACE;
+        (stage, is_eligible, end, if stage == 0 { 0 } else { job.run_time })
     };
     if lateness(&row.job, row.end) > lateness(job, *end) {
         let line = job.line.min(row.job.line);
@@ -136,6 +138,9 @@ impl RowJob {
         if job.cancelled_at.is_none() && job.state != TraceState::Pending {
             let run = TraceRun { submit, run_time: job.run_time, state: job.state, before: extra.before };
             extra.earlier_runs.push(run);
+        } else if job.state == TraceState::Pending && job.release == AFTER_THE_TRACE {
+            // It came to be eligible after all.
+            job.release = next.job.release;
         } else if job.state == TraceState::Pending && self.end.is_some_and(|end| job.release > end) {
             // Its Eligible is that of the next run (rec c1380).
             job.release = job.submit;

@@ -15,7 +15,7 @@ use super::lines::Lines;
 use super::log::Log;
 use super::maps::Map;
 use super::model::{Trace, TraceBefore, TraceFormat, TraceJob, TraceRequest};
-use super::never_eligible::end_waits;
+use super::never_eligible::{AFTER_THE_TRACE, end_waits};
 use super::plain_components::PlainComponents;
 use super::request::shown;
 use super::row::{Cut, Row, RowCutter};
@@ -432,7 +432,13 @@ impl Jobs {
         }
         for task in tasks.tasks() {
             let name = JobName { id: tasks.id, part: JobPart::Task(task) };
-            self.add(RowJob { job: TraceJob { name, ..job.clone() }, end: job.cancelled_at }, log);
+            self.add(
+                RowJob {
+                    job: TraceJob { name, ..job.clone() },
+                    end: job.cancelled_at.filter(|&at| at != AFTER_THE_TRACE),
+                },
+                log,
+            );
         }
     }
 

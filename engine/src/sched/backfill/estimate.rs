@@ -1,6 +1,7 @@
 //! When and where a job could run, whatever plans there are: what the agent of `sched/builtin` asks. Source: builtin.c of 22.05.8,
 //! `_compute_start_times`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use crate::cluster::Cluster;
 use crate::ids::{PartitionId, RequestId};
 use crate::job::{FeatureExpr, Request, Sharing};
 use crate::node_set::NodeSet;
+use crate::policy::SlurmVersion;
 use crate::select::shape::Shape;
 use crate::simulation::{Controller, seconds};
 
@@ -25,8 +27,8 @@ pub(crate) struct Elsewhere {
 }
 
 /// CPUs that the nodes would charge a job on which it could run first, of all that are up: neither its partition's nor its features are
-/// asked for, nobody would be preempted, and no version looks at the time of a try. `None` if there are none such. O(as a test of backfill),
-/// where it asks for less than all nodes O(running jobs × their nodes).
+/// asked for, nobody would be preempted, and no version looks at the time of a try. From 26.05 on tasks say how many nodes are wanted. `None` if
+/// there are none such. O(as a test of backfill), where it asks for less than all nodes O(running jobs × their nodes).
 pub(crate) fn charged_at_earliest(controller: &mut Controller<'_>, record: Record, shape: &Shape) -> Option<u32> {
     let request = &controller.scenario.workload.requests[record.request.index()];
     let nodes = &controller.scenario.cluster.partitions[record.partition.index()].nodes;
@@ -34,16 +36,26 @@ pub(crate) fn charged_at_earliest(controller: &mut Controller<'_>, record: Recor
         || !request.excluded_nodes.is_empty()
         || nodes.len() < controller.scenario.cluster.nodes.len();
     if !asks_for_some {
-        return charged(controller, record, shape, false);
+        return charged(controller, record, &wanting(controller, record, shape), false);
     }
     let key = (record.request, record.partition, controller.sharing_since_tests(record.job));
     let shapes = match controller.elsewhere.shapes.remove(&key) {
         Some(shapes) => shapes,
         None => shapes_elsewhere(controller, request, key),
     };
-    let found = shapes.first().and_then(|shape| charged(controller, record, shape, true));
+    let shape = shapes.first().map(|shape| wanting(controller, record, shape));
+    let found = shape.and_then(|shape| charged(controller, record, &shape, true));
     controller.elsewhere.shapes.insert(key, shapes);
     found
+}
+
+/// The shape, with nodes that tasks have said taken for nodes asked for (builtin.c of 26.05.3; rec c1252-26-05). O(1), O(shape) from 26.05 on.
+fn wanting<'s>(controller: &Controller<'_>, record: Record, shape: &'s Shape) -> Cow<'s, Shape> {
+    let request = &controller.scenario.workload.requests[record.request.index()];
+    match controller.scenario.policy.version >= SlurmVersion::V26_05 && request.max_nodes.is_none() {
+        true => Cow::Owned(shape.wanting_all_nodes()),
+        false => Cow::Borrowed(shape),
+    }
 }
 
 fn shapes_elsewhere(

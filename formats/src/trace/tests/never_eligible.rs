@@ -63,6 +63,30 @@ fn who_was_queued_again_and_is_held_ran_before() {
     assert_eq!(job.extra.as_ref().unwrap().earlier_runs.len(), 1);
 }
 
+/// Exports of two days, put together: held in the first, let go, run, queued again and done by the second.
+#[test]
+fn who_was_held_in_one_export_and_ran_by_the_next_is_one_job() {
+    let held = row(&[&PENDING[..], &[("Eligible", "Unknown")]].concat());
+    let ran = row(&[("Submit", "2024-01-01T00:08:22"), ("Eligible", "2024-01-01T00:08:22")]);
+    let trace = trace(&format!("{HEADER}\n{held}\n{ran}\n"));
+    assert_eq!(trace.jobs.len(), 1);
+    let job = &trace.jobs[0];
+    assert_eq!((job.release - SUBMIT, job.cancelled_at), (22, None));
+    assert_eq!(caveats(&trace), [(CaveatKind::Requeued, 1)]);
+}
+
+/// Overlapping exports, in either order: who is eligible in one of them is.
+#[test]
+fn who_was_held_in_one_export_and_waits_in_the_next_is_eligible() {
+    let held = row(&[&PENDING[..], &[("JobID", "1_[1-2]"), ("Eligible", "Unknown")]].concat());
+    let waits = row(&[&PENDING[..], &[("JobID", "1_[1-2]")]].concat());
+    for rows in [[&held, &waits], [&waits, &held]] {
+        let trace = trace(&format!("{HEADER}\n{}\n{}\n", rows[0], rows[1]));
+        let found: Vec<_> = trace.jobs.iter().map(|job| (job.release, job.cancelled_at)).collect();
+        assert_eq!(found, [(SUBMIT, None); 2]);
+    }
+}
+
 #[test]
 fn the_last_run_that_ended_with_its_node_is_named() {
     assert_eq!(caveats(&trace(&with(&[("State", "NODE_FAIL")]))), [(CaveatKind::NodeFailLast, 1)]);
