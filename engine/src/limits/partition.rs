@@ -112,18 +112,20 @@ impl Controller<'_> {
         let request = || &self.scenario.workload.requests[job().request.index()];
         let qos = || &self.scenario.qos[job().qos.index()];
         limits.max_time.is_none_or(|most| limit() <= i64::from(most) * 60 || qos().partition_time_limit)
-            && limits.max_nodes.is_none_or(|most| self.most_nodes_said(request()) <= most || qos().partition_max_nodes)
+            && limits.max_nodes.is_none_or(|most| {
+                self.most_nodes_said(request()).is_none_or(|said| said <= most) || qos().partition_max_nodes
+            })
             && (limits.min_nodes <= 1 || request().min_nodes.max(1) >= limits.min_nodes || qos().partition_min_nodes)
             && (self.scenario.policy.enforce.partition_limits == EnforcePartLimits::No
                 || !self.partition_denies(id, partition))
     }
 
-    /// The most nodes that a request may get, as it says; the fewest where it does not. From 26.05 on who says tasks and no nodes has said as many
+    /// The most nodes that a request may get, as it says: who but names nodes does not (rec w2243). From 26.05 on who says tasks and no nodes has said as many
     /// (job_mgr.c of 26.05.3, `JOB_IMPLICIT_MAX_NODES`; rec w2138-26-05). O(1).
-    fn most_nodes_said(&self, request: &Request) -> u32 {
+    fn most_nodes_said(&self, request: &Request) -> Option<u32> {
         let by_tasks = self.scenario.policy.version >= SlurmVersion::V26_05 && request.tasks > 0;
         let of_tasks = by_tasks.then_some(request.tasks.max(request.min_nodes));
-        request.max_nodes.or(of_tasks).unwrap_or(request.min_nodes)
+        request.max_nodes.or(of_tasks)
     }
 
     /// Whether a new job's nodes are looked for in the partition: accounts, QOS and node counts, not times (`select_nodes` of 22.05.8,

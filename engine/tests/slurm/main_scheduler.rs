@@ -434,3 +434,20 @@ fn who_may_have_fewer_nodes_than_its_partition_asks_for_is_tested_for_ever() {
     expect(&scenario(1), &expected("200..204  +100  COMPLETED  *  *"));
     expect(&scenario(0), &expected("3000..6001  +100  COMPLETED  *  *"));
 }
+
+/// Recorded (w2243): `MaxNodes` keeps out who says how many nodes he may have at most, not who names more: that one is tested there each time.
+#[test]
+fn who_names_more_nodes_than_a_partition_allows_is_within_its_limits() {
+    let depth = |asks: &str| {
+        let text = format!(
+            "node n[1-4] cores=4
+             set bf_interval=off
+             partition d nodes=n[1-2] max_nodes=1 tier=2
+             partition b nodes=n[1-4]
+             job 1 p=b N=2 w=n[3-4] n=8 run=600 t=10
+             job 2 at=10 p=d,b {asks} n=2 run=100 t=10"
+        );
+        run(&text, 0).1.counters.main_depth
+    };
+    assert_eq!([depth("N=2- w=n[3-4]"), depth("N=2 w=n[3-4]")], [45, 13]);
+}
