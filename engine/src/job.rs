@@ -49,9 +49,10 @@ pub enum Memory {
 }
 
 /// What the job says about sharing its nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sharing {
     /// No option given.
+    #[default]
     Default,
     /// `--exclusive`.
     Exclusive,

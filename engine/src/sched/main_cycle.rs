@@ -48,7 +48,7 @@ pub(crate) struct MainScratch {
     common_records: std::collections::BTreeSet<(u64, PartitionId, bool)>,
     /// Tasks that have got records of their own in this cycle, without a start ([`crate::preempt::make_room::Room::Unneeded`]): what waits in their other
     /// partitions is the rest of their array (job_scheduler.c of 22.05.8, `schedule`; rec c1401).
-    split_off: Vec<JobId>,
+    split_off: std::collections::BTreeSet<JobId>,
     /// The array of which a record was rejected last, with the partition: others of it are passed over there, until one of another array
     /// or partition is looked at, or a job starts (job_scheduler.c, `schedule`, `reject_array_job`; rec c1000).
     rejected_array: Option<(u64, PartitionId, bool)>,
@@ -91,7 +91,7 @@ impl MainScratch {
             half_blocked: Vec::new(),
             unseen: Unseen::default(),
             common_records: std::collections::BTreeSet::new(),
-            split_off: Vec::new(),
+            split_off: std::collections::BTreeSet::new(),
             rejected_array: None,
             failed_reservations: Vec::new(),
             turns_at: i64::MAX,
@@ -257,7 +257,7 @@ pub(crate) fn cycle(controller: &mut Controller<'_>, full: bool) {
         }
         let tried = consider(controller, &mut scratch, record, reservation, prefers);
         if is_common && controller.live.is_pending(record.job) && controller.has_own_record(record.job) {
-            scratch.split_off.push(record.job);
+            scratch.split_off.insert(record.job);
         }
         if !controller.live.is_pending(record.job) {
             // It has started, or is held for good.

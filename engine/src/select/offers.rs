@@ -74,7 +74,7 @@ impl Selector {
         if fits && (shape.counted.is_empty() || self.in_plan) {
             self.look_at_leaves(shape, most);
         }
-        self.spread = (fits || !shape.counted.is_empty()) && !self.best_switch;
+        self.spread = (fits || !(shape.counted.is_empty() || self.in_plan)) && !self.best_switch;
         fits && self.best_switch
     }
 

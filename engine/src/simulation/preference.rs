@@ -16,7 +16,9 @@ impl Controller<'_> {
     /// [`Controller::put_preferred`]. O(nodes × partitions) the first time.
     pub(crate) fn take_preferred(&mut self, id: JobId) -> Box<[Shape]> {
         let sharing = self.sharing_since_tests(id);
-        if let Some((_, shapes)) = self.preferred.remove(&id).filter(|(of, _)| *of == sharing) {
+        let (of, kept) = self.preferred.entry(id).or_default();
+        let shapes = std::mem::take(kept);
+        if std::mem::replace(of, sharing) == sharing && !shapes.is_empty() {
             return shapes;
         }
         let job = self.job(id);
@@ -31,10 +33,13 @@ impl Controller<'_> {
 
     /// Returns what [`Controller::take_preferred`] took: kept while the job waits.
     pub(crate) fn put_preferred(&mut self, id: JobId, shapes: Box<[Shape]>) {
-        if self.live.is_pending(id) {
-            self.preferred.insert(id, (self.sharing_since_tests(id), shapes));
+        if !self.live.is_pending(id) {
+            self.preferred.remove(&id);
+        } else if let Some((_, kept)) = self.preferred.get_mut(&id) {
+            *kept = shapes;
         }
         self.settle_start();
+        self.settle_try_to_start();
     }
 
     /// How it shares nodes where its partitions leave the choice: tests in others may have decided that, with its preferred features or
