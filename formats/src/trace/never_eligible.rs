@@ -10,8 +10,13 @@ use super::states::TraceState;
 pub(super) const AFTER_THE_TRACE: i64 = i64::MAX;
 
 /// Who waits for something later than `latest`, the last moment that the trace tells, waits until then: a begin time years ahead would
-/// lengthen the simulated time by them. O(jobs).
+/// lengthen the simulated time by them. So does who missed a deadline, if no scheduler comes to it. O(jobs).
 pub(super) fn end_waits(jobs: &mut [TraceJob], latest: i64, log: &mut Log) {
+    for job in
+        jobs.iter_mut().filter(|job| job.cancelled_at == Some(AFTER_THE_TRACE) && job.state == TraceState::Cancelled)
+    {
+        job.cancelled_at = Some(latest.max(job.submit));
+    }
     for job in jobs.iter_mut().filter(|job| job.state == TraceState::Pending) {
         let begin = job.extra.as_ref().and_then(|extra| extra.begin);
         if job.cancelled_at.is_none() && job.release.max(begin.unwrap_or(job.release)) <= latest {

@@ -144,9 +144,9 @@ impl RowReader<'_> {
             release = *ending.cancelled_at.get_or_insert(AFTER_THE_TRACE);
             (extra.begin, extra.dependencies, is_let_go) = (None, None, false);
         }
-        if let Some(deadline) = extra.deadline.filter(|_| missed_deadline(row.get(Column::State))) {
-            // Who comes to it too late is simulated; nobody else took it from the queue.
-            ending.cancelled_at = ending.cancelled_at.map(|at| at.max(deadline));
+        if extra.deadline.is_some() && missed_deadline(row.get(Column::State)) {
+            // Who comes to it too late is simulated, be it after the deadline (rec w2312); nobody else took it from the queue.
+            ending.cancelled_at = ending.cancelled_at.map(|_| AFTER_THE_TRACE);
         }
         // What a reservation holds back is simulated; lowering takes that back where the site does not have it.
         if is_let_go

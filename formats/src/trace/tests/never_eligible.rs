@@ -52,6 +52,16 @@ fn a_begin_time_after_the_trace_does_not_lengthen_it() {
     assert_eq!(waits(&[&PENDING, &[("Eligible", END), ("SubmitLine", line)]]).1, None);
 }
 
+/// Which scheduler comes to it when is simulated; the recorded one may have come late.
+#[test]
+fn a_missed_deadline_is_nobodys_cancellation() {
+    let missed = [("State", "DEADLINE"), ("End", "2024-01-01T01:00:24")];
+    let line = ("SubmitLine", "sbatch -t 0:11:00 -N 4 -n 48 --mem=24000 --deadline=2024-01-01T00:59:03");
+    assert_eq!(waits(&[&CANCELLED, &missed, &[line]]), (0, Some(6720), vec![]));
+    // Where the deadline is not told, its end is.
+    assert_eq!(waits(&[&CANCELLED, &missed]), (0, Some(3144), vec![]));
+}
+
 #[test]
 fn who_was_queued_again_and_is_held_ran_before() {
     let first = row(&[("State", "REQUEUED")]);
