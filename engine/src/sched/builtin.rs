@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::backfill::estimate::charged_at_earliest;
-use super::queue::Cursor;
+use super::walk::Walk;
 use crate::ids::PartitionId;
 use crate::simulation::Controller;
 
@@ -18,12 +18,14 @@ pub(crate) fn estimate(controller: &mut Controller<'_>) {
     if !controller.sizes_vary {
         return;
     }
-    let mut cursor = Cursor::default();
+    // Who may preempt others comes before them here, too (`sort_job_queue`; rec c1437).
+    let mut walk = Walk::default();
+    walk.begin(controller);
     let mut arrays = BTreeSet::new();
     // It counts after it has looked, so it tests one more.
     let mut left = u64::from(controller.scenario.policy.backfill.max_job_test) + 1;
     while left > 0
-        && let Some(record) = controller.queue.next(&mut cursor).copied()
+        && let Some(record) = walk.next(controller)
     {
         let id = record.job;
         // A job of several partitions is left by the build of the queue in the last one, of the lowest tier, which is the only one tested.
@@ -31,8 +33,7 @@ pub(crate) fn estimate(controller: &mut Controller<'_>) {
         let in_order = controller.partitions(id).iter().enumerate();
         let last = in_order.min_by_key(|&(place, &partition)| (tier(partition), std::cmp::Reverse(place)));
         let is_last = last.is_some_and(|(place, _)| place == record.place as usize);
-        if !is_last || !controller.live.is_pending(id) || record.kind.out_of_main || !controller.record_is_open(record)
-        {
+        if !is_last || record.kind.out_of_main || !controller.record_is_open(record) {
             continue;
         }
         let is_of_array = record.kind.task && !controller.has_own_record(id);

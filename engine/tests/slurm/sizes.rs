@@ -296,3 +296,23 @@ fn the_agent_of_sched_builtin_looks_at_nodes_of_other_partitions() {
          3  10  2.end+0..4  +100  COMPLETED  g1  *",
     );
 }
+
+/// Recorded (c1437): who may preempt others stands before them for the agent of `sched/builtin`, too. It tests one job, which is job 3, though job 2 has
+/// the higher priority: so job 3 counts with its socket of eight cores, and stays before job 4.
+#[test]
+fn the_agent_of_sched_builtin_comes_to_those_first_who_may_preempt() {
+    expect(
+        "node n1 cores=8
+         qos weak
+         qos strong preempt=weak
+         set builtin select=socket multifactor weight_job_size=1000 bf_interval=30 bf_max_job_test=0 preempt=qos preempt_mode=requeue
+         job 1 qos=strong n=8 run=900 t=20
+         job 2 at=5 qos=weak n=4 run=100 t=5
+         job 3 at=10 qos=strong n=1 run=100 t=5
+         job 4 at=200 qos=strong n=3 run=100 t=5",
+        "1  0    0..4        +900  COMPLETED  n1  *
+         2  5    4.end+0..4  +100  COMPLETED  n1  *
+         3  10   1.end+0..4  +100  COMPLETED  n1  *
+         4  200  3.end+0..4  +100  COMPLETED  n1  *",
+    );
+}
