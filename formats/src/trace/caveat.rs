@@ -95,8 +95,10 @@ caveats! {
     StateUnknown, Warning, "State", "in a state that is not known: taken as ended without success", "";
     /// A pending array whose task list was cut.
     TaskListCut, Warning, "JobID", "pending arrays whose task list is cut short (...): only the listed tasks are read", "set SLURM_BITSTR_LEN=0 for the export";
+    /// Tasks of arrays that ran, and have no row.
+    TasksLost, Assumed, "JobID", "array tasks without a row that have started, since later ones of their array have (Slurm marks such of arrays with %N as not eligible, and sacct leaves them out): taken to have run as long as the next task that has one", "";
     /// Tasks of arrays without a row.
-    TasksMissing, Warning, "JobID", "array tasks that the command line names and the trace does not hold: left out (Slurm loses rows of arrays that wait in several partitions)",
+    TasksMissing, Warning, "JobID", "array tasks that the command line names and the trace does not hold: left out",
         "export a period that holds the whole arrays, with --duplicates";
     /// The rest of an array that `%N` held back.
     ArrayRest, Assumed, "JobID", "array tasks without a row that waited for others of their array (%N): taken as cancelled when the last that ran ended, or, while one runs, as waiting to the end of the trace", "";

@@ -32,6 +32,17 @@ impl PendingTasks {
         self.ranges.iter().map(|&(first, last, stride)| u64::from((last - first) / stride) + 1).sum()
     }
 
+    /// Those above `last`; `None` if there are none. O(ranges).
+    pub(crate) fn after(&self, last: u32) -> Option<Self> {
+        let after = |&(first, end, stride): &(u32, u32, u32)| {
+            let steps = last.checked_sub(first).map_or(Some(0), |passed| (passed / stride).checked_add(1))?;
+            let next = first.checked_add(steps.checked_mul(stride)?)?;
+            (next <= end).then_some((next, end, stride))
+        };
+        let ranges: Vec<_> = self.ranges.iter().filter_map(after).collect();
+        (!ranges.is_empty()).then_some(Self { ranges, ..*self })
+    }
+
     /// The task numbers in order.
     pub(crate) fn tasks(&self) -> impl Iterator<Item = u32> + '_ {
         self.ranges.iter().flat_map(|&(first, last, stride)| (first..=last).step_by(stride as usize))
@@ -128,25 +139,12 @@ fn disjoint(mut ranges: Vec<(u32, u32, u32)>) -> Option<Vec<(u32, u32, u32)>> {
     Some(joined)
 }
 
-/// How many tasks an `--array` option's value names, each once; `None` if it is not understood, names more than Slurm allows, or has ranges
-/// with strides that overlap others. O(ranges log ranges), however many tasks they name.
-pub(crate) fn array_tasks(value: &[u8]) -> Option<u32> {
-    let mut tasks = pending(0, value).filter(|tasks| !tasks.cut)?;
+/// The tasks that an `--array` option's value names, in order and each once; `None` if it is not understood, names more than Slurm allows, or
+/// has ranges with strides that overlap others. O(ranges log ranges), however many tasks they name.
+pub(crate) fn array_tasks(id: u64, value: &[u8]) -> Option<PendingTasks> {
+    let mut tasks = pending(id, value).filter(|tasks| !tasks.cut)?;
     tasks.ranges = disjoint(std::mem::take(&mut tasks.ranges))?;
-    let named = tasks.count();
-    u32::try_from(named).ok().filter(|_| named <= MOST_TASKS)
-}
-
-/// The tasks that an `--array` option's value names above `last`; `None` if there are none, or no `%N`.
-pub(crate) fn tasks_after(id: u64, value: &[u8], last: u32) -> Option<PendingTasks> {
-    let mut tasks = pending(id, value).filter(|tasks| tasks.limit.is_some_and(|limit| limit > 0) && !tasks.cut)?;
-    let after = |(first, end, stride): (u32, u32, u32)| {
-        let steps = last.checked_sub(first).map_or(Some(0), |passed| (passed / stride).checked_add(1))?;
-        let next = first.checked_add(steps.checked_mul(stride)?)?;
-        (next <= end).then_some((next, end, stride))
-    };
-    tasks.ranges = disjoint(std::mem::take(&mut tasks.ranges))?.into_iter().filter_map(after).collect();
-    (!tasks.ranges.is_empty()).then_some(tasks)
+    (tasks.count() <= MOST_TASKS).then_some(tasks)
 }
 
 /// The `%N` of an `--array` option's value.
@@ -205,7 +203,7 @@ mod tests {
             ("1-", None),
             ("0-9999999", None),
         ] {
-            assert_eq!(array_tasks(text.as_bytes()), expected, "{text}");
+            assert_eq!(array_tasks(1, text.as_bytes()).map(|tasks| tasks.count()), expected, "{text}");
         }
     }
 

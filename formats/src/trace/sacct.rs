@@ -9,13 +9,13 @@ use jiff::tz::TimeZone;
 use super::caveat::CaveatKind;
 use super::column::Column;
 use super::incarnations::{RowJob, is_same_record, merge, take_later};
-use super::job_id::{JobId, MOST_TASKS, PendingTasks, array_tasks, number, tasks_after};
+use super::job_id::{JobId, number};
 use super::layout::{Delimited, Layout};
 use super::lines::Lines;
 use super::log::Log;
 use super::maps::Map;
-use super::model::{Trace, TraceBefore, TraceFormat, TraceJob, TraceRequest};
-use super::never_eligible::{AFTER_THE_TRACE, end_waits};
+use super::model::{Trace, TraceFormat, TraceJob, TraceRequest};
+use super::never_eligible::end_waits;
 use super::plain_components::PlainComponents;
 use super::request::shown;
 use super::row::{Cut, Row, RowCutter};
@@ -27,27 +27,14 @@ use super::times::Clock;
 use crate::compression;
 use crate::diagnostic::Diagnostic;
 
-/// The most tasks that pending array records may stand for in one trace.
-const MOST_PENDING_TASKS: u64 = MOST_TASKS;
+mod arrays;
+
+use arrays::Array;
+
 /// The most lines that one row may be spread over by newlines in its fields.
 const MOST_JOINED: usize = 1000;
 /// The longest such row [bytes].
 const LONGEST_JOINED: usize = 1 << 20;
-
-/// What the rows of an array tell of it.
-struct Array {
-    /// The `--array` of the command line.
-    named: Vec<u8>,
-    /// Tasks that have come.
-    come: u32,
-    /// The highest of them, and its job.
-    last: Option<(u32, u32)>,
-    /// A row had the array's own id, or no row's is known: the record from which tasks are split off keeps that id, so that it is the
-    /// last task's in the end.
-    has_base: bool,
-    /// The first row's line.
-    line: u64,
-}
 
 /// Jobs gathered so far.
 struct Jobs {
@@ -59,6 +46,7 @@ struct Jobs {
     by_name: Map<JobName, u32>,
     requests: Vec<TraceRequest>,
     by_request: Map<TraceRequest, u32>,
+    /// Tasks that have no row of their own.
     pending_tasks: u64,
     arrays: BTreeMap<u64, Array>,
     components: PlainComponents,
@@ -338,45 +326,6 @@ impl Jobs {
         }
     }
 
-    /// Of an array whose next tasks wait because `%N` of it run, slurmdbd is told that they are not eligible, and sacct, asked for a period,
-    /// leaves that record out, also once it was cancelled: no row has the array's own id then. As tasks start in the order of their
-    /// numbers, those after the highest that came are the ones that still waited, if `N` came at all: of fewer, the period holds the ends
-    /// alone of tasks that ran before it. They were cancelled when the first of the last `N` ended, or before: after an end the next one is
-    /// eligible, and has a row. While one runs, nothing is known of them after the `latest` moment that the trace tells. Other tasks
-    /// without a row, and those beyond what one trace may stand for, are counted.
-    fn end_arrays(&mut self, (opens, latest): (Option<i64>, i64), log: &mut Log) {
-        let ended = self.ends_of_arrays();
-        for (id, array) in std::mem::take(&mut self.arrays) {
-            let Some((task, index)) = array.last else { continue };
-            let mut missing = array_tasks(&array.named).unwrap_or(0).saturating_sub(array.come);
-            let rest = if array.has_base || missing == 0 { None } else { tasks_after(id, &array.named, task) };
-            let rest = rest.filter(|rest| {
-                rest.limit.is_some_and(|limit| array.come >= limit)
-                    && self.pending_tasks.saturating_add(rest.count()) <= MOST_PENDING_TASKS
-            });
-            if let (Some(rest), Some(job)) = (rest, self.jobs.get(index as usize)) {
-                let count = u32::try_from(rest.count()).unwrap_or(u32::MAX);
-                missing = missing.saturating_sub(count);
-                log.caveats_of(CaveatKind::ArrayRest, u64::from(count), array.line);
-                let first = rest.limit.and_then(|limit| ended.get(&id)?.get(limit.checked_sub(1)? as usize));
-                let before = first.map_or(latest, |&end| end.min(latest));
-                self.take_pending(&rest, &job.never_started(before, opens), log);
-            }
-            log.caveats_of(CaveatKind::TasksMissing, u64::from(missing), array.line);
-        }
-    }
-
-    /// When the tasks of each array ended, the latest first; the end of time for one that has not. O(tasks log tasks).
-    fn ends_of_arrays(&self) -> BTreeMap<u64, Vec<i64>> {
-        let mut ended: BTreeMap<u64, Vec<i64>> = BTreeMap::new();
-        let tasks = self.jobs.iter().zip(&self.ends).filter(|(job, _)| matches!(job.name.part, JobPart::Task(_)));
-        for (job, end) in tasks.filter(|(job, _)| self.arrays.contains_key(&job.name.id)) {
-            ended.entry(job.name.id).or_default().push(end.unwrap_or(i64::MAX));
-        }
-        ended.values_mut().for_each(|ends| ends.sort_unstable_by_key(|&end| std::cmp::Reverse(end)));
-        ended
-    }
-
     /// Jobs of which nothing but a first component came keep the names that sacct gave them.
     fn name_lone_components(&mut self) {
         let alone = std::mem::take(&mut self.components.alone);
@@ -416,30 +365,6 @@ impl Jobs {
         self.requests.push(request.clone());
         self.by_request.insert(request, index);
         index
-    }
-
-    /// The tasks of an array that wait as one record: each is a job.
-    fn take_pending(&mut self, tasks: &PendingTasks, job: &TraceJob, log: &mut Log) {
-        self.pending_tasks = self.pending_tasks.saturating_add(tasks.count());
-        if self.pending_tasks > MOST_PENDING_TASKS {
-            log.error(job.line, "JobID", "too many pending tasks", "export a shorter period", || {
-                format!("pending array records stand for more than {MOST_PENDING_TASKS} tasks")
-            });
-            return;
-        }
-        if tasks.cut {
-            log.caveat(CaveatKind::TaskListCut, job.line);
-        }
-        for task in tasks.tasks() {
-            let name = JobName { id: tasks.id, part: JobPart::Task(task) };
-            self.add(
-                RowJob {
-                    job: TraceJob { name, ..job.clone() },
-                    end: job.cancelled_at.filter(|&at| at != AFTER_THE_TRACE),
-                },
-                log,
-            );
-        }
     }
 
     fn add(&mut self, row: RowJob, log: &mut Log) {
@@ -482,20 +407,5 @@ impl Jobs {
                 self.ends.push(other.end);
             }
         }
-    }
-}
-
-impl TraceJob {
-    /// A task of the same array that has not started, and waited until it was cancelled.
-    fn never_started(&self, cancelled_at: i64, opens: Option<i64>) -> Self {
-        let mut job = self.clone();
-        (job.state, job.cancelled_at, job.run_time, job.run_time_is_bound) =
-            (TraceState::Cancelled, Some(cancelled_at.max(job.submit)), 0, false);
-        if let Some(extra) = &mut job.extra {
-            (extra.earlier_runs, extra.last_submit) = (Vec::new(), 0);
-            let waits = opens.is_some_and(|opens| self.submit < opens && cancelled_at > opens);
-            extra.before = waits.then_some(TraceBefore::Waiting);
-        }
-        job
     }
 }

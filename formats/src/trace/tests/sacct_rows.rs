@@ -206,7 +206,6 @@ fn a_requeue_without_a_later_row_is_named() {
     assert_eq!(trace.jobs[0].state.ends(), JobState::Failed);
 }
 
-/// Recorded (m-plain, o-mix): of arrays that wait in several partitions sacct loses rows.
 #[test]
 fn tasks_that_the_trace_does_not_hold_are_counted() {
     let missing = |rows: &[(&str, &str)]| {
@@ -240,6 +239,45 @@ fn tasks_that_waited_for_others_of_their_array_have_no_row_and_are_known_by_that
     assert_eq!(read(&[("29", "5_1", free), ("31", "5_2", free)]), (String::new(), (0, 3)));
     let strided = "sbatch --array=9,1-8:3%1 -n 48 j.sh";
     assert_eq!(read(&[("29", "5_1", strided)]), ("5_4 5_7 5_9".to_owned(), (3, 0)));
+}
+
+/// Recorded (w2319 156, c1330 1): whoever comes to an array of which `%N` run marks the task that it has at hand as not eligible, though it runs.
+#[test]
+fn tasks_that_ran_without_a_row_are_made_up_from_the_next_one() {
+    let early = row(&[
+        ("JobID", "1"),
+        ("Submit", "2024-01-01T00:00:00"),
+        ("Eligible", "2024-01-01T00:00:00"),
+        ("End", "2024-01-01T00:08:10"),
+    ]);
+    let read = |ids: &[&str], line: &str| {
+        let rows = ids
+            .iter()
+            .map(|id| row(&[("JobID", id), ("SubmitLine", line), ("State", "COMPLETED"), ("ElapsedRaw", "60")]));
+        let trace = trace(&format!("{HEADER}\n{early}\n{}\n", rows.collect::<Vec<_>>().join("\n")));
+        let count = |kind| trace.caveats.iter().find(|it| it.kind == kind).map_or(0, |it| it.count);
+        let made = trace.jobs.iter().skip(1 + ids.len()).filter(|job| job.run_time == 60);
+        let made: Vec<String> = made.map(|job| job.name.to_string()).collect();
+        (made.join(" "), count(CaveatKind::TasksLost), count(CaveatKind::TasksMissing))
+    };
+    let held = "sbatch --array=1-6%2 -n 48 j.sh";
+    assert_eq!(read(&["5_1", "5_3", "5_6"], held), ("5_2 5_4 5_5".to_owned(), 3, 0));
+    assert_eq!(read(&["5_2", "5_3", "5_4", "5_5", "5_6"], held), ("5_1".to_owned(), 1, 0));
+    // Of two that start one is marked, not more.
+    assert_eq!(read(&["5_1", "5_6"], held), (String::new(), 0, 4));
+    // Without `%N` nobody is.
+    assert_eq!(read(&["5_1", "5_3", "5_6"], "sbatch --array=1-6 -n 48 j.sh"), (String::new(), 0, 3));
+    // Tasks of `aftercorr` can be cancelled one by one.
+    assert_eq!(read(&["5_1", "5_3", "5_6"], "sbatch --array=1-6%2 -n 48 -d aftercorr:1 j.sh"), (String::new(), 0, 3));
+}
+
+/// Before the first end of the trace others may have ended that its period does not hold.
+#[test]
+fn tasks_that_may_have_ended_before_the_period_are_not_made_up() {
+    let line = "sbatch --array=1-6%2 -n 48 j.sh";
+    let rows = ["5_1", "5_3", "5_6"].map(|id| row(&[("JobID", id), ("SubmitLine", line), ("ElapsedRaw", "10")]));
+    let trace = trace(&format!("{HEADER}\n{}\n", rows.join("\n")));
+    assert_eq!(trace.jobs.len(), 3);
 }
 
 /// Recorded (at-share 120): who cancels an array cancels its tasks that run, too.
