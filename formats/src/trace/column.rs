@@ -188,7 +188,8 @@ impl Content {
 
 /// Whether a text has the shape of a time stamp, or is a word for none.
 pub(crate) fn looks_like_time(text: &[u8]) -> bool {
+    let has_year = || text.iter().take(4).all(u8::is_ascii_digit) && text.get(4) == Some(&b'-');
     matches!(text, b"" | b"Unknown" | b"None")
-        || (text.len() >= 19 && text.get(4) == Some(&b'-') && matches!(text.get(10), Some(b'T' | b' ')))
+        || (text.len() >= 19 && has_year() && matches!(text.get(10), Some(b'T' | b' ')))
         || (text.len() >= 9 && number(text).is_some())
 }

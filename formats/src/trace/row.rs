@@ -245,6 +245,10 @@ mod tests {
         );
         assert_eq!(result, Cut::Repaired);
         assert_eq!(fields, ["a|b", "cpu-a|cpu-b", "sbatch --wrap=env | grep SLURM | sed 's/^/export /g'", "COMPLETED"]);
+        // What follows the delimiter has no time's shape (rec w2325).
+        let row = "1|j|2024-01-01T00:08:00|FAILED|std|big||00:00:00|sbatch -C std|big -w n11 --requeue|/";
+        let (result, fields) = cut(header, row, &columns);
+        assert_eq!((result, fields[2].as_str()), (Cut::Repaired, "sbatch -C std|big -w n11 --requeue"));
     }
 
     #[test]
