@@ -183,6 +183,8 @@ pub struct TraceRequest {
     pub memory_is_recorded: bool,
     /// All memory that was recorded as asked for [MB] and how many nodes it was allocated on, where that is all that was allocated.
     pub memory_allocated: Option<(u64, u32)>,
+    /// CPUs and nodes that were allocated, where those are more CPUs than were asked for and nothing tells that nodes were not shared.
+    pub cpus_allocated: Option<(u32, u32)>,
     /// `--constraint`.
     pub constraints: Symbol,
     /// Generic resources.
@@ -262,6 +264,7 @@ impl TraceRequest {
             memory: Memory::Default,
             memory_is_recorded: false,
             memory_allocated: None,
+            cpus_allocated: None,
             constraints: Symbol::EMPTY,
             gres: Vec::new(),
             enforces_binding: false,

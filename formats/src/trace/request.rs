@@ -23,10 +23,24 @@ struct Recorded<'a> {
     nodes: u32,
     /// The nodes it got; 0 if unknown.
     allocated_nodes: u32,
-    /// Whether CPUs and nodes are the request and not the allocation.
-    is_request: bool,
+    /// Whether CPUs, and nodes, are those requested and not those allocated.
+    cpus_are_request: bool,
+    nodes_are_request: bool,
     requested: TresCounts<'a>,
     allocated: TresCounts<'a>,
+}
+
+impl Recorded<'_> {
+    fn is_request(&self) -> bool {
+        self.cpus_are_request && self.nodes_are_request
+    }
+}
+
+/// More CPUs than were asked for, and their nodes, of who may have said in the script alone that he shares none.
+fn cpus_allocated(recorded: &Recorded<'_>, options: &Options<'_>) -> Option<(u32, u32)> {
+    let cpus = recorded.allocated.cpus.filter(|&cpus| recorded.is_request() && cpus > recorded.cpus)?;
+    let nodes = recorded.allocated.nodes.filter(|&nodes| nodes > 0).or(Some(recorded.allocated_nodes))?;
+    (options.sharing.is_none() && nodes > 0).then_some((cpus, nodes))
 }
 
 /// Nodes, tasks and CPUs.
@@ -88,6 +102,7 @@ impl RequestBuilder<'_> {
             memory,
             memory_is_recorded: options.memory.is_none(),
             memory_allocated,
+            cpus_allocated: cpus_allocated(&recorded, options),
             constraints: self.constraints(row.get(Column::Constraints), options),
             gres: self.gres(row, options, (&recorded, shape.tasks)),
             enforces_binding: options.enforces_binding,
@@ -156,7 +171,8 @@ impl RequestBuilder<'_> {
             cpus: or(or(request_cpus, allocated_cpus), nodes),
             nodes,
             allocated_nodes,
-            is_request: request_cpus > 0 && request_nodes > 0,
+            cpus_are_request: request_cpus > 0,
+            nodes_are_request: request_nodes > 0,
             requested,
             allocated,
         }
@@ -206,7 +222,7 @@ impl RequestBuilder<'_> {
         let mut shape = Shape {
             // Slurm 22.05 stores -N as given: --ntasks-per-node spreads the tasks at selection only (observed: ub-micro).
             // Where the record counts the spread, the release that wrote it stored the spread.
-            min_nodes: if recorded.is_request && recorded.nodes == spread {
+            min_nodes: if recorded.is_request() && recorded.nodes == spread {
                 asked_nodes.max(spread)
             } else {
                 asked_nodes
@@ -234,15 +250,16 @@ impl RequestBuilder<'_> {
             shape.min_cpus = shape.min_nodes.max(1);
         }
         count_tasks_of_gpus(options, &mut shape);
-        if recorded.is_request {
-            self.add_script_directives(options, recorded, &mut shape);
-        }
+        self.add_script_directives(options, recorded, &mut shape);
         shape
     }
 
+    /// What was allocated stands for directives only where the command line says nothing of the kind.
     fn add_script_directives(&mut self, options: &Options<'_>, recorded: &Recorded<'_>, shape: &mut Shape) {
         let mut differs = false;
-        if recorded.nodes > shape.min_nodes {
+        let says_tasks = options.tasks.is_some() || options.ntasks_per_node.is_some() || !options.gpus.is_empty();
+        let says_nodes = options.nodes.is_some() || !options.node_list.is_empty();
+        if recorded.nodes > shape.min_nodes && (recorded.nodes_are_request || !(says_tasks || says_nodes)) {
             shape.min_nodes = recorded.nodes;
             shape.max_nodes = match options.nodes {
                 Some(_) => shape.max_nodes.map(|most| most.max(recorded.nodes)),
@@ -251,7 +268,8 @@ impl RequestBuilder<'_> {
             differs = true;
         }
         let memory_decides = matches!(options.memory, Some(Memory::PerCpu(_)));
-        if recorded.cpus > shape.min_cpus && !memory_decides {
+        let says_cpus = says_tasks || options.cpus_per_task.is_some() || options.sharing == Some(Sharing::Exclusive);
+        if recorded.cpus > shape.min_cpus && !memory_decides && (recorded.cpus_are_request || !says_cpus) {
             if options.tasks.is_none() {
                 shape.tasks = recorded.cpus.div_ceil(shape.cpus_per_task).max(1);
             } else if options.cpus_per_task.is_none() && recorded.cpus.is_multiple_of(shape.tasks.max(1)) {
@@ -472,7 +490,7 @@ fn says_no_tasks(options: &Options<'_>) -> bool {
 
 /// Without a command line: as many nodes as it got if that is what was recorded as requested, else as many as needed.
 fn shape_of_totals(recorded: &Recorded<'_>) -> Shape {
-    let spread = recorded.is_request && recorded.allocated_nodes > recorded.nodes;
+    let spread = recorded.is_request() && recorded.allocated_nodes > recorded.nodes;
     Shape {
         min_nodes: recorded.nodes,
         max_nodes: (!spread).then_some(recorded.nodes),

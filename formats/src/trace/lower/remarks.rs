@@ -44,6 +44,8 @@ pub(super) enum About {
     DependencyNever,
     /// A reservation the site does not have.
     Reservation,
+    /// All CPUs of nodes, and `--exclusive` nowhere.
+    WholeNodes,
 }
 
 /// Remarks of one trace.
@@ -219,6 +221,13 @@ impl About {
                 "Reservation",
                 format!(
                     "the reservation '{name}' of {jobs} jobs is not known: they run as any other, from the recorded Eligible on"
+                ),
+            ),
+            Self::WholeNodes => (
+                Severity::Assumed,
+                "AllocTRES",
+                format!(
+                    "{jobs} jobs were given all CPUs of their nodes, and asked for fewer: taken to have asked for whole nodes (--exclusive in the script?)"
                 ),
             ),
             Self::DependencyNever => (

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use foresite_engine::cluster::{GresType, MemoryDefault};
+use foresite_engine::cluster::{GresType, MemoryDefault, OverSubscribe, Partition};
 use foresite_engine::ids::{GresId, LicenseId, NodeId, PartitionId};
-use foresite_engine::job::{GresRequest, Memory, Request};
-use foresite_engine::policy::SlurmVersion;
+use foresite_engine::job::{GresRequest, Memory, Request, Sharing};
+use foresite_engine::policy::{ConsumableUnit, SlurmVersion};
 
 use super::super::model::TraceRequest;
 use super::super::strings::{Strings, Symbol};
@@ -72,6 +72,11 @@ impl<'s> RequestLowering<'s> {
             excluded_nodes.sort_unstable();
             excluded_nodes.dedup();
         }
+        let has_whole_nodes = self.has_whole_nodes(asked, &partitions);
+        if has_whole_nodes {
+            about.say(About::WholeNodes, "");
+        }
+        let sharing = if has_whole_nodes { Sharing::Exclusive } else { asked.sharing };
         let nodes = u32::try_from(self.site.cluster.nodes.len()).unwrap_or(u32::MAX).max(asked.min_nodes);
         let most = |most: u32| if asked.spread { most.min(nodes) } else { most };
         Request {
@@ -95,7 +100,7 @@ impl<'s> RequestLowering<'s> {
             gres: self.gres(asked, about),
             enforces_binding: asked.enforces_binding,
             tmp_disk_mb: asked.tmp_disk_mb,
-            sharing: asked.sharing,
+            sharing,
             required_nodes: if is_choice { Vec::new() } else { self.node_list(asked.required_nodes, about) },
             excluded_nodes,
             contiguous: asked.contiguous,
@@ -185,6 +190,34 @@ impl<'s> RequestLowering<'s> {
             _ => false,
         };
         if is_default { Memory::Default } else { asked.memory }
+    }
+
+    /// Whether it got all CPUs of its nodes, and more than those of the cores that it asked for, where partitions share nodes and cores are handed
+    /// out: `--exclusive` then stood in the script, which nobody recorded. O(nodes of its partitions).
+    fn has_whole_nodes(&self, asked: &TraceRequest, partitions: &[PartitionId]) -> bool {
+        let Some((cpus, nodes)) = asked.cpus_allocated.filter(|&(cpus, nodes)| cpus.is_multiple_of(nodes)) else {
+            return false;
+        };
+        let cluster = &self.site.cluster;
+        let partitions: Vec<_> = partitions.iter().filter_map(|id| cluster.partitions.get(id.index())).collect();
+        let hands_out_cores = |partition: &&Partition| {
+            let select = self.site.policy.select.of(partition);
+            !select.linear
+                && select.unit != ConsumableUnit::Socket
+                && partition.over_subscribe != OverSubscribe::Exclusive
+        };
+        // CPUs come with GPUs, and with memory beyond what a CPU may have.
+        let by_others = asked.cpus_per_gpu.is_some_and(|cpus| cpus > 0)
+            || matches!(asked.memory, Memory::PerCpu(_))
+            || self.site.policy.select.default_cpus_per_gpu.is_some()
+            || self.site.policy.select.max_memory.is_some();
+        let just_as_large = |partition: &&Partition| {
+            let kinds = partition.nodes.iter().filter_map(|node| cluster.nodes.get(node.index()));
+            let mut threads =
+                kinds.filter(|node| node.cpus == cpus / nodes).map(|node| node.threads_per_core).peekable();
+            threads.peek().is_some() && threads.all(|threads| cpus > asked.min_cpus.saturating_mul(threads))
+        };
+        !by_others && partitions.iter().all(hands_out_cores) && partitions.iter().any(just_as_large)
     }
 
     /// Whether so many nodes of one kind, or of two, have just so much memory [MB]. O(kinds²).

@@ -1,10 +1,11 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 use foresite_engine::association::{Association, AssociationTree, Qos};
-use foresite_engine::cluster::{GresType, MemoryDefault, Partition};
+use foresite_engine::cluster::{GresType, MemoryDefault, OverSubscribe, Partition};
 use foresite_engine::ids::{AssociationId, NodeId};
-use foresite_engine::job::{Before, FeatureExpr, Memory};
+use foresite_engine::job::{Before, FeatureExpr, Memory, Sharing};
 use foresite_engine::node_set::NodeSet;
+use foresite_engine::policy::ConsumableUnit;
 
 use super::super::TraceOptions;
 use super::*;
@@ -150,6 +151,34 @@ fn recorded_memory_of_whole_nodes_was_no_wish_where_there_is_no_default() {
     assert_eq!(memory(96_000, 2, 64), Memory::Default);
     assert_eq!(memory(112_000, 3, 32), Memory::PerCpu(3_500));
     assert_eq!(memory(80_000, 2, 64), Memory::PerNode(40_000));
+}
+
+/// `#SBATCH --exclusive` is recorded nowhere but in what was allocated: eight CPUs of a node for four.
+#[test]
+fn all_cpus_of_nodes_for_fewer_were_asked_for_whole() {
+    let header = HEADER.replace("|ReqMem", "|AllocTRES|ReqMem");
+    let read = |allocated: &str, line: &str, change: fn(&mut Site)| {
+        let row = row("1", "", "01:00:00", line).replace("|4000M||", &format!("|{allocated}|4000M||"));
+        let options = TraceOptions { time_zone: Some(jiff::tz::TimeZone::UTC), max_bytes: None, opens: None };
+        let (trace, _) = Trace::read("t", format!("{header}\n{row}\n").as_bytes(), &options);
+        let mut site = site();
+        change(&mut site);
+        let (workload, diagnostics) = lower(&trace.unwrap(), &mut site);
+        let said = diagnostics.iter().any(|it| it.to_string().contains("all CPUs of their nodes"));
+        let request = workload.unwrap().requests[0].clone();
+        assert_eq!(said, request.sharing == Sharing::Exclusive && !line.contains("exclusive"));
+        (request.sharing == Sharing::Exclusive, request.min_cpus)
+    };
+    let all = "cpu=8,mem=4000M,node=1";
+    assert_eq!(read(all, "sbatch j.sh", |_| ()), (true, 4));
+    assert_eq!(read(all, "sbatch --exclusive -n 4 j.sh", |_| ()), (true, 4));
+    // A part of a node is what cores, threads or tasks make of a request; so is all of it with sockets or two threads a core.
+    assert_eq!(read("cpu=6,mem=4000M,node=1", "sbatch j.sh", |_| ()), (false, 4));
+    assert_eq!(read(all, "sbatch -s j.sh", |_| ()), (false, 4));
+    assert_eq!(read(all, "sbatch j.sh", |site| site.policy.select.unit = ConsumableUnit::Socket), (false, 4));
+    assert_eq!(read(all, "sbatch j.sh", |site| site.cluster.nodes[2].threads_per_core = 2), (false, 4));
+    let exclusive = |site: &mut Site| site.cluster.partitions[0].over_subscribe = OverSubscribe::Exclusive;
+    assert_eq!(read(all, "sbatch j.sh", exclusive), (false, 4));
 }
 
 #[test]

@@ -241,6 +241,24 @@ fn tasks_that_waited_for_others_of_their_array_have_no_row_and_are_known_by_that
     assert_eq!(read(&[("29", "5_1", strided)]), ("5_4 5_7 5_9".to_owned(), (3, 0)));
 }
 
+/// What an export without ReqTRES tells of a job whose size stands in its script.
+#[test]
+fn without_a_recorded_request_what_was_allocated_stands_for_directives_in_the_script() {
+    let shape = |row: &[(&str, &str)]| {
+        let trace =
+            trace(&with(&[&[("ReqTRES", ""), ("ReqMem", ""), ("ReqNodes", "0"), ("ReqCPUS", "0")], row].concat()));
+        let request = request(&trace, 0).clone();
+        (request.min_nodes, request.max_nodes, request.min_cpus)
+    };
+    assert_eq!(shape(&[("SubmitLine", "sbatch job.sh")]), (4, Some(4), 48));
+    assert_eq!(shape(&[("SubmitLine", "sbatch -t 5 --exclusive job.sh")]), (4, Some(4), 1));
+    assert_eq!(shape(&[("SubmitLine", "sbatch -N 4 job.sh")]), (4, Some(4), 48));
+    // What the command line says was asked for, however much was given.
+    assert_eq!(shape(&[("SubmitLine", "sbatch -n 40 job.sh")]), (1, None, 40));
+    // CPUs asked for are known without nodes.
+    assert_eq!(shape(&[("SubmitLine", "sbatch -n 4 job.sh"), ("ReqCPUS", "8")]), (1, None, 8));
+}
+
 /// Recorded (w2319 156, c1330 1): whoever comes to an array of which `%N` run marks the task that it has at hand as not eligible, though it runs.
 #[test]
 fn tasks_that_ran_without_a_row_are_made_up_from_the_next_one() {
