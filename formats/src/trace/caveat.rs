@@ -45,6 +45,18 @@ caveats! {
         "export the SubmitLine column (Slurm 21.08 or later)";
     /// No column tells which features of nodes were asked for.
     ConstraintsUnknown, Assumed, "Constraints", "constraints on nodes' features are unknown: none taken", "export the Constraints column";
+    /// No column tells the partition.
+    PartitionUnknown, Assumed, "Partition", "no partition is recorded: who names none on the command line is taken to be of the default one", "export the Partition column";
+    /// No column tells the user.
+    UserUnknown, Assumed, "User", "no users are recorded: all jobs are taken to be one user's, so that no limit or share is told apart", "export the User column";
+    /// No column tells the account.
+    AccountUnknown, Assumed, "Account", "no accounts are recorded: all jobs are taken to be of root", "export the Account column";
+    /// No column tells the QOS.
+    QosUnknown, Assumed, "QOS", "no QOS is recorded: normal taken", "export the QOS column";
+    /// No column tells since when jobs could start.
+    EligibleUnknown, Assumed, "Eligible", "no times since when jobs were eligible are recorded: what held them, the command line apart, is unknown", "export the Eligible column";
+    /// No column tells memory.
+    MemoryUnknown, Assumed, "ReqMem", "no memory is recorded: who names none on the command line is taken to have the default", "export the ReqMem column";
     /// The command line does not explain the recorded request.
     ScriptOptions, Assumed, "SubmitLine", "the recorded request differs from the command line (directives in the script?): the recorded counts taken", "";
     /// No request was recorded.

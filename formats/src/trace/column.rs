@@ -107,6 +107,13 @@ columns! {
     SubmitLine, SUBMIT_LINE, [b"SubmitLine"];
 }
 
+impl Column {
+    /// Whether people gave the names in it.
+    pub(crate) fn names(self) -> bool {
+        matches!(self, Self::JobName | Self::User | Self::Account | Self::Partition | Self::Qos | Self::Cluster)
+    }
+}
+
 /// What a column that the reader does not use may hold.
 pub(crate) fn content_of_other(name: &[u8]) -> Content {
     let is = |names: &[&[u8]]| names.iter().any(|other| name.eq_ignore_ascii_case(other));

@@ -103,6 +103,12 @@ impl Delimited {
         self.fields.get(column as usize).copied().flatten()
     }
 
+    /// Whether commas stand both between fields and in them: in lists of counts or of nodes.
+    pub(crate) fn has_commas_of_its_own(&self) -> bool {
+        let is_list = |content: &Content| matches!(content, Content::Counts);
+        *self.delimiter == *b"," && (self.field(Column::NodeList).is_some() || self.contents.iter().any(is_list))
+    }
+
     /// Whether some field is free text.
     pub(crate) fn has_free_text(&self) -> bool {
         self.contents.iter().any(|content| matches!(content, Content::Free(_)))

@@ -10,7 +10,7 @@ mod requests;
 mod swf_site;
 
 use foresite_engine::ids::{JobId, RequestId};
-use foresite_engine::job::{EarlierRun, Job, JobExtra, Request, RunEnd, Workload};
+use foresite_engine::job::{EarlierRun, Job, JobExtra, Request, RunEnd, TimeLimit, Workload};
 
 pub use swf_site::swf_site;
 
@@ -153,6 +153,10 @@ fn lower_job(
             before: None,
         })
     });
+    let limit_of_run = limit_of_run(trace, job, site);
+    if limit_of_run.is_some() {
+        about.say(About::LimitOfRun, "");
+    }
     Job {
         name: job.name,
         submit: job.submit,
@@ -160,7 +164,7 @@ fn lower_job(
         cancelled_at: job.cancelled_at.unwrap_or(i64::MAX),
         run_time: job.run_time,
         estimate: job.estimate,
-        time_limit: job.time_limit,
+        time_limit: limit_of_run.or(job.time_limit),
         run_time_is_bound: job.run_time_is_bound,
         ends: job.state.ends(),
         user: people.user(job.user, texts),
@@ -170,6 +174,28 @@ fn lower_job(
         nice: job.nice,
         extra,
     }
+}
+
+/// Minutes that a TIMEOUT may have run beyond its limit: until somebody looked and KillWait was over.
+const OVERRUN: u32 = 5;
+
+/// The limit of a job of which none is recorded, where its run cannot have had its partition's default: it timed out at another time, or ran
+/// longer. O(partitions).
+fn limit_of_run(trace: &Trace, job: &TraceJob, site: &Site) -> Option<TimeLimit> {
+    let is_known = job.time_limit.is_some() || job.cancelled_at.is_some() || job.state == TraceState::Pending;
+    if is_known || trace.format != TraceFormat::Sacct {
+        return None;
+    }
+    let name = request_partition(trace, job, site)?;
+    let partition = site.cluster.partitions.get(site.cluster.partition_named(name)?.index())?;
+    let default = partition.default_time.or(partition.max_time).unwrap_or(u32::MAX);
+    let (whole, begun) = (job.run_time / 60, job.run_time.div_ceil(60));
+    match job.state {
+        TraceState::Timeout if whole.saturating_sub(default) > OVERRUN || whole < default => Some(whole.max(1)),
+        TraceState::Timeout => None,
+        _ => (begun > default).then_some(begun),
+    }
+    .map(TimeLimit::Minutes)
 }
 
 fn earlier_run(run: &TraceRun) -> EarlierRun {

@@ -134,10 +134,23 @@ fn read_lines<R: std::io::BufRead>(lines: &mut Lines<R>, options: &TraceOptions,
     let zone = options.time_zone.clone();
     match layout::Layout::detect(&first) {
         Ok((layout, header)) => {
-            if zone.is_none() {
-                let message = "sacct writes local times without a zone: read as UTC";
-                let assumed = Diagnostic::new(Severity::Assumed, log.file(), message);
-                log.push(assumed.cure("name the cluster's zone, such as --timezone Europe/Berlin"));
+            // Without a header it is the form of Open XDMoD's tools, which set TZ=UTC (its docs/resource-manager-slurm.md).
+            let is_of_xdmod = !header && matches!(layout, layout::Layout::Delimited(_));
+            let in_another = || zone.as_ref().is_some_and(|zone| *zone != TimeZone::UTC);
+            let (message, cure) = match (is_of_xdmod, &zone) {
+                (true, None) => ("rows of Open XDMoD's form, which its tools export in UTC: read so", ""),
+                (true, Some(_)) if in_another() => (
+                    "rows of Open XDMoD's form, which its tools export in UTC, read in another zone, as told",
+                    "leave the zone out, unless the export set another one",
+                ),
+                (false, None) => (
+                    "sacct writes local times without a zone: read as UTC",
+                    "name the cluster's zone, such as --timezone Europe/Berlin",
+                ),
+                _ => ("", ""),
+            };
+            if !message.is_empty() {
+                log.push(Diagnostic::new(Severity::Assumed, log.file(), message).cure(cure));
             }
             sacct::read(first, header, layout, lines, (zone.unwrap_or(TimeZone::UTC), options.opens), log)
         }

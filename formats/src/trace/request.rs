@@ -7,6 +7,7 @@ use foresite_engine::job::{GresScope, Memory, Sharing};
 
 use super::caveat::CaveatKind;
 use super::column::Column;
+use super::job_id::number;
 use super::log::{Log, ROW_CURE};
 use super::model::{TraceGres, TraceRequest};
 use super::named_nodes;
@@ -429,8 +430,15 @@ impl RequestBuilder<'_> {
 }
 
 /// Names and types of GRES in small letters: Slurm compares them without case.
+/// Releases up to 20.02 write an id where GresTypes lacks the name, which is its letters, the first one lowest (18.08's gres.c,
+/// `_build_id`): 7696487 is gpu.
 fn gres_label(strings: &mut Strings, label: &[u8]) -> Symbol {
-    strings.intern(&label.to_ascii_lowercase())
+    let letters = number(label).and_then(|id| u32::try_from(id).ok()).map(u32::to_le_bytes);
+    let name = letters.as_ref().map(|letters| letters.strip_suffix(&[0]).unwrap_or(letters));
+    match name.filter(|name| name.iter().all(u8::is_ascii_lowercase)) {
+        Some(name) => strings.intern(name),
+        None => strings.intern(&label.to_ascii_lowercase()),
+    }
 }
 
 /// Types and counts of GPUs: `2`, `a100:2`.

@@ -36,7 +36,11 @@ impl<'a> Row<'a> {
     /// The text of a column; empty if there is no such column.
     pub(crate) fn get(&self, column: Column) -> &'a [u8] {
         let text = self.at.get(column as usize).and_then(|&(from, to)| self.line.get(from..to)).unwrap_or_default();
-        without_quotes(text)
+        match without_quotes(text) {
+            // What R and pandas write where there is nothing.
+            b"NA" | b"NaN" | b"nan" | b"NULL" if !column.names() => b"",
+            text => text,
+        }
     }
 }
 
@@ -120,7 +124,12 @@ impl RowCutter {
             _ => memchr::memmem::find_iter(line, &*layout.delimiter).for_each(&mut push),
         }
         push(line.len());
-        let (found, wanted) = (self.pieces.len(), layout.contents.len());
+        let wanted = layout.contents.len();
+        // Rows of `--parsable` below a header of `--parsable2`.
+        if self.pieces.len() == wanted + 1 && self.pieces.last() == Some(&(line.len(), line.len())) {
+            self.pieces.pop();
+        }
+        let found = self.pieces.len();
         if found == wanted {
             // A command line with both a delimiter and a newline in it can come out with the right number of fields.
             let last = self.pieces.last().and_then(|&(from, to)| line.get(from..to)).unwrap_or_default();
@@ -131,7 +140,11 @@ impl RowCutter {
             return Cut::Clean;
         }
         let surplus = found.saturating_sub(wanted);
-        if found < wanted || surplus > MOST_SURPLUS || !self.repair(layout, line, surplus) {
+        if found < wanted
+            || surplus > MOST_SURPLUS
+            || layout.has_commas_of_its_own()
+            || !self.repair(layout, line, surplus)
+        {
             return Cut::Broken(found);
         }
         Cut::Repaired
@@ -252,6 +265,28 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_for_nothing_is_nothing_but_in_names() {
+        let columns = [Column::User, Column::Constraints, Column::ReqGres];
+        let fields = cut("JobID|User|State|Constraints|ReqGRES", "1|NA|COMPLETED|NA|nan", &columns);
+        assert_eq!(fields, (Cut::Clean, vec!["NA".to_owned(), String::new(), String::new()]));
+    }
+
+    #[test]
+    fn a_delimiter_more_at_the_end_of_rows_is_no_field() {
+        let columns = [Column::State, Column::Constraints];
+        let (result, fields) = cut("JobID|State|Constraints", "1|COMPLETED|CPU-M|", &columns);
+        assert_eq!((result, fields), (Cut::Clean, vec!["COMPLETED".to_owned(), "CPU-M".to_owned()]));
+    }
+
+    /// sacct does not quote: with `--delimiter=,` nothing tells the commas of a list from those between fields.
+    #[test]
+    fn commas_of_lists_and_between_fields_are_not_told_apart() {
+        let header = "JobID,State,ReqTRES,AllocTRES,Constraints";
+        let row = "1,COMPLETED,cpu=1,mem=4G,cpu=1,mem=4G,";
+        assert_eq!(cut(header, row, &[]).0, Cut::Broken(7));
+    }
+
+    #[test]
     fn rows_that_fit_in_no_way_are_broken() {
         let header = "JobID|Submit|State";
         assert_eq!(cut(header, "1|2024-01-01T00:08:00", &[]).0, Cut::Broken(2));
@@ -269,7 +304,7 @@ mod tests {
         assert_eq!(of("1,\"a\"\",b\",FAILED,\"\""), (Cut::Clean, fields("a\"\",b", "")));
         // A quote that opens nothing is the field's own.
         assert_eq!(of("1,\"a,FAILED,cpu=1"), (Cut::Clean, fields("\"a", "cpu=1")));
-        assert_eq!(of("1,\"a,b,FAILED,cpu=1"), (Cut::Repaired, fields("\"a,b", "cpu=1")));
+        assert_eq!(of("1,\"a,b,FAILED,cpu=1").0, Cut::Broken(5));
         assert_eq!(of("1,\"a,FAILED").0, Cut::Broken(3));
     }
 

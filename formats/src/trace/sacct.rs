@@ -71,7 +71,7 @@ pub(crate) fn read<R: BufRead>(
         alloc_tres: layout.has(Column::AllocTres),
         opens,
     };
-    let tells_constraints = layout.has(Column::Constraints) || layout.has(Column::SubmitLine);
+    let untold = untold(&layout);
     let time_zone = zone.iana_name().unwrap_or("fixed offset").to_owned();
     let mut clock = Clock::new(zone);
     let mut strings = Strings::default();
@@ -117,8 +117,9 @@ pub(crate) fn read<R: BufRead>(
     // Tasks without a row may have a name that another job had.
     jobs.merge(log);
     end_waits(&mut jobs.jobs, latest, log);
-    for job in jobs.jobs.iter().filter(|_| !tells_constraints) {
-        log.caveat(CaveatKind::ConstraintsUnknown, job.line);
+    let lines = jobs.jobs.iter().map(|job| job.line);
+    if let Some(first) = lines.clone().min() {
+        untold.iter().for_each(|&kind| log.caveats_of(kind, lines.len() as u64, first));
     }
     for job in &jobs.jobs {
         match job.state {
@@ -152,6 +153,22 @@ pub(crate) fn read<R: BufRead>(
     })
 }
 
+/// What no column tells of any job.
+fn untold(layout: &Layout) -> Vec<CaveatKind> {
+    use CaveatKind as Kind;
+    let columns: [(Kind, &[Column]); 7] = [
+        (Kind::ConstraintsUnknown, &[Column::Constraints, Column::SubmitLine]),
+        (Kind::PartitionUnknown, &[Column::Partition]),
+        (Kind::UserUnknown, &[Column::User, Column::Uid]),
+        (Kind::AccountUnknown, &[Column::Account]),
+        (Kind::QosUnknown, &[Column::Qos]),
+        (Kind::EligibleUnknown, &[Column::Eligible]),
+        (Kind::MemoryUnknown, &[Column::ReqMem, Column::ReqTres, Column::AllocTres]),
+    ];
+    let missing = |columns: &[Column]| !columns.iter().any(|&column| layout.has(column));
+    columns.into_iter().filter(|(_, columns)| missing(columns)).map(|(kind, _)| kind).collect()
+}
+
 /// Whether all columns without which no job can be simulated are there; names every missing one.
 fn check_columns(layout: &Layout, line: u64, log: &mut Log) -> bool {
     let has = |columns: &[Column]| columns.iter().any(|&column| layout.has(column));
@@ -178,15 +195,19 @@ fn check_columns(layout: &Layout, line: u64, log: &mut Log) -> bool {
 }
 
 fn report_broken(layout: &Layout, found: usize, line: u64, log: &mut Log) {
-    log.error(line, "", "a row that does not fit the columns", "export the trace again, or remove the row", || {
-        match layout {
-            Layout::KeyValue => "this is no row of name=value fields".to_owned(),
-            Layout::Delimited(layout) => {
-                format!(
-                    "the row has {found} fields where {} are expected: it is torn, or a field holds the delimiter",
-                    layout.contents.len()
-                )
-            }
+    let cure = match layout {
+        Layout::Delimited(layout) if layout.has_commas_of_its_own() => {
+            "sacct quotes no commas: export with --parsable2, whose fields stand between |"
+        }
+        _ => "export the trace again, or remove the row",
+    };
+    log.error(line, "", "a row that does not fit the columns", cure, || match layout {
+        Layout::KeyValue => "this is no row of name=value fields".to_owned(),
+        Layout::Delimited(layout) => {
+            format!(
+                "the row has {found} fields where {} are expected: it is torn, or a field holds the delimiter",
+                layout.contents.len()
+            )
         }
     });
 }

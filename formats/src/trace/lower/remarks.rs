@@ -46,6 +46,8 @@ pub(super) enum About {
     Reservation,
     /// All CPUs of nodes, and `--exclusive` nowhere.
     WholeNodes,
+    /// No limit, and a run that its partition's default does not explain.
+    LimitOfRun,
 }
 
 /// Remarks of one trace.
@@ -228,6 +230,13 @@ impl About {
                 "AllocTRES",
                 format!(
                     "{jobs} jobs were given all CPUs of their nodes, and asked for fewer: taken to have asked for whole nodes (--exclusive in the script?)"
+                ),
+            ),
+            Self::LimitOfRun => (
+                Severity::Assumed,
+                "TimelimitRaw",
+                format!(
+                    "{jobs} jobs without a recorded limit timed out at another than their partition's default, or ran longer: taken to have asked for as long as they ran"
                 ),
             ),
             Self::DependencyNever => (

@@ -200,22 +200,26 @@ impl<'s> RequestLowering<'s> {
         };
         let cluster = &self.site.cluster;
         let partitions: Vec<_> = partitions.iter().filter_map(|id| cluster.partitions.get(id.index())).collect();
+        let select = &self.site.policy.select;
+        // CPUs come with memory beyond what one may have, and with GPUs.
+        let by_memory = |most: &Option<MemoryDefault>| matches!(most, Some(MemoryDefault::PerCpu(_)));
         let hands_out_cores = |partition: &&Partition| {
-            let select = self.site.policy.select.of(partition);
+            let select = select.of(partition);
             !select.linear
                 && select.unit != ConsumableUnit::Socket
                 && partition.over_subscribe != OverSubscribe::Exclusive
+                && !by_memory(&partition.max_memory)
+                && partition.default_cpus_per_gpu.is_none()
         };
-        // CPUs come with GPUs, and with memory beyond what a CPU may have.
         let by_others = asked.cpus_per_gpu.is_some_and(|cpus| cpus > 0)
             || matches!(asked.memory, Memory::PerCpu(_))
-            || self.site.policy.select.default_cpus_per_gpu.is_some()
-            || self.site.policy.select.max_memory.is_some();
+            || asked.min_cpus_per_node.is_some()
+            || select.default_cpus_per_gpu.is_some()
+            || by_memory(&select.max_memory);
         let just_as_large = |partition: &&Partition| {
-            let kinds = partition.nodes.iter().filter_map(|node| cluster.nodes.get(node.index()));
-            let mut threads =
-                kinds.filter(|node| node.cpus == cpus / nodes).map(|node| node.threads_per_core).peekable();
-            threads.peek().is_some() && threads.all(|threads| cpus > asked.min_cpus.saturating_mul(threads))
+            let kinds = || partition.nodes.iter().filter_map(|node| cluster.nodes.get(node.index()));
+            let threads = kinds().map(|node| node.threads_per_core).max().unwrap_or(1);
+            cpus > asked.min_cpus.saturating_mul(threads) && kinds().any(|node| node.cpus == cpus / nodes)
         };
         !by_others && partitions.iter().all(hands_out_cores) && partitions.iter().any(just_as_large)
     }
