@@ -164,6 +164,11 @@ impl Sacctmgr {
         }
     }
 
+    /// The cluster that it is about, where it says so.
+    pub fn cluster(&self) -> Option<&str> {
+        self.cluster.as_deref()
+    }
+
     /// Whether there are associations (a table of QOS alone has none).
     pub fn has_associations(&self) -> bool {
         !self.rows.is_empty()

@@ -113,7 +113,8 @@ impl Timers {
             sweep_zero,
             scans: Scans::new(tick_zero, tick),
             batch_delay: if is_off(Rule::BatchDelay) { 0 } else { i64::from(policy.main.batch_sched_delay) },
-            full_interval: policy.main.sched_interval.map(i64::from),
+            // Whoever asks for a run at every turn of the loop gets one a second (controller.c of 22.05.8, `_slurmctld_background`).
+            full_interval: policy.main.sched_interval.map(|interval| i64::from(interval).max(1)),
             backfill_interval,
             calc_period,
             arrival_seed: draws.seed,

@@ -16,6 +16,19 @@ pub(crate) fn a_job_that_does_not_fit_blocks_its_partition() {
     );
 }
 
+/// `sched_interval=0` is a run of the whole queue at every turn of slurmctld's loop, which takes a second.
+#[test]
+fn no_interval_is_a_second() {
+    expect(
+        "node n1 cores=4
+         set bf_interval=off sched_interval=0
+         job 1 n=4 run=300 t=10
+         job 2 n=4 run=100 t=5",
+        "1  0  0..2        +300  COMPLETED  n1  main
+         2  0  1.end+0..2  +100  COMPLETED  n1  main",
+    );
+}
+
 #[test]
 fn a_blocked_partition_leaves_others_alone() {
     expect(

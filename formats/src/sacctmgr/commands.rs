@@ -24,6 +24,8 @@ struct Command {
     accounts: Vec<String>,
     partition: Option<String>,
     parent: Option<String>,
+    /// `cluster=`.
+    clusters: Vec<String>,
     fields: Fields,
 }
 
@@ -71,6 +73,9 @@ impl Sacctmgr {
             }
         };
         let command = read(words, keys, is_modify, place, diagnostics);
+        if !self.is_of_our_cluster(&command, entity == "cluster", place, diagnostics) {
+            return;
+        }
         if command.names.len().saturating_mul(command.accounts.len().max(1)).saturating_add(self.rows.len()) > MOST {
             let error = place.error(action, format!("with this command there are more than {MOST} accounts and users"));
             return diagnostics.push(error.cure("hand over sacctmgr dump"));
@@ -82,6 +87,26 @@ impl Sacctmgr {
             _ if adds => self.add_accounts(&command, place),
             entity => self.modify(&command, entity.starts_with("user"), place, diagnostics),
         }
+    }
+
+    /// Whether a command is about the cluster that the file names first; one about another is passed over.
+    fn is_of_our_cluster(
+        &mut self,
+        command: &Command,
+        is_cluster: bool,
+        place: &Place,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> bool {
+        let meant = if is_cluster { &command.names } else { &command.clusters };
+        let Some(first) = meant.first() else { return true };
+        let ours = &*self.cluster.get_or_insert_with(|| first.clone());
+        let is_ours = meant.iter().any(|name| name.eq_ignore_ascii_case(ours));
+        if !is_ours {
+            let message = format!("a command about '{first}' is passed over: the file is about '{ours}'");
+            diagnostics
+                .push(place.remark(Severity::Warning, "cluster", message).cure("hand over one cluster's commands"));
+        }
+        is_ours
     }
 
     fn command_qos(&mut self, command: &Command) {
@@ -109,10 +134,14 @@ impl Sacctmgr {
     }
 
     fn add_users(&mut self, command: &Command, place: &Place, diagnostics: &mut Vec<Diagnostic>) {
-        if command.accounts.is_empty() {
+        // The default account is one of them (user_functions.c of 22.05.8, `sacctmgr_add_user`).
+        let default = command.fields.get("DefaultAccount").map(|field| field.value.to_ascii_lowercase());
+        let default = default.filter(|default| !command.accounts.contains(default));
+        let accounts: Vec<&String> = command.accounts.iter().chain(&default).collect();
+        if accounts.is_empty() {
             diagnostics.push(place.error("add user", "it names no account").cure("add account=NAME"));
         }
-        for (user, account) in command.names.iter().flat_map(|user| command.accounts.iter().map(move |at| (user, at))) {
+        for (user, account) in command.names.iter().flat_map(|user| accounts.iter().map(move |at| (user, *at))) {
             let (account, user) = (account.clone(), Some(user.clone()));
             let (partition, fields, place) = (command.partition.clone(), command.fields.clone(), place.clone());
             self.add(Row { parent: account.clone(), account, user, partition, fields, place });
@@ -217,7 +246,7 @@ fn read(
             "user" | "users" if !sets => command.names.extend(split(value)),
             "partition" | "partitions" => command.partition = Some(value.to_owned()),
             "parent" => command.parent = Some(value.to_ascii_lowercase()),
-            "cluster" | "clusters" => {}
+            "cluster" | "clusters" => command.clusters.extend(lowered(value)),
             _ if sets => diagnostics.extend(put(&mut command.fields, keys, key, value, change, place)),
             _ => {
                 let remark = place.remark(Severity::Warning, key.to_owned(), "this condition is passed over");

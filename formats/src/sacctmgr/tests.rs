@@ -237,6 +237,19 @@ fn a_line_that_stands_for_too_many_users_is_refused() {
 }
 
 #[test]
+fn the_default_account_is_one_of_a_users_and_other_clusters_are_others() {
+    let (tree, _, said) = read_and_lower(
+        "add cluster t\nadd account a,b cluster=t\nadd user bob account=a DefaultAccount=b\nadd user ann DefaultAccount=A\n\
+         add cluster other\nmodify account where name=a cluster=other set MaxJobs=1\n",
+    );
+    let users: Vec<String> =
+        rows(&tree).into_iter().filter(|row| !row.contains("/-") && !row.contains("root")).collect();
+    assert_eq!(users, ["a/bob@2=1", "a/ann@2=1", "b/bob@5=1"]);
+    let passed = |line| format!("dump:{line}: warning: cluster: a command about 'other' is passed over");
+    assert!(said.contains(&passed(5)) && said.contains(&passed(6)), "{said}");
+}
+
+#[test]
 fn commands_that_cannot_be_followed_are_told() {
     let said = |text: &str| read_and_lower(text).2;
     for (line, expected) in [

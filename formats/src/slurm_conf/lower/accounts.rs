@@ -20,9 +20,24 @@ impl Lowering<'_> {
                 let in_force = InForce { limits, preemption: self.preempts() };
                 self.diagnostics.extend(accounts.left_out(in_force));
                 self.check_default_accounts(accounts);
+                self.check_cluster(accounts);
                 (associations, qos)
             }
             None => (AssociationTree::default(), vec![Qos { name: "normal".to_owned(), ..Qos::default() }]),
+        }
+    }
+
+    /// Associations of another cluster hold there.
+    fn check_cluster(&mut self, accounts: &Sacctmgr) {
+        const NAME: &str = "ClusterName";
+        let ours = self.globals().setting(NAME).map(|setting| setting.value.trim().to_owned());
+        if let (Some(ours), Some(theirs)) = (ours, accounts.cluster())
+            && !ours.eq_ignore_ascii_case(theirs)
+        {
+            let message =
+                format!("the accounts are those of the cluster '{theirs}', this is '{ours}': taken all the same");
+            let remark = self.place_of(NAME).remark(Severity::Warning, NAME, message);
+            self.diagnostics.push(remark.cure(format!("hand over the output of sacctmgr dump {ours}")));
         }
     }
 

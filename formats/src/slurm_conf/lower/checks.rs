@@ -32,7 +32,21 @@ impl Lowering<'_> {
         conf.nodes.iter().for_each(|node| check(&node.settings));
         self.diagnostics.extend(all);
         if conf.version.is_none() {
-            let message = "the files do not say which release runs: decisions and defaults of 22.05 are reproduced";
+            let set = |name: &&str| conf.globals.get(name).is_some();
+            let older: Vec<&str> = OF_OLDER_RELEASES.into_iter().filter(set).collect();
+            let named = match older.is_empty() {
+                true => "the files do not say which release runs".to_owned(),
+                false => format!(
+                    "slurm.conf is one of releases before 22.05, which does not start with {}",
+                    older.join(", ")
+                ),
+            };
+            // That default is another from 23.11 on.
+            let select = match conf.globals.get("SelectType") {
+                None => "; as SelectType is not set, every job gets whole nodes",
+                Some(_) => "",
+            };
+            let message = format!("{named}: decisions and defaults of 22.05 are reproduced{select}");
             let remark = self.whole_file().remark(Severity::Assumed, "SlurmVersion", message);
             self.diagnostics.push(
                 remark.cure("tell it: `set: {SlurmVersion: 24.05}` in a study, --set SlurmVersion=24.05 of simulate"),
@@ -47,6 +61,23 @@ impl Lowering<'_> {
         }
     }
 }
+
+/// With these slurmctld of 22.05 ends: it knows them no more, or refuses them (read_config.c, `slurm_conf_options`, `_validate_and_set_defaults`).
+const OF_OLDER_RELEASES: [&str; 13] = [
+    "AccountingStorageLoc",
+    "AccountingStoreJobComment",
+    "CacheGroups",
+    "CheckpointType",
+    "DefaultStorageHost",
+    "DefaultStorageLoc",
+    "DefaultStoragePass",
+    "DefaultStoragePort",
+    "DefaultStorageType",
+    "DefaultStorageUser",
+    "JobCheckpointDir",
+    "MemLimitEnforce",
+    "SchedulerPort",
+];
 
 /// What is reported once: an error per place, a remark per parameter.
 type Seen = BTreeSet<(Scope, &'static str, Option<(Arc<str>, Option<u64>)>)>;

@@ -61,7 +61,7 @@ impl Lowering<'_> {
             let error = self.whole_file().error("NodeName", "no node is described");
             let cure = match self.globals().setting("MaxNodeCount") {
                 // Dynamic nodes tell slurmctld themselves what they are.
-                Some(_) => "add NodeName lines of the nodes that have registered, as scontrol show node prints them",
+                Some(_) => "add NodeName lines of the nodes that have registered: scontrol write config prints them so",
                 None => "hand over the whole slurm.conf, or the file with the NodeName lines beside it",
             };
             self.diagnostics.push(error.cure(cure));

@@ -17,7 +17,8 @@ const fn not_modelled(name: &'static str, default: &'static str, reason: &'stati
     Parameter::not_modelled(Partition, name, default, reason)
 }
 
-const U16: Kind = Kind::Integer { min: 0, max: 65_533 };
+/// Here the numbers for UNLIMITED and for nothing are numbers (parse_config.c, `s_p_handle_uint16`).
+const PRIORITY: Kind = Kind::Integer { min: 0, max: 65_535 };
 const SHARING: Kind = Kind::OneOf(&["NO", "YES", "FORCE", "EXCLUSIVE"]);
 
 /// Every key known.
@@ -66,9 +67,9 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         "what happens to its preempted jobs; default is the cluster's",
     )
     .but_for(PREEMPT_WORDS_LEFT_OUT),
-    modelled("Priority", U16, "", "", "old: both PriorityTier and PriorityJobFactor"),
-    modelled("PriorityJobFactor", U16, "", "1", "the partition's factor in job priorities"),
-    modelled("PriorityTier", U16, "", "1", "partitions of higher tiers are scheduled first"),
+    modelled("Priority", PRIORITY, "", "", "old: both PriorityTier and PriorityJobFactor"),
+    modelled("PriorityJobFactor", PRIORITY, "", "1", "the partition's factor in job priorities"),
+    modelled("PriorityTier", PRIORITY, "", "1", "partitions of higher tiers are scheduled first"),
     modelled("QOS", Kind::Text, "", "", "quality of service whose limits hold for the whole partition"),
     Parameter::alias(Partition, "Shared", "OverSubscribe", SHARING),
     modelled(

@@ -69,6 +69,39 @@ fn parameters_of_old_releases_are_known() {
     );
 }
 
+/// What is assumed of the release says what the file tells of it, and the default that changed most.
+#[test]
+fn options_that_22_05_does_not_start_with_and_the_default_of_selecttype_are_told() {
+    let assumed = |extra: &str| {
+        let (conf, _) = SlurmConf::read(&files(&[("slurm.conf", &small(extra))]), "slurm.conf");
+        let (_, remarks) = conf.lower(None);
+        remarks.iter().map(ToString::to_string).find(|text| text.contains("SlurmVersion: ")).unwrap_or_default()
+    };
+    let none = assumed("");
+    assert!(none.contains("do not say which release runs") && none.contains("every job gets whole nodes"), "{none}");
+    let old = assumed("SelectType=select/cons_res\nCacheGroups=0\nSchedulerPort=7321");
+    assert!(old.contains("before 22.05, which does not start with CacheGroups, SchedulerPort: "), "{old}");
+    assert!(!old.contains("whole nodes"), "{old}");
+}
+
+#[test]
+fn accounts_of_another_cluster_are_told() {
+    let dump = "Cluster - 'other'\nParent - 'root'\nAccount - 'a'\n";
+    let said = |name: &str| read_and_lower(&[("slurm.conf", &small(&format!("ClusterName={name}")))], Some(dump)).1;
+    assert!(
+        said("t").contains("ClusterName: the accounts are those of the cluster 'other', this is 't'"),
+        "{}",
+        said("t")
+    );
+    assert_eq!(said("Other"), "");
+}
+
+#[test]
+fn a_tier_may_have_the_largest_number_of_sixteen_bits() {
+    assert_eq!(remarks("PartitionName=q Nodes=ALL PriorityTier=65535"), "");
+    assert!(remarks("PartitionName=q Nodes=ALL PriorityTier=65536").contains("between 0 and 65535"));
+}
+
 #[test]
 fn a_template_is_told_from_a_configuration() {
     for (line, marker) in [
