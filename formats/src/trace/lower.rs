@@ -96,10 +96,16 @@ fn lower_requests(trace: &Trace, site: &mut Site, remarks: &mut Remarks) -> (Vec
     (requests, ids)
 }
 
-/// The first partition of a job, which decides about its association; the default one if it names none.
+/// The first partition of a job, which decides about its association; the default one if it names none. Those that take no jobs are dropped from a
+/// list before (rec w2326).
 fn request_partition<'a>(trace: &'a Trace, job: &TraceJob, site: &'a Site) -> Option<&'a str> {
     let asked = trace.requests.get(job.request as usize)?;
-    match trace.strings.text(asked.partitions).split(',').map(str::trim).find(|name| !name.is_empty()) {
+    let mut names = trace.strings.text(asked.partitions).split(',').map(str::trim).filter(|name| !name.is_empty());
+    let accepts = |name: &&str| {
+        let known = site.cluster.partition_named(name).and_then(|id| site.cluster.partitions.get(id.index()));
+        known.is_some_and(|partition| partition.state.accepts())
+    };
+    match names.clone().find(accepts).or_else(|| names.next()) {
         Some(name) => Some(name),
         None => site.cluster.partitions.get(site.cluster.default_partition()?.index()).map(|found| found.name.as_str()),
     }

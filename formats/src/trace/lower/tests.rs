@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 use foresite_engine::association::{Association, AssociationTree, Qos};
-use foresite_engine::cluster::{GresType, MemoryDefault, OverSubscribe, Partition};
+use foresite_engine::cluster::{GresType, MemoryDefault, OverSubscribe, Partition, PartitionState};
 use foresite_engine::ids::{AssociationId, NodeId};
 use foresite_engine::job::{Before, FeatureExpr, Memory, Sharing};
 use foresite_engine::node_set::NodeSet;
@@ -350,6 +350,15 @@ fn a_job_belongs_to_its_users_association_in_its_first_partition() {
     let (workload, _) = lower(&trace(&rows.each_ref().map(String::as_str)), &mut site);
     let rows: Vec<usize> = workload.unwrap().jobs.iter().map(|job| job.association.index()).collect();
     assert_eq!(rows, [2, 3, 2]);
+    // One that takes no jobs is none of theirs.
+    let line = "sbatch -p debug,normal j.sh";
+    let of_list = |state: PartitionState| {
+        let mut site = site.clone();
+        site.cluster.partitions[1].state = state;
+        let (workload, _) = lower(&trace(&[&row("1", "normal", "01:00:00", line)]), &mut site);
+        workload.unwrap().jobs[0].association.index()
+    };
+    assert_eq!((of_list(PartitionState::Up), of_list(PartitionState::Drain)), (3, 2));
 }
 
 /// Jobs submitted before 12:00, when the simulated part begins.
