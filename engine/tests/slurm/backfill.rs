@@ -347,3 +347,17 @@ fn each_of_several_features_is_waited_for_by_itself() {
          5  *  1590..1730  +1190  COMPLETED  n2  *",
     );
 }
+
+/// Recorded (c1444): job 1 may have one node, as it has one task to spread, and must have two; it is passed over before anything is tested.
+#[test]
+fn who_must_have_more_nodes_than_it_may_is_not_tested() {
+    expect(
+        "node n[1-3] cores=4
+         partition p nodes=n[1-3] min_nodes=2
+         set sched_interval=off bf_max_job_test=1 bf_interval=10
+         job 1 N=2-1 n=1 run=100 t=10
+         job 2 at=1 N=2 n=2 run=100 t=10",
+        "1  0  -  -     PENDING    -      -
+         2  1  *  +100  COMPLETED  n1,n2  backfill",
+    );
+}

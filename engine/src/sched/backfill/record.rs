@@ -206,8 +206,9 @@ fn look_at(
     }
     let shapes = controller.take_shapes_of_plan(id);
     let shape = &shapes.1[record.place as usize];
-    // Who asks for more nodes than its limits leave it at most is passed over, with `assoc_limit_stop` too (rec n-whole).
-    let next = if shape.over_limit || shape.unlayable {
+    // Who asks for more nodes than its limits leave it at most is passed over, with `assoc_limit_stop` too (rec n-whole), and so is who must have more than
+    // it may (backfill.c, `get_node_cnts`: "node count too high"; rec c1444): neither counts as tested.
+    let next = if shape.over_limit || shape.unlayable || shape.max_nodes < shape.min_nodes {
         Next::Record
     } else {
         controller.selector.take_overdrawn();
