@@ -21,19 +21,50 @@ pub(crate) enum Kind {
     Usage,
     /// `sdiag`.
     Sdiag,
+    /// What another command prints: which, and what to hand over in its place.
+    Other(&'static str, &'static str),
     /// None of these.
     Unknown,
 }
 
+/// Outputs that are handed over by mistake.
+fn other(head: &str) -> Option<Kind> {
+    let first = head.trim_start_matches('\u{feff}').trim_start().lines().next()?.trim_end();
+    let has = |words: &[&str]| words.iter().all(|word| first.contains(word));
+    let conf = "hand over slurm.conf itself, or what scontrol write config writes";
+    let jobs = "hand over sacct --parsable2 --allusers --duplicates of a period";
+    let (what, cure) = match first {
+        _ if first.starts_with('{') && head.contains("\"meta\"") && head.contains("\"plugin\"") => (
+            "a Slurm command with --json",
+            "hand over its text: sacct --parsable2, scontrol show reservation, sshare -alP",
+        ),
+        _ if first.starts_with("Configuration data as of") => ("scontrol show config", conf),
+        _ if first.starts_with("JobId=") => ("scontrol show job", jobs),
+        _ if first.starts_with("NodeName=") && has(&[" Arch=", "CoresPerSocket="]) => ("scontrol show node", conf),
+        _ if first.starts_with("PartitionName=") && head.contains("\n   AllowGroups=") => {
+            ("scontrol show partition", conf)
+        }
+        _ if has(&["JOBID", "PARTITION", "NODELIST(REASON)"]) => ("squeue", jobs),
+        _ if has(&["RawShares", "NormShares"]) && !first.contains('|') => {
+            ("sshare as a table", "hand over sshare -alP")
+        }
+        _ => return None,
+    };
+    Some(Kind::Other(what, cure))
+}
+
 /// Recognises a file by its first 64 KiB, as its reader would; a name ending in `.yaml`, `.yml` or `.json` is a study's.
 pub(crate) fn recognised(name: &str, bytes: &[u8]) -> Kind {
+    let head = String::from_utf8_lossy(bytes.get(..65_536).unwrap_or(bytes));
+    if let Some(other) = other(&head) {
+        return other;
+    }
     if [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending)) {
         return Kind::Study;
     }
     if compression::is_packed(bytes) {
         return Kind::Trace;
     }
-    let head = String::from_utf8_lossy(bytes.get(..65_536).unwrap_or(bytes));
     let lines = || head.trim_start_matches('\u{feff}').lines().map(str::trim).filter(|line| !line.is_empty());
     if lines().next().is_some_and(|line| trace::is_trace(line.as_bytes())) {
         return Kind::Trace;
@@ -105,6 +136,18 @@ mod tests {
         assert_eq!(recognised("a", "\u{feff}JobID|State".as_bytes()), Kind::Trace);
         assert_eq!(recognised("a", b"v=0.1,JobID=1,User=u,State=FAILED\n"), Kind::Trace);
         assert_eq!(recognised("a", b"\xfd7zXZ\0"), Kind::Trace);
+        for (text, command) in [
+            ("{\n \"meta\": {\n \"plugin\": {}}, \"jobs\": []}", "a Slurm command with --json"),
+            ("Configuration data as of 2022-05-26T10:41:42\nClusterName = x\n", "scontrol show config"),
+            ("JobId=7 JobName=x\n", "scontrol show job"),
+            ("NodeName=c1 Arch=x86_64 CoresPerSocket=16\n", "scontrol show node"),
+            ("PartitionName=debug\n   AllowGroups=ALL\n", "scontrol show partition"),
+            ("             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)\n", "squeue"),
+            ("Account User RawShares NormShares RawUsage\n", "sshare as a table"),
+        ] {
+            let found = recognised("a.json", text.as_bytes());
+            assert!(matches!(found, Kind::Other(named, _) if named == command), "{text}: {found:?}");
+        }
         assert_eq!(recognised("a", b"hello\n"), Kind::Unknown);
         assert_eq!(recognised("a", b""), Kind::Unknown);
     }

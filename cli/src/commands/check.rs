@@ -93,6 +93,13 @@ impl Check {
                 Kind::Events => place(&mut sites, name, |site| &mut site.events),
                 Kind::Usage => place(&mut sites, name, |site| &mut site.usage),
                 Kind::Sdiag => place(&mut sites, name, |site| &mut site.sdiag),
+                Kind::Other(command, cure) => {
+                    let fault = Diagnostic::error(
+                        &name,
+                        format!("this is the output of {command}, which Foresite does not read"),
+                    );
+                    checked.push(Checked::only(&name, "unknown", vec![fault.cure(cure)]));
+                }
                 Kind::Unknown => {
                     let fault = Diagnostic::error(&name, "this is no file Foresite knows");
                     let cure = "hand over slurm.conf, sacctmgr dump, sacct --parsable2, SWF, scontrol show reservation, sacctmgr show event -P, \
