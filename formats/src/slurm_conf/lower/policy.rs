@@ -87,7 +87,12 @@ impl Lowering<'_> {
         };
         let mode = preempt_mode(values.text("PreemptMode"));
         if kind == PreemptKind::None && mode != PreemptMode::Off {
-            self.note(Severity::Warning, "PreemptMode", "PreemptType is preempt/none, so nothing is preempted");
+            let message = "PreemptType is preempt/none, so nothing is preempted; slurmctld does not start with both";
+            self.note(Severity::Warning, "PreemptMode", message);
+        } else if kind != PreemptKind::None && values.setting("PreemptMode").is_none() {
+            // read_config.c of 22.05.8, `_validate_and_set_defaults`.
+            let message = "no PreemptMode is set, so nothing is preempted; slurmctld does not start with this";
+            self.note(Severity::Warning, "PreemptType", message);
         }
         PreemptPolicy {
             kind,

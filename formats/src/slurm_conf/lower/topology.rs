@@ -51,7 +51,23 @@ impl Lowering<'_> {
             _ => return Vec::new(),
         }
         let (drafts, names) = self.drafts(n_nodes);
-        self.arrange(drafts, &names)
+        let switches = self.arrange(drafts, &names);
+        self.remark_on_nodes_elsewhere(&switches);
+        switches
+    }
+
+    /// Nodes on no switch serve nobody who does not name them.
+    fn remark_on_nodes_elsewhere(&mut self, switches: &[Switch]) {
+        let on_some = |node: NodeId| switches.iter().any(|switch| switch.nodes.contains(node));
+        let elsewhere = self.nodes_by_name.iter().filter(|(_, node)| !on_some(**node)).map(|(name, _)| name.as_str());
+        let mut names: Vec<&str> = elsewhere.collect();
+        if names.is_empty() || switches.is_empty() {
+            return;
+        }
+        names.sort_unstable();
+        let message = format!("'{}' stand on no switch: only jobs that name them run there", hostlist::compress(names));
+        let remark = self.topology_file().remark(Severity::Warning, "Nodes", message);
+        self.diagnostics.push(remark.cure("add them to a switch"));
     }
 
     /// Every switch with its own nodes and the names of the switches below it.

@@ -161,6 +161,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     harmless("bb_array_stage_cnt"),
     harmless("CheckGhalQuiesce"),
     harmless("default_gbytes"),
+    harmless("enable_job_state_cache"),
     harmless("defer_batch"),
     harmless("disable_hetjob_steps"),
     harmless("disable_job_shrink"),

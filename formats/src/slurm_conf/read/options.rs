@@ -36,11 +36,14 @@ pub(in crate::slurm_conf) fn read_options(scope: Scope, list: &str, place: &Plac
         let Some(parameter) = find_parameter(scope, name) else {
             let field = format!("{scope:?}.{}", name.chars().take(60).collect::<String>());
             let cure = did_you_mean(name, parameter_names(scope), "remove it");
-            diagnostics.push(
-                place
-                    .remark(Severity::Warning, field, "no such option: slurmctld ignores it, and so does this")
-                    .cure(cure),
-            );
+            // slurmctld finds names of options in it all the same.
+            let message = match name.split_once(':') {
+                Some((before, _)) if find_parameter(scope, before).is_some() => {
+                    "options stand between commas: what follows ':' is left out, though slurmctld may find it"
+                }
+                _ => "no such option: slurmctld ignores it, and so does this",
+            };
+            diagnostics.push(place.remark(Severity::Warning, field, message).cure(cure));
             continue;
         };
         let value = match value {

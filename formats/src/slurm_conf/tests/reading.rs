@@ -97,6 +97,19 @@ fn accounts_of_another_cluster_are_told() {
 }
 
 #[test]
+fn preemption_without_a_type_or_a_mode_and_nodes_off_the_tree_are_told() {
+    assert!(
+        remarks("PreemptMode=REQUEUE").contains("PreemptMode: PreemptType is preempt/none, so nothing is preempted")
+    );
+    assert!(remarks("PreemptType=preempt/qos").contains("PreemptType: no PreemptMode is set, so nothing is preempted"));
+    let tree =
+        [("slurm.conf", &*small("TopologyPlugin=topology/tree")), ("topology.conf", "SwitchName=s1 Nodes=n[1-2]")];
+    let said = read_and_lower(&tree, None).1;
+    assert!(said.contains("Nodes: 'n[3-4]' stand on no switch: only jobs that name them run there"), "{said}");
+    assert!(remarks("SchedulerParameters=bf_continue:bf_window=9").contains("options stand between commas"));
+}
+
+#[test]
 fn a_tier_may_have_the_largest_number_of_sixteen_bits() {
     assert_eq!(remarks("PartitionName=q Nodes=ALL PriorityTier=65535"), "");
     assert!(remarks("PartitionName=q Nodes=ALL PriorityTier=65536").contains("between 0 and 65535"));
