@@ -39,9 +39,10 @@ fn other(head: &str) -> Option<Kind> {
             "hand over its text: sacct --parsable2, scontrol show reservation, sshare -alP",
         ),
         _ if first.starts_with("Configuration data as of") => ("scontrol show config", conf),
-        _ if first.starts_with("JobId=") => ("scontrol show job", jobs),
+        _ if first.starts_with("JobId=") && has(&[" JobName="]) => ("scontrol show job", jobs),
+        _ if first.starts_with("JobId=") => ("jobcomp/filetxt", jobs),
         _ if first.starts_with("NodeName=") && has(&[" Arch=", "CoresPerSocket="]) => ("scontrol show node", conf),
-        _ if first.starts_with("PartitionName=") && head.contains("\n   AllowGroups=") => {
+        _ if first.starts_with("PartitionName=") && !first.contains(' ') && head.contains("\n   AllowGroups=") => {
             ("scontrol show partition", conf)
         }
         _ if has(&["JOBID", "PARTITION", "NODELIST(REASON)"]) => ("squeue", jobs),
@@ -140,6 +141,7 @@ mod tests {
             ("{\n \"meta\": {\n \"plugin\": {}}, \"jobs\": []}", "a Slurm command with --json"),
             ("Configuration data as of 2022-05-26T10:41:42\nClusterName = x\n", "scontrol show config"),
             ("JobId=7 JobName=x\n", "scontrol show job"),
+            ("JobId=7 UserId=x(7) ProcCnt=4\n", "jobcomp/filetxt"),
             ("NodeName=c1 Arch=x86_64 CoresPerSocket=16\n", "scontrol show node"),
             ("PartitionName=debug\n   AllowGroups=ALL\n", "scontrol show partition"),
             ("             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)\n", "squeue"),
@@ -148,6 +150,8 @@ mod tests {
             let found = recognised("a.json", text.as_bytes());
             assert!(matches!(found, Kind::Other(named, _) if named == command), "{text}: {found:?}");
         }
+        let continued = b"PartitionName=p \\\n   AllowGroups=ALL \\\n   Nodes=ALL\n";
+        assert_eq!(recognised("a", continued), Kind::SlurmConf);
         assert_eq!(recognised("a", b"hello\n"), Kind::Unknown);
         assert_eq!(recognised("a", b""), Kind::Unknown);
     }

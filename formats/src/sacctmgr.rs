@@ -28,6 +28,8 @@ pub struct Sacctmgr {
     name: String,
     /// The cluster the associations belong to.
     cluster: Option<String>,
+    /// Others that commands are about, which are passed over.
+    others: BTreeSet<String>,
     /// What the `Cluster` line says: it holds for the root association.
     root: Fields,
     /// Accounts and users in the order of the file.
@@ -109,6 +111,7 @@ impl Sacctmgr {
         let mut accounts = Self {
             name: name.to_owned(),
             cluster: None,
+            others: BTreeSet::new(),
             root: Fields::new(),
             rows: Vec::new(),
             seen: BTreeSet::new(),

@@ -101,8 +101,8 @@ impl Sacctmgr {
         let Some(first) = meant.first() else { return true };
         let ours = &*self.cluster.get_or_insert_with(|| first.clone());
         let is_ours = meant.iter().any(|name| name.eq_ignore_ascii_case(ours));
-        if !is_ours {
-            let message = format!("a command about '{first}' is passed over: the file is about '{ours}'");
+        if !is_ours && self.others.insert(first.clone()) {
+            let message = format!("commands about '{first}' are passed over: the file is about '{ours}'");
             diagnostics
                 .push(place.remark(Severity::Warning, "cluster", message).cure("hand over one cluster's commands"));
         }

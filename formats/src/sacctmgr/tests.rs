@@ -245,8 +245,8 @@ fn the_default_account_is_one_of_a_users_and_other_clusters_are_others() {
     let users: Vec<String> =
         rows(&tree).into_iter().filter(|row| !row.contains("/-") && !row.contains("root")).collect();
     assert_eq!(users, ["a/bob@2=1", "a/ann@2=1", "b/bob@5=1"]);
-    let passed = |line| format!("dump:{line}: warning: cluster: a command about 'other' is passed over");
-    assert!(said.contains(&passed(5)) && said.contains(&passed(6)), "{said}");
+    assert!(said.contains("dump:5: warning: cluster: commands about 'other' are passed over"), "{said}");
+    assert_eq!(said.matches("passed over").count(), 1);
 }
 
 #[test]

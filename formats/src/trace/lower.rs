@@ -187,6 +187,8 @@ const OVERRUN: u32 = 5;
 
 /// The limit of a job of which none is recorded, where its run cannot have had its partition's default: it timed out at another time, or ran
 /// longer. O(partitions).
+///
+/// `OverTimeLimit` is no part of it.
 fn limit_of_run(trace: &Trace, job: &TraceJob, site: &Site) -> Option<TimeLimit> {
     let is_known = job.time_limit.is_some() || job.cancelled_at.is_some() || job.state == TraceState::Pending;
     if is_known || trace.format != TraceFormat::Sacct {
@@ -194,12 +196,14 @@ fn limit_of_run(trace: &Trace, job: &TraceJob, site: &Site) -> Option<TimeLimit>
     }
     let name = request_partition(trace, job, site)?;
     let partition = site.cluster.partitions.get(site.cluster.partition_named(name)?.index())?;
+    let over = partition.over_time_limit.or(site.policy.over_time_limit);
     let default = partition.default_time.or(partition.max_time).unwrap_or(u32::MAX);
-    let (whole, begun) = (job.run_time / 60, job.run_time.div_ceil(60));
+    let whole = (job.run_time / 60).saturating_sub(over.unwrap_or(u32::MAX));
+    let is_later = whole.saturating_sub(default) > OVERRUN;
     match job.state {
-        TraceState::Timeout if whole.saturating_sub(default) > OVERRUN || whole < default => Some(whole.max(1)),
+        TraceState::Timeout if is_later || whole < default => Some(whole.max(1)),
         TraceState::Timeout => None,
-        _ => (begun > default).then_some(begun),
+        _ => is_later.then_some(whole),
     }
     .map(TimeLimit::Minutes)
 }

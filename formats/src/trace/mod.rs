@@ -136,7 +136,12 @@ fn read_lines<R: std::io::BufRead>(lines: &mut Lines<R>, options: &TraceOptions,
         Ok((layout, header)) => {
             // Without a header it is the form of Open XDMoD's tools, which set TZ=UTC (its docs/resource-manager-slurm.md).
             let is_of_xdmod = !header && matches!(layout, layout::Layout::Delimited(_));
-            let in_another = || zone.as_ref().is_some_and(|zone| *zone != TimeZone::UTC);
+            let is_utc = |zone: &TimeZone| {
+                let names = ["UTC", "UCT", "GMT", "Zulu", "Universal", "Greenwich"];
+                let name = zone.iana_name().unwrap_or_default();
+                *zone == TimeZone::UTC || names.contains(&name.trim_start_matches("Etc/"))
+            };
+            let in_another = || zone.as_ref().is_some_and(|zone| !is_utc(zone));
             let (message, cure) = match (is_of_xdmod, &zone) {
                 (true, None) => ("rows of Open XDMoD's form, which its tools export in UTC: read so", ""),
                 (true, Some(_)) if in_another() => (

@@ -269,7 +269,7 @@ impl RequestBuilder<'_> {
             differs = true;
         }
         let memory_decides = matches!(options.memory, Some(Memory::PerCpu(_)));
-        let says_cpus = says_tasks || options.cpus_per_task.is_some() || options.sharing == Some(Sharing::Exclusive);
+        let says_cpus = says_tasks || options.sharing == Some(Sharing::Exclusive);
         if recorded.cpus > shape.min_cpus && !memory_decides && (recorded.cpus_are_request || !says_cpus) {
             if options.tasks.is_none() {
                 shape.tasks = recorded.cpus.div_ceil(shape.cpus_per_task).max(1);

@@ -13,6 +13,13 @@ pub(crate) struct RowCutter {
     at: Vec<(usize, usize)>,
     costs: Vec<u32>,
     choices: Vec<u16>,
+    /// A row had just as many fields as there are columns: rows do not end with a delimiter.
+    has_plain_rows: bool,
+}
+
+/// What R and pandas write where there is nothing.
+fn is_nothing(text: &[u8]) -> bool {
+    matches!(text, b"NA" | b"NaN" | b"nan" | b"NULL")
 }
 
 /// A row cut into fields.
@@ -36,11 +43,8 @@ impl<'a> Row<'a> {
     /// The text of a column; empty if there is no such column.
     pub(crate) fn get(&self, column: Column) -> &'a [u8] {
         let text = self.at.get(column as usize).and_then(|&(from, to)| self.line.get(from..to)).unwrap_or_default();
-        match without_quotes(text) {
-            // What R and pandas write where there is nothing.
-            b"NA" | b"NaN" | b"nan" | b"NULL" if !column.names() => b"",
-            text => text,
-        }
+        let text = without_quotes(text);
+        if is_nothing(text) && !column.names() { b"" } else { text }
     }
 }
 
@@ -125,8 +129,8 @@ impl RowCutter {
         }
         push(line.len());
         let wanted = layout.contents.len();
-        // Rows of `--parsable` below a header of `--parsable2`.
-        if self.pieces.len() == wanted + 1 && self.pieces.last() == Some(&(line.len(), line.len())) {
+        self.has_plain_rows |= self.pieces.len() == wanted;
+        if self.pieces.len() == wanted + 1 && self.ends_too_late(layout, line) {
             self.pieces.pop();
         }
         let found = self.pieces.len();
@@ -148,6 +152,17 @@ impl RowCutter {
             return Cut::Broken(found);
         }
         Cut::Repaired
+    }
+
+    /// Whether it is a row of `--parsable` below a header of `--parsable2`: no row before was without the last delimiter, and the columns' contents fit.
+    fn ends_too_late(&self, layout: &Delimited, line: &[u8]) -> bool {
+        let fits = |(&(from, to), content): (&(usize, usize), &Content)| {
+            line.get(from..to).is_some_and(|piece| is_nothing(piece) || content.admits(piece))
+        };
+        !self.has_plain_rows
+            && !layout.has_commas_of_its_own()
+            && self.pieces.last() == Some(&(line.len(), line.len()))
+            && self.pieces.iter().zip(&layout.contents).all(fits)
     }
 
     /// Cuts where no quotes enclose the delimiter: they open at a field's begin, and close before the next delimiter.
@@ -199,7 +214,8 @@ impl RowCutter {
                     }
                 }
                 let piece = self.pieces.get(column + used).and_then(|&(from, to)| line.get(from..to));
-                let Some(piece) = piece.filter(|piece| best.0 < u32::MAX && content.admits(piece)) else { continue };
+                let admitted = |piece: &&[u8]| is_nothing(piece) || content.admits(piece);
+                let Some(piece) = piece.filter(|piece| best.0 < u32::MAX && admitted(piece)) else { continue };
                 if let Some(cost) = self.costs.get_mut(column * width + used) {
                     *cost = best.0.saturating_add(content.strangeness(piece));
                 }
@@ -276,6 +292,16 @@ mod tests {
         let columns = [Column::State, Column::Constraints];
         let (result, fields) = cut("JobID|State|Constraints", "1|COMPLETED|CPU-M|", &columns);
         assert_eq!((result, fields), (Cut::Clean, vec!["COMPLETED".to_owned(), "CPU-M".to_owned()]));
+        // What does not fit is a field's own delimiter, and so is every one after a row without the last one.
+        let columns = [Column::JobName, Column::Partition];
+        let (result, fields) = cut("JobID|JobName|State|Partition|Constraints", "1|j|x|COMPLETED|p|", &columns);
+        assert_eq!((result, fields), (Cut::Repaired, vec!["j|x".to_owned(), "p".to_owned()]));
+        let Ok((layout, _)) = Layout::detect(b"JobID|State|SubmitLine|Constraints") else { panic!() };
+        let mut cutter = RowCutter::default();
+        assert_eq!(cutter.cut(&layout, b"1|COMPLETED|sbatch a|"), Cut::Clean);
+        let row = b"2|COMPLETED|sbatch --wrap=a | b|";
+        assert_eq!(cutter.cut(&layout, row), Cut::Repaired);
+        assert_eq!(cutter.row(row).get(Column::SubmitLine), b"sbatch --wrap=a | b");
     }
 
     /// sacct does not quote: with `--delimiter=,` nothing tells the commas of a list from those between fields.

@@ -113,7 +113,7 @@ pub(crate) fn read<R: BufRead>(
     }
     jobs.merge(log);
     jobs.name_lone_components();
-    jobs.end_arrays((opens, latest), log);
+    jobs.end_arrays((opens, latest), &strings, log);
     // Tasks without a row may have a name that another job had.
     jobs.merge(log);
     end_waits(&mut jobs.jobs, latest, log);

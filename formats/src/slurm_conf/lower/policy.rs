@@ -89,9 +89,9 @@ impl Lowering<'_> {
         if kind == PreemptKind::None && mode != PreemptMode::Off {
             let message = "PreemptType is preempt/none, so nothing is preempted; slurmctld does not start with both";
             self.note(Severity::Warning, "PreemptMode", message);
-        } else if kind != PreemptKind::None && values.setting("PreemptMode").is_none() {
+        } else if kind != PreemptKind::None && mode == PreemptMode::Off {
             // read_config.c of 22.05.8, `_validate_and_set_defaults`.
-            let message = "no PreemptMode is set, so nothing is preempted; slurmctld does not start with this";
+            let message = "PreemptMode is OFF for the cluster; slurmctld does not start with both";
             self.note(Severity::Warning, "PreemptType", message);
         }
         PreemptPolicy {

@@ -101,7 +101,9 @@ fn preemption_without_a_type_or_a_mode_and_nodes_off_the_tree_are_told() {
     assert!(
         remarks("PreemptMode=REQUEUE").contains("PreemptMode: PreemptType is preempt/none, so nothing is preempted")
     );
-    assert!(remarks("PreemptType=preempt/qos").contains("PreemptType: no PreemptMode is set, so nothing is preempted"));
+    for extra in ["PreemptType=preempt/qos", "PreemptType=preempt/partition_prio\nPreemptMode=GANG"] {
+        assert!(remarks(extra).contains("PreemptType: PreemptMode is OFF for the cluster"), "{}", remarks(extra));
+    }
     let tree =
         [("slurm.conf", &*small("TopologyPlugin=topology/tree")), ("topology.conf", "SwitchName=s1 Nodes=n[1-2]")];
     let said = read_and_lower(&tree, None).1;

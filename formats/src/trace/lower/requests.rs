@@ -23,6 +23,8 @@ pub(super) struct RequestLowering<'s> {
     nodes: HashMap<String, NodeId>,
     /// How much memory nodes have [MB], each amount once, ascending.
     memories: Vec<u64>,
+    /// Of each partition: the most threads of a core, and the CPUs that nodes have, each number once, ascending.
+    sizes: Vec<(u32, Vec<u32>)>,
     /// Of each GRES: whether nodes have more of it than the engine counts.
     uncounted: Vec<bool>,
     node_lists: HashMap<Symbol, Vec<NodeId>>,
@@ -42,7 +44,15 @@ impl<'s> RequestLowering<'s> {
         let mut memories: Vec<u64> = site.cluster.nodes.iter().map(|node| node.memory_mb).collect();
         memories.sort_unstable();
         memories.dedup();
-        Self { texts, site, nodes, memories, uncounted, node_lists: HashMap::new() }
+        let sizes_of = |partition: &Partition| {
+            let kinds = || partition.nodes.iter().filter_map(|node| site.cluster.nodes.get(node.index()));
+            let mut cpus: Vec<u32> = kinds().map(|node| node.cpus).collect();
+            cpus.sort_unstable();
+            cpus.dedup();
+            (kinds().map(|node| node.threads_per_core).max().unwrap_or(1), cpus)
+        };
+        let sizes = site.cluster.partitions.iter().map(sizes_of).collect();
+        Self { texts, site, nodes, memories, sizes, uncounted, node_lists: HashMap::new() }
     }
 
     /// The engine's request.
@@ -193,13 +203,13 @@ impl<'s> RequestLowering<'s> {
     }
 
     /// Whether it got all CPUs of its nodes, and more than those of the cores that it asked for, where partitions share nodes and cores are handed
-    /// out: `--exclusive` then stood in the script, which nobody recorded. O(nodes of its partitions).
-    fn has_whole_nodes(&self, asked: &TraceRequest, partitions: &[PartitionId]) -> bool {
+    /// out: `--exclusive` then stood in the script, which nobody recorded. O(partitions × log kinds of nodes).
+    fn has_whole_nodes(&self, asked: &TraceRequest, asked_of: &[PartitionId]) -> bool {
         let Some((cpus, nodes)) = asked.cpus_allocated.filter(|&(cpus, nodes)| cpus.is_multiple_of(nodes)) else {
             return false;
         };
         let cluster = &self.site.cluster;
-        let partitions: Vec<_> = partitions.iter().filter_map(|id| cluster.partitions.get(id.index())).collect();
+        let partitions: Vec<_> = asked_of.iter().filter_map(|id| cluster.partitions.get(id.index())).collect();
         let select = &self.site.policy.select;
         // CPUs come with memory beyond what one may have, and with GPUs.
         let by_memory = |most: &Option<MemoryDefault>| matches!(most, Some(MemoryDefault::PerCpu(_)));
@@ -216,12 +226,12 @@ impl<'s> RequestLowering<'s> {
             || asked.min_cpus_per_node.is_some()
             || select.default_cpus_per_gpu.is_some()
             || by_memory(&select.max_memory);
-        let just_as_large = |partition: &&Partition| {
-            let kinds = || partition.nodes.iter().filter_map(|node| cluster.nodes.get(node.index()));
-            let threads = kinds().map(|node| node.threads_per_core).max().unwrap_or(1);
-            cpus > asked.min_cpus.saturating_mul(threads) && kinds().any(|node| node.cpus == cpus / nodes)
+        let just_as_large = |id: &PartitionId| {
+            self.sizes.get(id.index()).is_some_and(|(threads, sizes)| {
+                cpus > asked.min_cpus.saturating_mul(*threads) && sizes.binary_search(&(cpus / nodes)).is_ok()
+            })
         };
-        !by_others && partitions.iter().all(hands_out_cores) && partitions.iter().any(just_as_large)
+        !by_others && partitions.iter().all(hands_out_cores) && asked_of.iter().any(just_as_large)
     }
 
     /// Whether so many nodes of one kind, or of two, have just so much memory [MB]. O(kinds²).

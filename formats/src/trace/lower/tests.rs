@@ -181,6 +181,24 @@ fn all_cpus_of_nodes_for_fewer_were_asked_for_whole() {
     assert_eq!(read(all, "sbatch j.sh", exclusive), (false, 4));
 }
 
+/// Of a partition of an hour, and ten minutes over it.
+#[test]
+fn a_run_that_the_default_limit_does_not_explain_had_its_own() {
+    let limit = |state: &str, seconds: u32, over: Option<u32>| {
+        let row = row("1", "", "01:00:00", "").replace("|60|COMPLETED|10|", &format!("|{seconds}|{state}||"));
+        let mut site = site();
+        site.cluster.partitions[0].default_time = Some(60);
+        site.cluster.partitions[0].over_time_limit = over;
+        let (workload, _) = lower(&trace(&[&row]), &mut site);
+        workload.unwrap().jobs[0].time_limit
+    };
+    let minutes = |minutes| Some(TimeLimit::Minutes(minutes));
+    assert_eq!((limit("TIMEOUT", 3661, None), limit("COMPLETED", 3599, None)), (None, None));
+    assert_eq!((limit("TIMEOUT", 1861, None), limit("TIMEOUT", 7261, None)), (minutes(31), minutes(121)));
+    assert_eq!((limit("COMPLETED", 3620, None), limit("FAILED", 7200, None)), (None, minutes(120)));
+    assert_eq!((limit("TIMEOUT", 4261, Some(10)), limit("TIMEOUT", 1861, Some(10))), (None, minutes(21)));
+}
+
 #[test]
 fn names_in_requests_are_resolved_or_remarked_on() {
     let line = "sbatch -n 4 -C fast&slow -w n[2-3],n9 --gres=gpu:2 -L matlab:1 -p debug,normal j.sh";

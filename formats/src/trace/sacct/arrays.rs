@@ -15,6 +15,7 @@ use crate::trace::log::Log;
 use crate::trace::model::{TraceBefore, TraceJob};
 use crate::trace::never_eligible::AFTER_THE_TRACE;
 use crate::trace::states::TraceState;
+use crate::trace::strings::Strings;
 
 /// The most tasks without a row of their own in one trace.
 const MOST_PENDING_TASKS: u64 = MOST_TASKS;
@@ -56,7 +57,7 @@ impl Jobs {
 
     /// Makes jobs of tasks without a row, where the others tell what became of them; else they are counted. `opens` is when the simulated part
     /// of the trace begins, `latest` the last moment that it tells. O(jobs + tasks named × log jobs).
-    pub(super) fn end_arrays(&mut self, (opens, latest): (Option<i64>, i64), log: &mut Log) {
+    pub(super) fn end_arrays(&mut self, (opens, latest): (Option<i64>, i64), strings: &Strings, log: &mut Log) {
         let ended = self.ends_of_arrays();
         let first_end = self.ends.iter().flatten().min().copied();
         let mut looked_at = 0_u64;
@@ -68,7 +69,10 @@ impl Jobs {
             }
             looked_at = looked_at.saturating_add(named.count());
             let mut made = 0;
-            if looked_at <= MOST_PENDING_TASKS {
+            // Of those that run one by one each may be among them, but only where several records of the array are come to.
+            let request = self.jobs.get(index as usize).and_then(|job| self.requests.get(job.request as usize));
+            let is_of_several = request.is_some_and(|request| strings.text(request.partitions).contains(','));
+            if looked_at <= MOST_PENDING_TASKS && (is_of_several || named.limit != Some(1)) {
                 made = self.add_lost(&named, task, (opens, first_end), log);
                 log.caveats_of(CaveatKind::TasksLost, made, array.line);
             }

@@ -283,6 +283,9 @@ fn tasks_that_ran_without_a_row_are_made_up_from_the_next_one() {
     assert_eq!(read(&["5_2", "5_3", "5_4", "5_5", "5_6"], held), ("5_1".to_owned(), 1, 0));
     // Of two that start one is marked, not more.
     assert_eq!(read(&["5_1", "5_6"], held), (String::new(), 0, 4));
+    // Of those that run one by one all may be, but only where the array waits in several partitions.
+    assert_eq!(read(&["5_6"], "sbatch --array=4-6%1 -n 48 j.sh"), (String::new(), 0, 2));
+    assert_eq!(read(&["5_6"], "sbatch --array=4-6%1 -p fast,normal -n 48 j.sh"), ("5_4 5_5".to_owned(), 2, 0));
     // Without `%N` nobody is.
     assert_eq!(read(&["5_1", "5_3", "5_6"], "sbatch --array=1-6 -n 48 j.sh"), (String::new(), 0, 3));
     // Tasks of `aftercorr` can be cancelled one by one.
