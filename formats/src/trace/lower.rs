@@ -186,9 +186,7 @@ fn lower_job(
 const OVERRUN: u32 = 5;
 
 /// The limit of a job of which none is recorded, where its run cannot have had its partition's default: it timed out at another time, or ran
-/// longer. O(partitions).
-///
-/// `OverTimeLimit` is no part of it.
+/// longer. `OverTimeLimit` is no part of it, and explains every run where it is UNLIMITED. O(partitions).
 fn limit_of_run(trace: &Trace, job: &TraceJob, site: &Site) -> Option<TimeLimit> {
     let is_known = job.time_limit.is_some() || job.cancelled_at.is_some() || job.state == TraceState::Pending;
     if is_known || trace.format != TraceFormat::Sacct {
@@ -196,9 +194,9 @@ fn limit_of_run(trace: &Trace, job: &TraceJob, site: &Site) -> Option<TimeLimit>
     }
     let name = request_partition(trace, job, site)?;
     let partition = site.cluster.partitions.get(site.cluster.partition_named(name)?.index())?;
-    let over = partition.over_time_limit.or(site.policy.over_time_limit);
+    let over = partition.over_time_limit.or(site.policy.over_time_limit)?;
     let default = partition.default_time.or(partition.max_time).unwrap_or(u32::MAX);
-    let whole = (job.run_time / 60).saturating_sub(over.unwrap_or(u32::MAX));
+    let whole = (job.run_time / 60).saturating_sub(over);
     let is_later = whole.saturating_sub(default) > OVERRUN;
     match job.state {
         TraceState::Timeout if is_later || whole < default => Some(whole.max(1)),

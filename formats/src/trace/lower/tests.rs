@@ -197,6 +197,12 @@ fn a_run_that_the_default_limit_does_not_explain_had_its_own() {
     assert_eq!((limit("TIMEOUT", 1861, None), limit("TIMEOUT", 7261, None)), (minutes(31), minutes(121)));
     assert_eq!((limit("COMPLETED", 3620, None), limit("FAILED", 7200, None)), (None, minutes(120)));
     assert_eq!((limit("TIMEOUT", 4261, Some(10)), limit("TIMEOUT", 1861, Some(10))), (None, minutes(21)));
+    // UNLIMITED explains every run.
+    let row = row("1", "", "01:00:00", "").replace("|60|COMPLETED|10|", "|1861|TIMEOUT||");
+    let mut site = site();
+    site.policy.over_time_limit = None;
+    site.cluster.partitions[0].default_time = Some(60);
+    assert_eq!(lower(&trace(&[&row]), &mut site).0.unwrap().jobs[0].time_limit, None);
 }
 
 #[test]
