@@ -406,11 +406,14 @@ pub(crate) fn take_near(
         let by_job = |of_job: &GresOfJob| of_job.gres == gres && of_job.per_task.is_none();
         let counted_by_job = shape.gres_of_job.iter().any(by_job);
         let gives = |socket: usize| shape.binding.is_none() || free.cores[socket] > 0;
-        let room = |socket: usize| if gives(socket) { free.near(geometry, socket, gres) } else { 0 };
-        let room: Vec<u32> = sockets.clone().map(room).collect();
+        // Of a GRES that is asked for in two ways (`--gpus-per-task`, `--gpus-per-socket`) the greater count is taken, not the sum.
+        let counted: Vec<u32> = out[begin + gres.index()..].iter().step_by(n_gres).copied().collect();
+        let room =
+            |(socket, taken)| if gives(socket) { free.near(geometry, socket, gres).saturating_sub(taken) } else { 0 };
+        let room: Vec<u32> = sockets.clone().zip(counted.iter().copied()).map(room).collect();
         let mut anywhere = free.near_none(geometry, node, gres);
         let mut taken = vec![0; room.len()];
-        let mut left = count;
+        let mut left = count.saturating_sub(counted.iter().sum());
         let mut take = |at_most: u32, wanted: &dyn Fn(usize) -> bool| {
             let from_anywhere = at_most.min(left).min(anywhere);
             (left, anywhere) = (left - from_anywhere, anywhere - from_anywhere);

@@ -52,3 +52,16 @@ fn gpus_that_are_only_counted_come_with_each_core() {
     expect(&scenario(""), "1 * * * * g1 *\n 2 * 10..40 * * g1 *\n 3 * 20..50 * * g1 *");
     expect(&scenario("version=24.05"), "1 * * * * g1 *\n 2 * 10..40 * * g1 *\n 3 * 900..960 * * g1 *");
 }
+
+/// Two GPUs for two tasks, one for each socket: two, not four, of which one is near the first socket. Both jobs have two of the four.
+#[test]
+fn what_is_asked_for_in_two_ways_is_taken_once() {
+    expect(
+        "node g1 cores=12 sockets=2 gres=gpu:4 near=1,0
+         set version=24.11
+         job 1 n=2 N=1 gpus_per_task=1 gpus_per_socket=1 sockets=1 run=900 t=20
+         job 2 at=10 n=2 N=1 gpus_per_task=1 gpus_per_socket=1 sockets=1 run=900 t=20
+         job 3 at=20 n=1 gres=gpu:1 run=100 t=10",
+        "1 * * * * g1 *\n 2 * 10..40 * * g1 *\n 3 * 900..960 * * g1 *",
+    );
+}
