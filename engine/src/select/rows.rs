@@ -77,9 +77,14 @@ fn degree(partition: &Partition) -> u32 {
     }
 }
 
+/// Whether jobs of the partition may share cores.
+pub(crate) fn may_share(partition: &Partition) -> bool {
+    degree(partition) > 1
+}
+
 /// Whether jobs of some partition may share cores.
 pub(crate) fn shares_cores(cluster: &Cluster) -> bool {
-    cluster.partitions.iter().any(|partition| degree(partition) > 1)
+    cluster.partitions.iter().any(may_share)
 }
 
 /// How many jobs a request shares its cores with in a partition, itself included; 1 if it shares with nobody.

@@ -46,9 +46,11 @@ mod start;
 mod startup;
 mod time_min;
 pub(crate) mod timers;
+mod unused_rows;
 mod vain;
 pub(crate) mod waiting;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::{JobId, PartitionId, RequestId};
@@ -216,7 +218,8 @@ fn run(
     observer: &mut impl Observer,
 ) -> Result<Outcome, Interrupted> {
     debug_assert!(!scenario.policy.scheduler.is_plain());
-    Controller::new(scenario, draws, every_cycle).run(observer)
+    let scenario = if every_cycle { Cow::Borrowed(scenario) } else { unused_rows::without_unused_rows(scenario) };
+    Controller::new(&scenario, draws, every_cycle).run(observer)
 }
 
 /// Simulates Slurm's schedulers at recorded moments.

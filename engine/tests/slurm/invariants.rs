@@ -309,6 +309,15 @@ fn with_sharing(text: &str) -> String {
         .replace("dep=singleton", "oversubscribe dep=singleton")
 }
 
+/// The same with all jobs in partition p, whose jobs might share cores by four, if one of them asked for it; in one of the releases.
+fn where_nobody_shares(text: &str, seed: u64) -> String {
+    let more = ["", "select=cons_res", "version=23.11", "version=25.05", "version=26.05"][(seed % 5) as usize];
+    text.replace("\npartition p", "\npartition p over=yes:4")
+        .replace("p=p,q", "p=p")
+        .replace("p=q", "p=p")
+        .replace("set enforce", &format!("set {more} enforce"))
+}
+
 /// Cores may be used so often; memory and GPUs once.
 fn check_sharing(text: &str, seed: u64) {
     let (scenario, outcome) = run(text, seed);
@@ -383,6 +392,16 @@ proptest! {
     #[test]
     fn sharing_cores_is_the_same_with_every_cycle(text in scenario(&["", "array=1-6%2"]), seed in 0u64..1000) {
         crate::schedule::expect_equal_with_every_cycle(&with_sharing(&text), seed);
+    }
+
+    #[test]
+    fn rows_that_nobody_shares_decide_nothing(text in scenario(&["", "array=1-6%2"]), seed in 0u64..1000) {
+        crate::schedule::expect_equal_with_every_cycle(&where_nobody_shares(&text, seed), seed);
+    }
+
+    #[test]
+    fn rows_that_nobody_shares_decide_nothing_where_jobs_preempt(text in preempting(), seed in 0u64..1000) {
+        crate::schedule::expect_equal_with_every_cycle(&where_nobody_shares(&text, seed), seed);
     }
 
     #[test]
