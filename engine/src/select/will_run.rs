@@ -125,7 +125,9 @@ pub(crate) fn earliest_start<'a>(
             true
         })?;
         let leaves_weights = selector.gpus_stay && selector.favours(shape);
-        let may_suffice = future.shared.any() || leaves_weights || gathered.may_suffice(shape);
+        // Who shares counts cores that are in use.
+        let counts_more = future.shared.any() && (shape.shared_by > 1 || policy.linear);
+        let may_suffice = counts_more || leaves_weights || gathered.may_suffice(shape);
         if tested && may_suffice && selector.fits_in_plan(future, shape, user, usable) {
             return Some(start_of(selector, policy, running.iter().copied(), allocation, last_end));
         }

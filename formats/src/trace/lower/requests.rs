@@ -194,6 +194,8 @@ impl<'s> RequestLowering<'s> {
             }
             // Without a default a job gets all memory of its nodes, and that is what is recorded: in all, of all that it was given.
             (Memory::PerNode(amount), None) if !select.memory || self.memories.binary_search(&amount).is_ok() => true,
+            // What two such amounts are may be as much by the CPU (rec c1452).
+            (Memory::PerCpu(amount), None) if self.is_all_by_cpu(asked, amount) => true,
             (Memory::PerNode(_) | Memory::PerCpu(_), None) => {
                 !select.memory || asked.memory_allocated.is_some_and(|(total, nodes)| self.is_all_memory(total, nodes))
             }
@@ -232,6 +234,13 @@ impl<'s> RequestLowering<'s> {
             })
         };
         !by_others && partitions.iter().all(hands_out_cores) && asked_of.iter().any(just_as_large)
+    }
+
+    /// Whether so much memory [MB] for each CPU asked for is all that a kind of node has, and for each CPU given all of the nodes given. O(kinds²).
+    fn is_all_by_cpu(&self, asked: &TraceRequest, amount: u64) -> bool {
+        let of_node = amount.saturating_mul(u64::from(asked.min_cpus)) / u64::from(asked.min_nodes.max(1));
+        let all = |(cpus, nodes)| self.is_all_memory(amount.saturating_mul(u64::from(cpus)), nodes);
+        self.memories.binary_search(&of_node).is_ok() && asked.cpus_allocated.is_some_and(all)
     }
 
     /// Whether so many nodes of one kind, or of two, have just so much memory [MB]. O(kinds²).

@@ -153,6 +153,25 @@ fn recorded_memory_of_whole_nodes_was_no_wish_where_there_is_no_default() {
     assert_eq!(memory(80_000, 2, 64), Memory::PerNode(40_000));
 }
 
+/// Recorded (c1452): a site's smallest node has 24 GB, so that is recorded of who says nothing; two nodes that he got have 64 CPUs and 128,000 MB,
+/// just as much as 2,000 for each of 12 CPUs would be.
+#[test]
+fn all_memory_was_no_wish_though_it_is_as_much_by_the_cpu() {
+    let memory = |allocated: &str| {
+        let row = "1|ann|phys|debug|normal|2024-01-01T01:00:00||60|COMPLETED|10|cpu=12,mem=24000M,node=1|24000M||sbatch -n 12 j.sh|2|";
+        let text = format!("{HEADER}|NNodes|AllocTRES\n{row}{allocated}\n");
+        let options = TraceOptions { time_zone: Some(jiff::tz::TimeZone::UTC), max_bytes: None, opens: None };
+        let mut site = site();
+        for (node, memory) in site.cluster.nodes.iter_mut().zip([24_000, 64_000, 64_000, 64_000]) {
+            node.memory_mb = memory;
+        }
+        let (workload, _) = lower(&Trace::read("t", text.as_bytes(), &options).0.unwrap(), &mut site);
+        workload.unwrap().requests[0].memory
+    };
+    assert_eq!(memory("cpu=64,mem=128000M,node=2"), Memory::Default);
+    assert_eq!(memory("cpu=36,mem=72000M,node=2"), Memory::PerCpu(2_000));
+}
+
 /// `#SBATCH --exclusive` is recorded nowhere but in what was allocated: eight CPUs of a node for four.
 #[test]
 fn all_cpus_of_nodes_for_fewer_were_asked_for_whole() {
