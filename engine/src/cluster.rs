@@ -175,6 +175,9 @@ pub enum MemoryDefault {
     PerCpu(u64),
 }
 
+/// `OverTimeLimit=UNLIMITED` of a partition.
+pub const UNLIMITED_OVER_TIME: u32 = 65_535;
+
 /// A partition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Partition {
@@ -232,7 +235,7 @@ pub struct Partition {
     pub preempt_mode: Option<crate::policy::PreemptMode>,
     /// `GraceTime` [s].
     pub grace_time: u32,
-    /// `OverTimeLimit` [min]; `None` takes the cluster's.
+    /// `OverTimeLimit` [min], [`UNLIMITED_OVER_TIME`] for ever; `None` takes the cluster's.
     pub over_time_limit: Option<u32>,
 }
 

@@ -4,6 +4,7 @@
 use super::events::Event;
 use super::jobs::Phase;
 use super::{Controller, seconds};
+use crate::cluster::UNLIMITED_OVER_TIME;
 use crate::ids::{JobId, PartitionId};
 use crate::moments::RecordedRun;
 use crate::outcome::JobState;
@@ -65,7 +66,8 @@ impl Controller<'_> {
     /// How long a job of the partition may run beyond its limit (`OverTimeLimit`) [s]; `None` for ever.
     pub(crate) fn over_time_seconds(&self, partition: PartitionId) -> Option<i64> {
         let of_partition = self.scenario.cluster.partitions[partition.index()].over_time_limit;
-        of_partition.or(self.scenario.policy.over_time_limit).map(|minutes| i64::from(minutes) * 60)
+        let minutes = of_partition.or(self.scenario.policy.over_time_limit);
+        minutes.filter(|&minutes| minutes != UNLIMITED_OVER_TIME).map(|minutes| i64::from(minutes) * 60)
     }
 
     /// A running job ends now: its resources are free at once, its nodes when they have answered.

@@ -27,7 +27,7 @@ impl Span {
     }
 }
 
-/// Reads `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`, `days-hours:minutes`,
+/// Reads `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-`, `days-hours`, `days-hours:minutes`,
 /// `days-hours:minutes:seconds`, `INFINITE`, `UNLIMITED` or `-1`. A part may exceed its usual range (`0:99`).
 pub(crate) fn span(text: &str) -> Option<Span> {
     let text = text.trim();
@@ -40,6 +40,8 @@ pub(crate) fn span(text: &str) -> Option<Span> {
             .flatten()
     };
     let (days, clock) = match text.split_once('-') {
+        // Nothing need follow the hyphen (parse_time.c of 22.05.8, `_is_valid_timespec`).
+        Some((days, "")) => (Some(part(days)?), "0"),
         Some((days, clock)) => (Some(part(days)?), clock),
         None => (None, text),
     };
@@ -172,7 +174,7 @@ mod tests {
             ("-1", -1),
             ("", -2),
             ("1:2:3:4", -2),
-            ("1-", -2),
+            ("1-", 86_400),
             ("x", -2),
             ("99999999999999999999", -2),
         ] {

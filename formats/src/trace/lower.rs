@@ -9,6 +9,7 @@ mod remarks;
 mod requests;
 mod swf_site;
 
+use foresite_engine::cluster::UNLIMITED_OVER_TIME;
 use foresite_engine::ids::{JobId, RequestId};
 use foresite_engine::job::{EarlierRun, Job, JobExtra, Request, RunEnd, TimeLimit, Workload};
 
@@ -194,7 +195,7 @@ fn limit_of_run(trace: &Trace, job: &TraceJob, site: &Site) -> Option<TimeLimit>
     }
     let name = request_partition(trace, job, site)?;
     let partition = site.cluster.partitions.get(site.cluster.partition_named(name)?.index())?;
-    let over = partition.over_time_limit.or(site.policy.over_time_limit)?;
+    let over = partition.over_time_limit.or(site.policy.over_time_limit).filter(|&over| over != UNLIMITED_OVER_TIME)?;
     let default = partition.default_time.or(partition.max_time).unwrap_or(u32::MAX);
     let whole = (job.run_time / 60).saturating_sub(over);
     let is_later = whole.saturating_sub(default) > OVERRUN;

@@ -99,6 +99,20 @@ fn fault(setting: &Setting, settings: &Settings, seen: &mut Seen) -> Option<Diag
             let remark = setting.place.remark(Severity::Warning, parameter.key(), message);
             return remark.cure(format!("write {}={taken}", judged.name));
         }
+        if let (Scope::Partition, Kind::ShortCount, Some(_)) = (parameter.scope, judged.kind, setting.place.line) {
+            // Read with `strtol` (read_config.c of 22.05.8, `_parse_partitionname`).
+            let taken = match leading(&setting.value).unwrap_or(0) {
+                ..0 => "the cluster's".to_owned(),
+                65_534.. => "UNLIMITED".to_owned(),
+                minutes => minutes.to_string(),
+            };
+            let remark = setting.place.remark(
+                Severity::Warning,
+                parameter.key(),
+                format!("{fault}; slurmctld takes {taken}, and so does this"),
+            );
+            return remark.cure("write minutes, or UNLIMITED");
+        }
         let is_option = matches!(parameter.scope, Scope::SchedulerParameters | Scope::PreemptParameters);
         if setting.place.line.is_some() && (is_option || parameter.name == "PriorityFlags") {
             // slurmctld looks for the words that it knows, and starts without (read_config.c of 22.05.8).

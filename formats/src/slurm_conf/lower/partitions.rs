@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use foresite_engine::association::{AssociationTree, Qos};
-use foresite_engine::cluster::{Cluster, MemoryDefault, OverSubscribe, Partition, PartitionState};
+use foresite_engine::cluster::{Cluster, MemoryDefault, OverSubscribe, Partition, PartitionState, UNLIMITED_OVER_TIME};
 use foresite_engine::ids::QosId;
 use foresite_engine::node_set::NodeSet;
 use foresite_engine::policy::SlurmVersion;
@@ -180,7 +180,7 @@ impl Lowering<'_> {
             billing_weights: self.billing_weights(record),
             preempt_mode: values.setting("PreemptMode").map(|setting| preempt_mode(&setting.value)),
             grace_time: values.number("GraceTime"),
-            over_time_limit: values.count("OverTimeLimit"),
+            over_time_limit: values.setting("OverTimeLimit").and_then(|setting| over_time_limit(&setting.value)),
         }
     }
 
@@ -324,6 +324,13 @@ impl Lowering<'_> {
 }
 
 /// A list of names; empty for ALL.
+/// Minutes; none that is below zero (read_config.c of 22.05.8, `_parse_partitionname`).
+fn over_time_limit(text: &str) -> Option<u32> {
+    let minutes = if is_unlimited(text) { i64::MAX } else { leading(text).unwrap_or(0) };
+    let minutes = if minutes > 65_533 { i64::from(UNLIMITED_OVER_TIME) } else { minutes };
+    u32::try_from(minutes).ok()
+}
+
 fn names(values: &Values, name: &str) -> Vec<String> {
     let words = values.words(name);
     if words.iter().any(|word| word.eq_ignore_ascii_case("ALL")) {

@@ -26,7 +26,7 @@ impl Lowering<'_> {
             weight_partition: values.number("PriorityWeightPartition"),
             weight_qos: values.number("PriorityWeightQOS"),
             weight_tres: self.priority_tres_weights(),
-            max_age: self.seconds("PriorityMaxAge", false),
+            max_age: self.max_age(),
             calc_period: self.seconds("PriorityCalcPeriod", false),
             decay_half_life: self.seconds("PriorityDecayHalfLife", true),
             usage_reset: match values.text("PriorityUsageResetPeriod").to_ascii_uppercase().as_str() {
@@ -85,6 +85,14 @@ impl Lowering<'_> {
                 self.note(Severity::Warning, "AccountingStorageType", message);
                 (policy.weight_age, policy.weight_fairshare, policy.no_steps) = (0, 0, true);
             }
+        }
+    }
+
+    /// Seconds after which an age counts whole; with zero any does (priority_multifactor.c of 22.05.8, `set_priority_factors`).
+    fn max_age(&mut self) -> u32 {
+        match self.globals().span("PriorityMaxAge") {
+            Some(Span::Seconds(0)) => 0,
+            _ => self.seconds("PriorityMaxAge", false),
         }
     }
 

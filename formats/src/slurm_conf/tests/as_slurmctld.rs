@@ -1,6 +1,6 @@
 //! What slurmctld takes in its own way, and starts all the same: read_config.c, backfill.c and job_mgr.c of 22.05.8.
 
-use foresite_engine::cluster::{MemoryDefault, OverSubscribe};
+use foresite_engine::cluster::{MemoryDefault, OverSubscribe, UNLIMITED_OVER_TIME};
 
 use super::*;
 
@@ -255,4 +255,24 @@ fn the_agent_of_sched_builtin_takes_the_first_interval_of_the_list() {
         let backfill = lowered(&text.replace("sched/builtin", "sched/backfill")).1;
         assert!(!backfill.contains("sched/builtin"), "{backfill}");
     }
+}
+
+/// read_config.c and parse_time.c of 22.05.8.
+#[test]
+fn times_and_counts_that_slurmctld_starts_with() {
+    let (site, said) = lowered(&small("PriorityMaxAge=0\nPartitionName=q Nodes=n1 MaxTime=5-"));
+    assert_eq!((site.policy.priority.max_age, site.cluster.partitions[1].max_time), (0, Some(5 * 1440)));
+    assert!(!said.contains("error"), "{said}");
+    let over = |value: &str| {
+        let (site, said) = lowered(&small(&format!("PartitionName=q Nodes=n1 OverTimeLimit={value}")));
+        let warning = said.lines().find(|line| line.contains("OverTimeLimit")).unwrap_or_default().to_owned();
+        (site.cluster.partitions[1].over_time_limit, warning)
+    };
+    assert_eq!(over("UNLIMITED"), (Some(UNLIMITED_OVER_TIME), String::new()));
+    assert_eq!(over("9"), (Some(9), String::new()));
+    let (minutes, said) = over("NO");
+    assert_eq!(minutes, Some(0));
+    assert!(said.contains("slurmctld takes 0, and so does this"), "{said}");
+    assert_eq!(over("-3").0, None);
+    assert_eq!(over("70000").0, Some(UNLIMITED_OVER_TIME));
 }

@@ -1,7 +1,9 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 use foresite_engine::association::{Association, AssociationTree, Qos};
-use foresite_engine::cluster::{GresType, MemoryDefault, OverSubscribe, Partition, PartitionState};
+use foresite_engine::cluster::{
+    GresType, MemoryDefault, OverSubscribe, Partition, PartitionState, UNLIMITED_OVER_TIME,
+};
 use foresite_engine::ids::{AssociationId, NodeId};
 use foresite_engine::job::{Before, FeatureExpr, Memory, Sharing};
 use foresite_engine::node_set::NodeSet;
@@ -221,6 +223,9 @@ fn a_run_that_the_default_limit_does_not_explain_had_its_own() {
     let mut site = site();
     site.policy.over_time_limit = None;
     site.cluster.partitions[0].default_time = Some(60);
+    assert_eq!(lower(&trace(&[&row]), &mut site).0.unwrap().jobs[0].time_limit, None);
+    site.policy.over_time_limit = Some(0);
+    site.cluster.partitions[0].over_time_limit = Some(UNLIMITED_OVER_TIME);
     assert_eq!(lower(&trace(&[&row]), &mut site).0.unwrap().jobs[0].time_limit, None);
 }
 
