@@ -14,12 +14,14 @@ impl Lowering<'_> {
     pub(super) fn check_values(&mut self) {
         let conf = self.conf;
         let preempts = self.preempts();
+        let is_builtin = |setting: &Setting| setting.value.to_ascii_lowercase().ends_with("builtin");
+        let is_backfill = !conf.globals.get("SchedulerType").is_some_and(is_builtin);
         let mut seen = BTreeSet::new();
         let mut all: Vec<Diagnostic> = Vec::new();
         let mut check = |settings: &Settings| {
             for setting in settings.iter() {
                 all.extend(fault(setting, settings, &mut seen));
-                all.extend(refused_there(setting, &mut seen));
+                all.extend(refused_there(setting, is_backfill, &mut seen));
                 if preempts || !is_about_preemption(setting.parameter) {
                     all.extend(left_out(setting, settings, conf.takes_time(setting.parameter), &mut seen));
                 }
@@ -129,7 +131,7 @@ fn fault(setting: &Setting, settings: &Settings, seen: &mut Seen) -> Option<Diag
 }
 
 /// A value that slurmctld would not start with, and that is understood all the same (parse_value.c and parse_time.c of 22.05.8).
-fn refused_there(setting: &Setting, seen: &mut Seen) -> Option<Diagnostic> {
+fn refused_there(setting: &Setting, is_backfill: bool, seen: &mut Seen) -> Option<Diagnostic> {
     let parameter = setting.parameter.canonical();
     let (taken, cure) = match parameter.kind {
         Kind::Megabytes if !is_unlimited(&setting.value) && whole(&setting.value).is_none() => {
@@ -139,12 +141,20 @@ fn refused_there(setting: &Setting, seen: &mut Seen) -> Option<Diagnostic> {
         Kind::Time if setting.value.eq_ignore_ascii_case("NONE") => {
             ("not given".to_owned(), format!("leave {} out", parameter.name))
         }
+        // backfill.c of 22.05.8 and 25.05.3, `_load_config`.
+        _ if setting.parameter.name == "max_job_bf" && is_backfill => {
+            (parameter.name.to_owned(), format!("write {}", parameter.name))
+        }
         _ => return None,
     };
     let place = (setting.place.file.clone(), setting.place.line);
     let is_new = setting.place.line.is_some() && seen.insert((parameter.scope, parameter.name, Some(place)));
     is_new.then(|| {
-        let message = format!("slurmctld does not start with '{}'; taken as {taken}", setting.value);
+        let value = match setting.parameter.name {
+            name @ "max_job_bf" => name,
+            _ => &setting.value,
+        };
+        let message = format!("slurmctld does not start with '{value}'; taken as {taken}");
         setting.place.remark(Severity::Warning, parameter.key(), message).cure(cure)
     })
 }

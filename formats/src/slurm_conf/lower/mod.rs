@@ -11,6 +11,7 @@ mod schedulers;
 mod select;
 mod spec_cores;
 mod topology;
+mod untracked;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -314,6 +314,7 @@ impl Lowering<'_> {
     fn billing_weights(&mut self, record: &PartitionRecord) -> Vec<(foresite_engine::cluster::Tres, f64)> {
         let Some(setting) = record.settings.get("TRESBillingWeights") else { return Vec::new() };
         let list = crate::slurm_conf::parameters::weights(&setting.value).unwrap_or_default();
+        self.remark_on_untracked(setting, "partition.NAME.TRESBillingWeights", &list);
         let (weights, faults) = self.tres.weights(&list);
         for fault in faults {
             let remark = setting.place.remark(Severity::NotModelled, "partition.NAME.TRESBillingWeights", fault);
@@ -323,7 +324,6 @@ impl Lowering<'_> {
     }
 }
 
-/// A list of names; empty for ALL.
 /// Minutes; none that is below zero (read_config.c of 22.05.8, `_parse_partitionname`).
 fn over_time_limit(text: &str) -> Option<u32> {
     let minutes = if is_unlimited(text) { i64::MAX } else { leading(text).unwrap_or(0) };
@@ -331,6 +331,7 @@ fn over_time_limit(text: &str) -> Option<u32> {
     u32::try_from(minutes).ok()
 }
 
+/// A list of names; empty for ALL.
 fn names(values: &Values, name: &str) -> Vec<String> {
     let words = values.words(name);
     if words.iter().any(|word| word.eq_ignore_ascii_case("ALL")) {

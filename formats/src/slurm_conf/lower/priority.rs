@@ -114,6 +114,7 @@ impl Lowering<'_> {
     fn priority_tres_weights(&mut self) -> Vec<(Tres, f64)> {
         let Some(setting) = self.conf.globals.get("PriorityWeightTRES") else { return Vec::new() };
         let list = crate::slurm_conf::parameters::weights(&setting.value).unwrap_or_default();
+        self.remark_on_untracked(setting, "PriorityWeightTRES", &list);
         let (weights, faults) = self.tres.weights(&list);
         for fault in faults {
             self.diagnostics.push(setting.place.remark(Severity::NotModelled, "PriorityWeightTRES", fault));

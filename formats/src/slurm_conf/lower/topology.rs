@@ -11,6 +11,7 @@ use super::Lowering;
 use crate::diagnostic::Severity;
 use crate::hostlist;
 use crate::slurm_conf::read::MAX_NODES;
+use crate::slurm_conf::records::PlainRecord;
 
 /// Switches of one topology at most; also how deep they may be stacked is bounded by it.
 const MAX_SWITCHES: usize = 10_000;
@@ -81,6 +82,7 @@ impl Lowering<'_> {
                 self.diagnostics.push(error.cure("write SwitchName=s1 Nodes=… or Switches=…"));
                 continue;
             };
+            self.remark_on_keys(record);
             let mut expanded = |list: &str, limit: usize, field: &str| {
                 hostlist::expand(list, limit).unwrap_or_else(|error| {
                     self.diagnostics.push(record.place.error(field, error.to_string()).cure("write a hostlist"));
@@ -120,6 +122,26 @@ impl Lowering<'_> {
             drafts.push((Switch { name, nodes, level: 0, parent: None }, below));
         }
         (drafts, names)
+    }
+
+    /// Keys that slurmctld does not start with (topology_tree.c of 22.05.8, `switch_options`).
+    fn remark_on_keys(&mut self, record: &PlainRecord) {
+        let known = ["SwitchName", "Nodes", "Switches", "LinkSpeed"];
+        let is_known = |key: &str| known.iter().any(|known| known.eq_ignore_ascii_case(key));
+        for (key, _) in record.pairs.iter().filter(|(key, _)| !is_known(key)) {
+            let remark = record.place.remark(
+                Severity::Warning,
+                key.clone(),
+                "topology.conf has no such parameter; slurmctld would not start",
+            );
+            self.diagnostics.push(remark.cure(format!("remove it, or write one of {}", known.join(", "))));
+        }
+        if record.get("Nodes").is_some() && record.get("Switches").is_some() {
+            let message = "a switch has nodes or other switches below it; slurmctld does not start with both, and this takes both";
+            self.diagnostics.push(
+                record.place.remark(Severity::Warning, "Switches", message).cure("put the nodes on a switch below it"),
+            );
+        }
     }
 
     /// Sets levels, parents and node sets from the leaves up, and sorts leaves first.

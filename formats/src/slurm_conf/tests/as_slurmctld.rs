@@ -276,3 +276,27 @@ fn times_and_counts_that_slurmctld_starts_with() {
     assert_eq!(over("-3").0, None);
     assert_eq!(over("70000").0, Some(UNLIMITED_OVER_TIME));
 }
+
+/// slurm_protocol_api.c, backfill.c and topology_tree.c of 22.05.8: with these slurmctld ends.
+#[test]
+fn what_slurmctld_does_not_start_with_is_named() {
+    let weights = |tracked: &str| {
+        let said = lowered(&small(&format!(
+            "GresTypes=gpu\nAccountingStorageType=accounting_storage/slurmdbd\n{tracked}\nPriorityType=priority/multifactor
+             PriorityWeightTRES=CPU=10,GRES/gpu=9\nPartitionName=q Nodes=n1 TRESBillingWeights=Mem=0.1G,gres/gpu:a100=2"
+        )))
+        .1;
+        said.lines().filter(|line| line.contains("AccountingStorageTRES lacks")).count()
+    };
+    assert_eq!(weights(""), 2);
+    assert_eq!(weights("AccountingStorageTRES=gres/gpu"), 1);
+    assert_eq!(weights("AccountingStorageTRES=gres/gpu:a100, license/x"), 0);
+    let bound =
+        |plugin: &str| lowered(&small(&format!("SchedulerType=sched/{plugin}\nSchedulerParameters=max_job_bf=50"))).1;
+    assert!(
+        bound("backfill").contains("does not start with 'max_job_bf'; taken as bf_max_job_test; write bf_max_job_test"),
+        "{}",
+        bound("backfill")
+    );
+    assert!(!bound("builtin").contains("does not start"), "{}", bound("builtin"));
+}

@@ -314,6 +314,21 @@ fn switches_stand_leaves_first_with_all_nodes_below_them() {
     assert_eq!(rows, [("s0", 0, Some(2), 2), ("s1", 0, Some(2), 2), ("top", 1, None, 4)]);
     assert!(site.policy.select.topology_tree);
     let circle = "SwitchName=a Switches=b\nSwitchName=b Switches=a\n";
+    let (site, said) = read_and_lower(
+        &[
+            ("slurm.conf", &set[0].1),
+            ("topology.conf", "SwitchName=a Nodes=n1 Speed=3\nSwitchName=b Nodes=n1 Switches=a\n"),
+        ],
+        None,
+    );
+    assert!(
+        site.is_some() && said.contains("topology.conf:1: warning: Speed: topology.conf has no such parameter"),
+        "{said}"
+    );
+    assert!(
+        said.contains("topology.conf:2: warning: Switches: a switch has nodes or other switches below it"),
+        "{said}"
+    );
     let (site, said) = read_and_lower(&[("slurm.conf", &set[0].1), ("topology.conf", circle)], None);
     assert!(
         site.is_none() && said.contains("topology.conf: error: Switches: switches are below one another"),
@@ -357,7 +372,8 @@ fn options_that_slurmctld_corrects_are_said_and_what_ifs_refused() {
         remarks("SchedulerParameters=max_job_bf=2000000,bf_window=2k,bf_max_time=0,bf_interval=45"),
         "slurm.conf:3: warning: SchedulerParameters.bf_max_time: 0 is not between 1 and 3600; slurmctld takes 45, and so does this; write bf_max_time=45\n\
          slurm.conf:3: warning: SchedulerParameters.bf_window: '2k' is not a whole number between 1 and 43200; slurmctld takes 2, and so does this; write bf_window=2\n\
-         slurm.conf:3: warning: SchedulerParameters.max_job_bf: 2000000 is not between 1 and 1000000; slurmctld takes 500, and so does this; write bf_max_job_test=500"
+         slurm.conf:3: warning: SchedulerParameters.max_job_bf: 2000000 is not between 1 and 1000000; slurmctld takes 500, and so does this; write bf_max_job_test=500\n\
+         slurm.conf:3: warning: SchedulerParameters.bf_max_job_test: slurmctld does not start with 'max_job_bf'; taken as bf_max_job_test; write bf_max_job_test"
     );
     let refused = |key: &str, value: &str| {
         let mut conf = read(&small(""));
