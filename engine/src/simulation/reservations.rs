@@ -269,7 +269,9 @@ impl Controller<'_> {
         if let Some((index, reservation)) = own {
             let Some(mine) = self.reservations.occurrence(index) else { return Opening::NotUsable };
             if !reservation.flags.flex {
-                if begin < mine.start || begin >= mine.end {
+                // Plans may begin in the second of its end (reservation.c of 22.05.8, `job_test_resv`; rec c1456).
+                let over = begin > mine.end || seconds(self.now) >= mine.end;
+                if begin < mine.start || over {
                     return Opening::NotUsable;
                 }
                 if !self.reserved_nodes(index).is_empty() {

@@ -3,7 +3,7 @@
 use foresite_engine::scenario::ScenarioError;
 
 use crate::dsl;
-use crate::schedule::{expect, expect_equal_with_every_cycle};
+use crate::schedule::{expect, expect_equal_with_every_cycle, run};
 
 #[test]
 pub(crate) fn no_job_starts_whose_limit_would_cross_a_maintenance() {
@@ -515,4 +515,32 @@ fn jobs_of_a_flex_reservation_may_start_until_it_is_deleted() {
          2  610  -         -          PENDING  -   -
          3  620  -         -          PENDING  -   -";
     expect(&scenario(""), bound);
+}
+
+/// Recorded (c1456): a plan may begin in the second in which its reservation ends. Job 4's does so, and keeps n1 from job 5, whose plan on n2 keeps job 6
+/// from the cores that are free there.
+#[test]
+fn a_plan_may_begin_when_its_reservation_ends() {
+    let start = |ends: i64, seed: u64, job: usize| {
+        let text = format!(
+            "node n[1-2] cores=4
+             set sched_interval=off bf_resolution=1
+             reservation r nodes=n1 at=60 for={} users=bob
+             job 1 at=0 run=1600 t=28 n=2 w=n2
+             job 2 at=61 run=1100 t=20 n=4 user=bob resv=r
+             job 3 at=62 run=100 t=5 n=4 user=bob resv=r
+             job 4 at=63 run=100 t=5 n=4 user=bob resv=r
+             job 5 at=130 run=100 t=20 n=4
+             job 6 at=140 run=100 t=60 n=2",
+            ends - 60
+        );
+        let (scenario, outcome) = run(&text, seed);
+        outcome.records[job - 1].start.unwrap() - scenario.workload.jobs[0].submit
+    };
+    for seed in 0..5 {
+        // Job 3's plan ends when the limits of both are over.
+        let ends = start(4000, seed, 2) + 1200 + 300;
+        let (at_end, before) = (start(ends, seed, 6), start(ends - 1, seed, 6));
+        assert!(at_end > 1000 && before < 200, "seed {seed}: {at_end}, {before}");
+    }
 }
