@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use super::backfill::estimate::charged_at_earliest;
 use super::walk::Walk;
 use crate::ids::PartitionId;
-use crate::simulation::Controller;
+use crate::simulation::{Controller, seconds};
 
 /// One pass over the queue. It asks neither limits nor features nor the nodes of the partition. O(records until `max_job_test` jobs are tested ×
 /// as a test of backfill) where sizes count, else O(waiting jobs that are not eligible).
@@ -23,6 +23,8 @@ pub(crate) fn estimate(controller: &mut Controller<'_>) {
     walk.begin(controller);
     let mut arrays = BTreeSet::new();
     // It counts after it has looked, so it tests one more.
+    // All share the time for which reservations are asked (`job_test_resv`).
+    let mut when = seconds(controller.now);
     let mut left = u64::from(controller.scenario.policy.backfill.max_job_test) + 1;
     while left > 0
         && let Some(record) = walk.next(controller)
@@ -43,7 +45,7 @@ pub(crate) fn estimate(controller: &mut Controller<'_>) {
         left -= 1;
         let shapes = controller.take_shapes_of(id);
         let shape = shapes.get(record.place as usize).filter(|shape| shape.size_varies || shape.size_grows);
-        let charged = shape.and_then(|shape| charged_at_earliest(controller, record, shape));
+        let charged = shape.and_then(|shape| charged_at_earliest(controller, record, shape, &mut when));
         controller.put_shapes_of(id, shapes);
         controller.size_becomes(id, charged);
     }

@@ -255,6 +255,13 @@ impl Controller<'_> {
             })
     }
 
+    /// The time to which a test at `when` moves it that the job's own reservation refuses: its begin, or its end (reservation.c of 22.05.8,
+    /// `job_test_resv`) [s]. O(reservations).
+    pub(crate) fn moved_by_reservation(&self, id: JobId, when: i64) -> i64 {
+        let own = self.reservation_of(id).and_then(|index| self.reservations.occurrence(index));
+        own.map_or(when, |own| if when < own.start { own.start } else { own.end.min(when) })
+    }
+
     /// Narrows `nodes` to what reservations leave to a job. `turns_at` becomes the first second at which the answer for
     /// a run that began at that second instead would be another, if that is earlier. O(reservations × words).
     pub(crate) fn narrow_to_reservations(

@@ -161,20 +161,24 @@ fn jobs_of_whole_nodes_grow_with_their_first_test() {
 /// these; on n1, which it would have of an idle machine, as three, behind job 3's four (docs/FACTS.md, facts 86 (i)).
 #[test]
 fn under_builtin_jobs_count_as_the_nodes_would_charge_where_they_could_run_first() {
-    let scenario = |limit: u32| {
+    let scenario = |limit: u32, reserved: &str| {
         format!(
             "node n1 cores=4
              node n2 cores=4 threads=8
              set builtin bf_interval=30 multifactor weight_job_size=1000
+             {reserved}
              job 0 w=n2 n=32 run=900 t={limit}
              job 1 w=n1 n=4 run=400 t=20
-             job 2 at=10 N=1 n=3 run=100 t=10
+             job 2 at=10 N=1 n=3 run=100 t=20
              job 3 at=20 w=n1 N=1 n=4 run=100 t=10"
         )
     };
     let first = "0  0  0..4  +900  *  n2  *\n 1  0  0..4  +400  *  n1  *\n";
-    expect(&scenario(30), &format!("{first} 2 10 3.end+0..4 +100 * n1 *\n 3 20 1.end+0..4 +100 * n1 *"));
-    expect(&scenario(15), &format!("{first} 2 10 1.end+0..4 +100 * n1 *\n 3 20 2.end+0..4 +100 * n1 *"));
+    let on_n1 = format!("{first} 2 10 3.end+0..4 +100 * n1 *\n 3 20 1.end+0..4 +100 * n1 *");
+    expect(&scenario(30, ""), &on_n1);
+    // Reserved nodes are left out (rec c1457).
+    expect(&scenario(15, "reservation r nodes=n2 at=1000 for=9000 users=bob"), &on_n1);
+    expect(&scenario(15, ""), &format!("{first} 2 10 1.end+0..4 +100 * n1 *\n 3 20 2.end+0..4 +100 * n1 *"));
 }
 
 /// The agent of sched/builtin plans nobody on what jobs hold that could be preempted (builtin.c of 22.05.8 and 24.11.5, `_compute_start_times`):

@@ -16,6 +16,8 @@ use crate::simulation::{Controller, seconds};
 use super::Backfill;
 use super::ends::note_overdue;
 use super::foresee::{bound, weigh_for_test, without_try};
+use super::grid::Grid;
+use super::reserved::{Window, keep_reservations};
 use crate::sched::queue::Record;
 
 /// What requests are where partitions have all nodes, and features are not asked for.
@@ -28,15 +30,21 @@ pub(crate) struct Elsewhere {
 
 /// CPUs that the nodes would charge a job on which it could run first, of all that are up: neither its partition's nor its features are
 /// asked for, nobody would be preempted, and no version looks at the time of a try. From 26.05 on tasks say how many nodes are wanted. `None` if
-/// there are none such. O(as a test of backfill), where it asks for less than all nodes O(running jobs × their nodes).
-pub(crate) fn charged_at_earliest(controller: &mut Controller<'_>, record: Record, shape: &Shape) -> Option<u32> {
+/// there are none such. Reservations take their nodes away at `when` [s], which those that close everything move (rec c1457).
+/// O(as a test of backfill), where it asks for less than all nodes O(running jobs × their nodes).
+pub(crate) fn charged_at_earliest(
+    controller: &mut Controller<'_>,
+    record: Record,
+    shape: &Shape,
+    when: &mut i64,
+) -> Option<u32> {
     let request = &controller.scenario.workload.requests[record.request.index()];
     let nodes = &controller.scenario.cluster.partitions[record.partition.index()].nodes;
     let asks_for_some = request.features != FeatureExpr::Any
         || !request.excluded_nodes.is_empty()
         || nodes.len() < controller.scenario.cluster.nodes.len();
     if !asks_for_some {
-        return charged(controller, record, &wanting(controller, record, shape), false);
+        return charged(controller, record, &wanting(controller, record, shape), false, when);
     }
     let key = (record.request, record.partition, controller.sharing_since_tests(record.job));
     let shapes = match controller.elsewhere.shapes.remove(&key) {
@@ -44,7 +52,7 @@ pub(crate) fn charged_at_earliest(controller: &mut Controller<'_>, record: Recor
         None => shapes_elsewhere(controller, request, key),
     };
     let shape = shapes.first().map(|shape| wanting(controller, record, shape));
-    let found = shape.and_then(|shape| charged(controller, record, &shape, true));
+    let found = shape.and_then(|shape| charged(controller, record, &shape, true, when));
     controller.elsewhere.shapes.insert(key, shapes);
     found
 }
@@ -77,9 +85,25 @@ fn shapes_elsewhere(
     controller.shapes_in(&cluster, &asked, true)
 }
 
-fn charged(controller: &mut Controller<'_>, record: Record, shape: &Shape, elsewhere: bool) -> Option<u32> {
+fn charged(
+    controller: &mut Controller<'_>,
+    record: Record,
+    shape: &Shape,
+    elsewhere: bool,
+    when: &mut i64,
+) -> Option<u32> {
     let mut backfill = std::mem::replace(&mut controller.backfill, Backfill::new(0));
     backfill.usable.copy_from(&controller.up);
+    if controller.reservations.any() {
+        backfill.base.copy_from(&controller.up);
+        let limit = controller.asked_seconds(record.job);
+        let window = Window { now: i64::MIN, limit, end: i64::MAX, grid: Grid::of(controller) };
+        if keep_reservations(controller, &mut backfill, record, shape, when, window).is_err() {
+            *when = controller.moved_by_reservation(record.job, *when);
+            controller.backfill = backfill;
+            return None;
+        }
+    }
     note_overdue(controller, &mut backfill);
     let bound = if elsewhere { i64::MIN } else { bound(controller, &backfill, record, shape) };
     weigh_for_test(controller, &backfill.usable, true);
