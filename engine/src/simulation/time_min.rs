@@ -107,6 +107,11 @@ impl Controller<'_> {
         Some(std::mem::replace(limit, planned))
     }
 
+    /// What [`Self::shorten_limit`] took is its limit for a while. Returns what [`Self::unshorten_limit`] is to put back. O(1).
+    pub(crate) fn restore_limit(&mut self, id: JobId, limit: i64) -> Option<i64> {
+        Some(std::mem::replace(&mut self.live.get_mut(id)?.limit_seconds, limit))
+    }
+
     /// The test is over: who has not started has its own limit again. O(1).
     pub(crate) fn unshorten_limit(&mut self, id: JobId, before: Option<i64>) {
         if let Some(limit) = before

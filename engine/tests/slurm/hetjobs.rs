@@ -79,6 +79,28 @@ fn components_of_time_min_get_what_plans_leave_of_their_common_limit() {
     }
 }
 
+/// Recorded (w2331): limits are asked of a component's plan with its own limit, whatever its `--time-min`. Those of job 2 would take four CPUs an hour each, and
+/// get no plan that keeps job 3 from n2; with limits of ten minutes they would.
+#[test]
+fn limits_ask_of_components_in_plans_what_they_asked_for() {
+    let scenario = |minutes: u32| {
+        format!(
+            "node n[1-2] cores=4
+             account x
+             user a account=x max_cpu_mins_per_job=100
+             user b account=x
+             set enforce=limits sched_interval=off
+             job 1 user=b n=4 run=600 t=10
+             job 2+0 at=10 user=a n=4 run=100 t={minutes} time_min=10
+             job 2+1 at=10 user=a n=4 run=100 t={minutes} time_min=10
+             job 3 at=40 user=b n=4 run=100 t=30"
+        )
+    };
+    let all = |job3: &str| format!("1 * * * * n1 *\n2+0 * * * * * *\n2+1 * * * * * *\n3 * {job3} *");
+    expect(&scenario(60), &all("40..72 * * n2"));
+    expect(&scenario(10), &all("600..1000 * * n1"));
+}
+
 #[test]
 fn components_in_several_partitions_start_together() {
     expect(

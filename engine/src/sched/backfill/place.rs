@@ -398,16 +398,18 @@ fn find_place(
             backfill.counts.note_start_time(policy, id);
             return Next::Record;
         }
-        if !within_limits
-            && !controller.limits_allow_counts(
-                id,
-                record.partition,
-                &controller
-                    .with_cpus(controller.planned_counts(id, record.partition, shape, is_future), of_last.flatten()),
-            )
-        {
-            backfill.counts.note_start_time(policy, id);
-            return Next::Record;
+        if !within_limits {
+            // A component has its own limit again here, whatever its `--time-min` (`_attempt_backfill` of 22.05.8 to 25.05.3; rec w2331).
+            let shortened =
+                backfill.whole_limit.filter(|_| is_component).and_then(|limit| controller.restore_limit(id, limit));
+            let counts = controller.planned_counts(id, record.partition, shape, is_future);
+            let counts = controller.with_cpus(counts, of_last.flatten());
+            let is_allowed = controller.limits_allow_counts(id, record.partition, &counts);
+            controller.unshorten_limit(id, shortened);
+            if !is_allowed {
+                backfill.counts.note_start_time(policy, id);
+                return Next::Record;
+            }
         }
         let quota = policy.job_part_count_reserve;
         if controller.is_never_planned(id) || (quota > 0 && backfill.counts.planned(record.partition) >= quota) {
