@@ -23,6 +23,8 @@ pub(crate) enum Kind {
     Sdiag,
     /// What another command prints: which, and what to hand over in its place.
     Other(&'static str, &'static str),
+    /// What stands beside slurm.conf, and is read with it where it tells something: its name.
+    Neighbour(&'static str),
     /// None of these.
     Unknown,
 }
@@ -54,6 +56,23 @@ fn other(head: &str) -> Option<Kind> {
     Some(Kind::Other(what, cure))
 }
 
+/// Files that stand beside slurm.conf, by their first key.
+fn neighbour(line: &str) -> Option<Kind> {
+    let (key, _) = line.split_once('=')?;
+    let has = |word: &str| line.to_ascii_lowercase().contains(word);
+    let name = match key.trim().to_ascii_lowercase().as_str() {
+        "switchname" | "blockname" => "topology.conf",
+        "name" | "autodetect" => "gres.conf",
+        "nodename" if has(" name=") && (has(" file=") || has(" count=")) => "gres.conf",
+        "cgroupplugin" | "cgroupmountpoint" | "cgroupautomount" | "constraincores" | "constrainramspace" => {
+            "cgroup.conf"
+        }
+        "dbdhost" | "dbdaddr" | "storagetype" => "slurmdbd.conf",
+        _ => return None,
+    };
+    Some(Kind::Neighbour(name))
+}
+
 /// Recognises a file by its first 64 KiB, as its reader would; a name ending in `.yaml`, `.yml` or `.json` is a study's.
 pub(crate) fn recognised(name: &str, bytes: &[u8]) -> Kind {
     let head = String::from_utf8_lossy(bytes.get(..65_536).unwrap_or(bytes));
@@ -69,6 +88,9 @@ pub(crate) fn recognised(name: &str, bytes: &[u8]) -> Kind {
     let lines = || head.trim_start_matches('\u{feff}').lines().map(str::trim).filter(|line| !line.is_empty());
     if lines().next().is_some_and(|line| trace::is_trace(line.as_bytes())) {
         return Kind::Trace;
+    }
+    if let Some(found) = lines().find(|line| !line.starts_with('#')).and_then(neighbour) {
+        return found;
     }
     for line in lines().filter(|line| !line.starts_with('#')) {
         if line.starts_with("ReservationName=") || line.starts_with("No reservations in the system") {
@@ -152,6 +174,18 @@ mod tests {
         }
         let continued = b"PartitionName=p \\\n   AllowGroups=ALL \\\n   Nodes=ALL\n";
         assert_eq!(recognised("a", continued), Kind::SlurmConf);
+        for (text, name) in [
+            ("# ours\nSwitchName=s1 Nodes=n[1-4]\n", "topology.conf"),
+            ("NodeName=g[1-3] Name=gpu File=/dev/nvidia[0-3]\n", "gres.conf"),
+            ("AutoDetect=nvml\nName=gpu Type=a100\n", "gres.conf"),
+            ("CgroupAutomount=yes\n", "cgroup.conf"),
+            ("AuthType=auth/munge\nDbdHost=db\n", "slurm.conf"),
+            ("DbdHost=db\n", "slurmdbd.conf"),
+            ("NodeName=n1 CPUs=8 Gres=gpu:4\n", "slurm.conf"),
+        ] {
+            let expected = if name == "slurm.conf" { Kind::SlurmConf } else { Kind::Neighbour(name) };
+            assert_eq!(recognised("a", text.as_bytes()), expected, "{text}");
+        }
         assert_eq!(recognised("a", b"hello\n"), Kind::Unknown);
         assert_eq!(recognised("a", b""), Kind::Unknown);
     }

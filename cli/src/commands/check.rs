@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use foresite_engine::scenario::Scenario;
-use foresite_formats::diagnostic::{Diagnostic, any_error};
+use foresite_formats::diagnostic::{Diagnostic, Severity, any_error};
 use foresite_formats::fidelity::{Standing, rules};
 use foresite_formats::file_set::FileSet;
 use foresite_formats::sdiag::Sdiag;
@@ -99,6 +99,16 @@ impl Check {
                         format!("this is the output of {command}, which Foresite does not read"),
                     );
                     checked.push(Checked::only(&name, "unknown", vec![fault.cure(cure)]));
+                }
+                Kind::Neighbour(file) => {
+                    let message = match file {
+                        "topology.conf" | "gres.conf" => {
+                            format!("{file} is read with the slurm.conf that it stands beside")
+                        }
+                        _ => format!("{file} decides about no schedule: not read"),
+                    };
+                    let remark = Diagnostic::new(Severity::Assumed, &*name, message);
+                    checked.push(Checked::only(&name, file, vec![remark.cure("hand over slurm.conf alone")]));
                 }
                 Kind::Unknown => {
                     let fault = Diagnostic::error(&name, "this is no file Foresite knows");

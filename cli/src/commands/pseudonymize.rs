@@ -110,7 +110,7 @@ fn rewrite(path: &Path, target: &Path, names: &mut Pseudonyms) -> Result<(), Pse
             let words = "reservations name users and accounts, and are not rewritten yet: do not hand them over";
             return Err(PseudonymError::Unknown(words.to_owned()));
         }
-        Kind::Study | Kind::Sdiag | Kind::Other(..) | Kind::Unknown => {
+        Kind::Study | Kind::Sdiag | Kind::Other(..) | Kind::Neighbour(_) | Kind::Unknown => {
             let words = "this is neither slurm.conf, a dump or table of sacctmgr nor sacct's output";
             return Err(PseudonymError::Unknown(words.to_owned()));
         }
