@@ -91,7 +91,7 @@ fn rewrite(path: &Path, target: &Path, names: &mut Pseudonyms) -> Result<(), Pse
     let mut out = BufWriter::new(File::create(target)?);
     let packing = Packing::of(&head);
     match recognised(&name, &head) {
-        Kind::SlurmConf => out.write_all(names.slurm_conf(&text()?).as_bytes())?,
+        Kind::SlurmConf | Kind::Neighbour(_) => out.write_all(names.slurm_conf(&text()?).as_bytes())?,
         Kind::Accounts | Kind::Events | Kind::Usage => out.write_all(names.accounts(&text()?).as_bytes())?,
         Kind::Trace => match packing {
             Packing::Plain => names.trace(&mut source, &mut out)?,
@@ -110,7 +110,7 @@ fn rewrite(path: &Path, target: &Path, names: &mut Pseudonyms) -> Result<(), Pse
             let words = "reservations name users and accounts, and are not rewritten yet: do not hand them over";
             return Err(PseudonymError::Unknown(words.to_owned()));
         }
-        Kind::Study | Kind::Sdiag | Kind::Other(..) | Kind::Neighbour(_) | Kind::Unknown => {
+        Kind::Study | Kind::Sdiag | Kind::Other(..) | Kind::Unknown => {
             let words = "this is neither slurm.conf, a dump or table of sacctmgr nor sacct's output";
             return Err(PseudonymError::Unknown(words.to_owned()));
         }
