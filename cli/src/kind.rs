@@ -56,17 +56,23 @@ fn other(head: &str) -> Option<Kind> {
     Some(Kind::Other(what, cure))
 }
 
-/// Files that stand beside slurm.conf, by their first key.
-fn neighbour(line: &str) -> Option<Kind> {
+/// Names of files that stand beside slurm.conf.
+const NEIGHBOURS: [&str; 4] = ["topology.conf", "gres.conf", "cgroup.conf", "slurmdbd.conf"];
+
+/// Files that stand beside slurm.conf, by their name or their first key.
+fn neighbour(name: &str, line: &str) -> Option<Kind> {
+    if let Some(named) = NEIGHBOURS.iter().find(|&&named| name.rsplit('/').next() == Some(named)) {
+        return Some(Kind::Neighbour(named));
+    }
     let (key, _) = line.split_once('=')?;
     let has = |word: &str| line.to_ascii_lowercase().contains(word);
     let name = match key.trim().to_ascii_lowercase().as_str() {
         "switchname" | "blockname" => "topology.conf",
-        "name" | "autodetect" => "gres.conf",
-        "nodename" if has(" name=") && (has(" file=") || has(" count=")) => "gres.conf",
-        "cgroupplugin" | "cgroupmountpoint" | "cgroupautomount" | "constraincores" | "constrainramspace" => {
-            "cgroup.conf"
-        }
+        "autodetect" => "gres.conf",
+        "name" if [" file=", " count=", " type=", " cores=", " autodetect="].into_iter().any(has) => "gres.conf",
+        "nodename" if has(" autodetect=") || (has(" name=") && (has(" file=") || has(" count="))) => "gres.conf",
+        "cgroupplugin" | "cgroupmountpoint" | "cgroupautomount" | "constraincores" | "constraindevices"
+        | "constrainramspace" => "cgroup.conf",
         "dbdhost" | "dbdaddr" | "storagetype" => "slurmdbd.conf",
         _ => return None,
     };
@@ -89,7 +95,7 @@ pub(crate) fn recognised(name: &str, bytes: &[u8]) -> Kind {
     if lines().next().is_some_and(|line| trace::is_trace(line.as_bytes())) {
         return Kind::Trace;
     }
-    if let Some(found) = lines().find(|line| !line.starts_with('#')).and_then(neighbour) {
+    if let Some(found) = lines().find(|line| !line.starts_with('#')).and_then(|line| neighbour(name, line)) {
         return found;
     }
     for line in lines().filter(|line| !line.starts_with('#')) {
@@ -186,6 +192,7 @@ mod tests {
             let expected = if name == "slurm.conf" { Kind::SlurmConf } else { Kind::Neighbour(name) };
             assert_eq!(recognised("a", text.as_bytes()), expected, "{text}");
         }
+        assert_eq!(recognised("etc/slurmdbd.conf", b"ArchiveEvents=yes\n"), Kind::Neighbour("slurmdbd.conf"));
         assert_eq!(recognised("a", b"hello\n"), Kind::Unknown);
         assert_eq!(recognised("a", b""), Kind::Unknown);
     }

@@ -26,6 +26,7 @@ mod grid;
 pub(crate) mod hetjob_order;
 pub(crate) mod hetjobs;
 mod idle;
+mod in_vain;
 mod marks;
 mod parts;
 mod place;
@@ -57,6 +58,7 @@ use ends::{Ends, note_overdue};
 use exclusive_users::LastEnds;
 use grid::Grid;
 use idle::{IdleCycle, repeat_idle};
+use in_vain::TriedInVain;
 use place::place;
 use running::LicensePlan;
 
@@ -69,6 +71,7 @@ pub(crate) struct Backfill {
     base: NodeSet,
     chosen: NodeSet,
     last_try: LastTry,
+    tried_in_vain: TriedInVain,
     outlook: Outlook,
     /// Times of tests that were left out while a record whose size varies was tried [s].
     unasked: Vec<i64>,
@@ -135,6 +138,7 @@ impl Backfill {
             base: NodeSet::empty(n_nodes),
             chosen: NodeSet::empty(n_nodes),
             last_try: LastTry::default(),
+            tried_in_vain: TriedInVain::default(),
             outlook: Outlook::default(),
             unasked: Vec::new(),
             planned: NodeSet::empty(n_nodes),
@@ -247,6 +251,7 @@ fn begin(controller: &mut Controller<'_>, backfill: &mut Backfill) -> Cycle {
     backfill.turns = Turns::default();
     backfill.timeline.reset(grid.floor(now), grid.floor(now + window), &controller.up, grid.resolution);
     backfill.bounds.begin();
+    backfill.tried_in_vain.plan += 1;
     backfill.outlook.begin_cycle();
     backfill.counts = Counts::default();
     backfill.row = None;
@@ -302,6 +307,7 @@ fn resume(controller: &mut Controller<'_>, backfill: &mut Backfill, mut cycle: C
         return None;
     }
     cycle.resumed_ms = controller.now;
+    backfill.tried_in_vain.plan += 1;
     note_overdue(controller, backfill);
     Some(cycle)
 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::backfill::estimate::charged_at_earliest;
+use super::backfill::estimate::{ask_reservations, charged_at_earliest};
 use super::walk::Walk;
 use crate::ids::PartitionId;
 use crate::simulation::{Controller, seconds};
@@ -22,9 +22,9 @@ pub(crate) fn estimate(controller: &mut Controller<'_>) {
     let mut walk = Walk::default();
     walk.begin(controller);
     let mut arrays = BTreeSet::new();
-    // It counts after it has looked, so it tests one more.
     // All share the time for which reservations are asked (`job_test_resv`).
     let mut when = seconds(controller.now);
+    // It counts after it has looked, so it tests one more.
     let mut left = u64::from(controller.scenario.policy.backfill.max_job_test) + 1;
     while left > 0
         && let Some(record) = walk.next(controller)
@@ -44,8 +44,16 @@ pub(crate) fn estimate(controller: &mut Controller<'_>) {
         }
         left -= 1;
         let shapes = controller.take_shapes_of(id);
-        let shape = shapes.get(record.place as usize).filter(|shape| shape.size_varies || shape.size_grows);
-        let charged = shape.and_then(|shape| charged_at_earliest(controller, record, shape, &mut when));
+        let charged = match shapes.get(record.place as usize) {
+            Some(shape) if shape.size_varies || shape.size_grows => {
+                charged_at_earliest(controller, record, shape, &mut when)
+            }
+            Some(shape) => {
+                ask_reservations(controller, record, shape, &mut when);
+                None
+            }
+            None => None,
+        };
         controller.put_shapes_of(id, shapes);
         controller.size_becomes(id, charged);
     }

@@ -16,6 +16,7 @@ impl Selector {
             if !self.test_only && self.passing(free, shape, candidates) < shape.min_nodes as usize {
                 // Too few have the GRES at all, and the memory: nodes are not looked at one by one, and no weights are left.
                 self.chosen.clear();
+                self.scratch.overdrew = false;
                 return false;
             }
             self.favour_unused(free, shape, user, candidates);

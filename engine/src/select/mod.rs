@@ -30,6 +30,7 @@ mod least_used_leaf;
 mod lowest_switch;
 mod mates;
 pub(crate) mod near;
+mod node_ends;
 mod offers;
 mod one_by_one;
 mod one_node;
@@ -140,7 +141,7 @@ pub(crate) struct Selector {
     by_runs: by_runs::Runs,
     even_runs: even_runs::EvenRuns,
     /// When the jobs on a few usable nodes end, in [`Selector::predict`].
-    held: Vec<ready::Moment>,
+    node_ends: node_ends::NodeEnds,
     blocks: overlap::Blocks,
     /// Nodes that could be ready, in [`Selector::predict`].
     ripe: NodeSet,
@@ -216,7 +217,7 @@ impl Selector {
             round: 0,
             by_runs: by_runs::Runs::default(),
             even_runs: even_runs::EvenRuns::default(),
-            held: Vec::new(),
+            node_ends: node_ends::NodeEnds::default(),
             blocks: overlap::Blocks::default(),
             ripe: NodeSet::empty(cluster.nodes.len()),
             chosen: Vec::new(),

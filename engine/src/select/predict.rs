@@ -48,10 +48,11 @@ impl Selector {
         asked: Asked,
     ) -> Option<i64> {
         let few = !usable.has(running.jobs.len().div_ceil(FEW_NODES));
-        let mut held = std::mem::take(&mut self.held);
+        let mut node_ends = std::mem::take(&mut self.node_ends);
+        let mut held: &[Moment] = &[];
         if few {
-            jobs.on_nodes(usable, running.jobs.get(asked.gone).map_or(i64::MAX, |job| job.end), &mut held);
-            held.truncate(held.partition_point(|&(end, _)| asked.until.is_none_or(|until| end <= until)));
+            held = node_ends.of(jobs, usable, running.jobs.get(asked.gone).map_or(i64::MAX, |job| job.end));
+            held = &held[..held.partition_point(|&(end, _)| asked.until.is_none_or(|until| end <= until))];
         }
         let mut blocks = std::mem::take(&mut self.blocks);
         let mut holding = Overlap::new(running, usable, ranges, &mut blocks).until(asked.until);
@@ -76,7 +77,7 @@ impl Selector {
                 break;
             }
             let next = passed.take().or_else(|| match few {
-                true => groups.next_of(&held),
+                true => groups.next_of(held),
                 false => groups.next(&mut holding),
             });
             let Some(last) = next else { break };
@@ -94,7 +95,7 @@ impl Selector {
                 break;
             }
         }
-        self.held = held;
+        self.node_ends = node_ends;
         self.blocks = blocks;
         found
     }

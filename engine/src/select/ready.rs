@@ -122,7 +122,7 @@ impl NodeJobs {
         held.iter().map(|held| held.moment).find(|&moment| moment > last).unwrap_or(NEVER)
     }
 
-    /// Releases on one node what its jobs up to `last` hold. O(jobs on the node).
+    /// Releases on one node what its jobs up to `last` hold; says which was the last release. O(jobs on the node).
     pub(crate) fn release<'a>(
         &self,
         geometry: &Geometry,
@@ -130,12 +130,15 @@ impl NodeJobs {
         node: NodeId,
         last: Moment,
         allocation: impl Fn(JobId) -> Option<&'a Allocation>,
-    ) {
+    ) -> Moment {
+        let mut latest = NOW;
         for held in self.held[node.index()].iter().take_while(|held| held.moment <= last) {
             if let Some(allocation) = allocation(held.job) {
                 future.give_back_share(geometry, allocation, held.share as usize, held.socket as usize);
             }
+            latest = held.moment;
         }
+        latest
     }
 
     fn changed(&mut self, node: NodeId) {
@@ -195,8 +198,8 @@ pub(crate) struct ReadyTimes {
     first: Vec<Level>,
     /// Of these what is read most.
     steady: Vec<Steady>,
-    /// What it offered when it was last asked about a later time.
-    later: Vec<Level>,
+    /// What it offered when it was asked about later times, in order of time.
+    later: Vec<Vec<Level>>,
     /// The eligible nodes that ever could, in order of time.
     ripening: Ripening,
     /// Those that could now.
@@ -249,13 +252,15 @@ impl ReadyTimes {
             return first.cpus;
         }
         let later = &mut self.later[node.index()];
-        if !later.holds(last) {
-            free.restore_node(&selector.geometry, future, node);
-            jobs.release(&selector.geometry, future, node, last, allocation);
-            let cpus = usable_cpus(&selector.geometry, future, shape, ANY_USER, node);
-            *later = Level { from: last, until: jobs.next_after(node, last), cpus };
+        let at = later.partition_point(|level| level.until <= last);
+        if let Some(known) = later.get(at).filter(|level| level.from <= last) {
+            return known.cpus;
         }
-        later.cpus
+        free.restore_node(&selector.geometry, future, node);
+        let from = jobs.release(&selector.geometry, future, node, last, allocation);
+        let cpus = usable_cpus(&selector.geometry, future, shape, ANY_USER, node);
+        later.insert(at, Level { from, until: jobs.next_after(node, last), cpus });
+        cpus
     }
 
     /// CPUs of one of the nodes of [`ReadyTimes::now`]. O(1).
@@ -269,7 +274,8 @@ impl ReadyTimes {
         self.first.resize(n_nodes, Level::NONE);
         self.steady.clear();
         self.steady.resize(n_nodes, Level::NONE.into());
-        self.later.clone_from(&self.first);
+        self.later.iter_mut().for_each(Vec::clear);
+        self.later.resize_with(n_nodes, Vec::new);
         self.ripening.clear(n_nodes);
         self.now = NodeSet::empty(n_nodes);
     }
@@ -278,7 +284,7 @@ impl ReadyTimes {
     fn note(&mut self, node: NodeId, level: Level) -> (i64, i64) {
         let before = std::mem::replace(&mut self.first[node.index()], level);
         self.steady[node.index()] = level.into();
-        self.later[node.index()] = Level::NONE;
+        self.later[node.index()].clear();
         if level.from == NOW {
             self.now.insert(node);
         } else {

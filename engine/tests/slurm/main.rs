@@ -7,6 +7,7 @@
 
 mod ablation;
 mod backfill;
+mod batches;
 mod calendar;
 mod completing;
 mod conformance;

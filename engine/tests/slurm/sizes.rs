@@ -181,6 +181,35 @@ fn under_builtin_jobs_count_as_the_nodes_would_charge_where_they_could_run_first
     expect(&scenario(15, ""), &format!("{first} 2 10 1.end+0..4 +100 * n1 *\n 3 20 2.end+0..4 +100 * n1 *"));
 }
 
+/// The agent asks reservations for every job that it counts (builtin.c of 22.05.8, `_compute_start_times`): the one that keeps n2 moves the time of
+/// which job 4 is asked, though how large job 3 is no node decides in `q`.
+#[test]
+fn under_builtin_reservations_refuse_jobs_of_known_size_too() {
+    for partition in ["p", "q"] {
+        expect(
+            &format!(
+                "node n1 cores=4
+                 node n2 cores=4 threads=8
+                 partition p
+                 partition q nodes=n2
+                 set builtin bf_interval=30 multifactor weight_job_size=1000
+                 reservation r nodes=n2 at=1000 for=9000 users=bob
+                 reservation s nodes=n1 at=18000 for=3600 users=ann
+                 job 1 p=p w=n2 n=32 run=900 t=15
+                 job 2 p=p w=n1 n=4 run=400 t=20
+                 job 3 at=5 p={partition} w=n2 N=1 n=32 exclusive run=100 t=60
+                 job 4 at=10 p=p N=1 n=3 run=100 t=20
+                 job 5 at=20 p=p w=n1 N=1 n=4 run=100 t=10"
+            ),
+            "1  0   0..4         +900  COMPLETED  n2  main
+             2  0   0..4         +400  COMPLETED  n1  main
+             3  5   *            +100  COMPLETED  n2  main
+             4  10  2.end+0..4   +100  COMPLETED  n1  main
+             5  20  4.end+0..4   +100  COMPLETED  n1  main",
+        );
+    }
+}
+
 /// The agent of sched/builtin plans nobody on what jobs hold that could be preempted (builtin.c of 22.05.8 and 24.11.5, `_compute_start_times`):
 /// job 4 is as large as on n1, where a core is eight CPUs, and comes before job 5.
 #[test]

@@ -23,6 +23,11 @@ const REMOVED: [&str; 6] = [
     "Comment",
 ];
 
+/// Whether a value stays here: those named, and every password (`StoragePass`, `DefaultStoragePass` of slurmdbd.conf).
+fn is_removed(key: &str) -> bool {
+    REMOVED.iter().any(|name| key.eq_ignore_ascii_case(name)) || key.to_ascii_lowercase().ends_with("pass")
+}
+
 impl Pseudonyms {
     /// A file of `Key=Value` lines. Comments are removed; lines keep their numbers.
     pub fn slurm_conf(&mut self, text: &str) -> String {
@@ -55,7 +60,7 @@ impl Pseudonyms {
             out.push_str(after.get(..value_from).unwrap_or_default());
             if let Some((_, kind)) = NAMES.iter().find(|(name, _)| key.eq_ignore_ascii_case(name)) {
                 out.push_str(&self.list(*kind, value.trim_matches('"')));
-            } else if REMOVED.iter().any(|name| key.eq_ignore_ascii_case(name)) {
+            } else if is_removed(key) {
                 self.leave_out(key);
                 out.push_str("removed");
             } else {

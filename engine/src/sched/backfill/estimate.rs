@@ -30,7 +30,7 @@ pub(crate) struct Elsewhere {
 
 /// CPUs that the nodes would charge a job on which it could run first, of all that are up: neither its partition's nor its features are
 /// asked for, nobody would be preempted, and no version looks at the time of a try. From 26.05 on tasks say how many nodes are wanted. `None` if
-/// there are none such. Reservations take their nodes away at `when` [s], which those that close everything move (rec c1457).
+/// there are none such. Reservations take their nodes away at `when` [s], which those that close everything move, and the job's own (rec c1457).
 /// O(as a test of backfill), where it asks for less than all nodes O(running jobs × their nodes).
 pub(crate) fn charged_at_earliest(
     controller: &mut Controller<'_>,
@@ -85,6 +85,36 @@ fn shapes_elsewhere(
     controller.shapes_in(&cluster, &asked, true)
 }
 
+/// Leaves in `backfill.usable` the nodes that are up and that reservations leave to the job at `when` [s]; false, and `when` moved, where one
+/// refuses it. O(reservations × words).
+fn is_let_in(
+    controller: &Controller<'_>,
+    backfill: &mut Backfill,
+    record: Record,
+    shape: &Shape,
+    when: &mut i64,
+) -> bool {
+    backfill.usable.copy_from(&controller.up);
+    if !controller.reservations.any() {
+        return true;
+    }
+    backfill.base.copy_from(&controller.up);
+    let limit = controller.asked_seconds(record.job);
+    let window = Window { now: i64::MIN, limit, end: i64::MAX, grid: Grid::of(controller) };
+    let is_let_in = keep_reservations(controller, backfill, record, shape, when, window).is_ok();
+    if !is_let_in {
+        *when = controller.moved_by_reservation(record.job, *when);
+    }
+    is_let_in
+}
+
+/// Moves `when` [s] as reservations do that refuse the job, whose size is known. O(reservations × words).
+pub(crate) fn ask_reservations(controller: &mut Controller<'_>, record: Record, shape: &Shape, when: &mut i64) {
+    let mut backfill = std::mem::replace(&mut controller.backfill, Backfill::new(0));
+    is_let_in(controller, &mut backfill, record, shape, when);
+    controller.backfill = backfill;
+}
+
 fn charged(
     controller: &mut Controller<'_>,
     record: Record,
@@ -93,16 +123,9 @@ fn charged(
     when: &mut i64,
 ) -> Option<u32> {
     let mut backfill = std::mem::replace(&mut controller.backfill, Backfill::new(0));
-    backfill.usable.copy_from(&controller.up);
-    if controller.reservations.any() {
-        backfill.base.copy_from(&controller.up);
-        let limit = controller.asked_seconds(record.job);
-        let window = Window { now: i64::MIN, limit, end: i64::MAX, grid: Grid::of(controller) };
-        if keep_reservations(controller, &mut backfill, record, shape, when, window).is_err() {
-            *when = controller.moved_by_reservation(record.job, *when);
-            controller.backfill = backfill;
-            return None;
-        }
+    if !is_let_in(controller, &mut backfill, record, shape, when) {
+        controller.backfill = backfill;
+        return None;
     }
     note_overdue(controller, &mut backfill);
     let bound = if elsewhere { i64::MIN } else { bound(controller, &backfill, record, shape) };

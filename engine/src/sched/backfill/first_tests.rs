@@ -121,9 +121,14 @@ fn is_tried(controller: &Controller<'_>, record: Record, planned: u64) -> bool {
 
 /// The cycle tests a record that may be planned. O(log jobs).
 pub(super) fn test(controller: &mut Controller<'_>, job: JobId, shape: &Shape) {
-    if controller.untested.remove(&job) && controller.charged_cpus(job).is_none() {
+    if has_tested(controller, job) && controller.charged_cpus(job).is_none() {
         controller.size_becomes(job, grown(shape));
     }
+}
+
+/// Notes that the job has been tested; says whether it had not before. O(log jobs).
+pub(super) fn has_tested(controller: &mut Controller<'_>, job: JobId) -> bool {
+    controller.untested.remove(&job)
 }
 
 /// As how many CPUs a job counts that has been tested.

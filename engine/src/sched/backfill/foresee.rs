@@ -4,7 +4,7 @@ use crate::node_set::NodeSet;
 use crate::policy::SlurmVersion;
 use crate::select::Selector;
 use crate::select::predict::Asked;
-use crate::select::shape::Shape;
+use crate::select::shape::{Shape, Strategy};
 use crate::select::strays::AT_ONCE;
 use crate::select::will_run::{WillRunPolicy, earliest_start, n_ended, release_ended};
 use crate::simulation::running::Running;
@@ -61,7 +61,8 @@ pub(super) fn is_by_definition(controller: &Controller<'_>, shape: &Shape) -> bo
         || (shape.leaf_wait.is_some() && controller.scenario.policy.backfill.busy_nodes)
         || shape.by_default.is_some()
         || (shape.size_varies && (shape.alternatives.len() > 1 || !shape.counted.is_empty()))
-        || (controller.selector.gpus_stay && controller.selector.favours(shape))
+        || (controller.selector.gpus_stay
+            && (controller.selector.favours(shape) || shape.strategy == Strategy::LeastLoaded))
 }
 
 /// What a test found.

@@ -9,6 +9,7 @@ use super::bounds::Demand;
 use super::exclusive_users::{self, Left};
 use super::foresee::{Foreseen, bound, is_by_definition, looks_at_tries, outlook, will_run};
 use super::grid::Grid;
+use super::in_vain::Traces;
 use super::record::note_refusal;
 use super::reserved::{Window, keep_reservations};
 use super::running::reserve;
@@ -33,7 +34,11 @@ pub(super) fn place(
 ) -> Next {
     let whole_limit = controller.shorten_limit(record.job);
     backfill.whole_limit = whole_limit;
+    backfill.tried_in_vain.traces = None;
     let next = find_place(controller, backfill, cycle, record, shape, (test_only, true));
+    if backfill.tried_in_vain.traces.is_none() {
+        backfill.tried_in_vain.plan += 1;
+    }
     controller.unshorten_limit(record.job, whole_limit);
     if !controller.live.is_pending(record.job) {
         backfill.row_limit = backfill.row_limit.or(whole_limit);
@@ -106,6 +111,7 @@ fn find_place(
     let mut tested = false;
     let mut counted = false;
     let mut passed = false;
+    let mut attempted = false;
     let may_pass = may_pass
         && !is_component
         && !by_try
@@ -212,7 +218,10 @@ fn find_place(
                     cycle.tested -= u32::from(counted);
                     return find_place(controller, backfill, cycle, record, shape, (test_only, false));
                 }
-                None => return Next::Record,
+                None => {
+                    backfill.tried_in_vain.traces = (!attempted).then_some(Traces { tested, starts: false });
+                    return Next::Record;
+                }
             }
         }
         if !tested && !test_only {
@@ -234,7 +243,17 @@ fn find_place(
         let asks_all = is_component
             || (shape.size_varies && looks_at_tries)
             || (shape.size_varies && (is_by_definition(controller, shape) || controller.reservations.any()));
-        let useless_after = again.filter(|_| !asks_all);
+        // A last try that finds a start beyond the window plans nothing, whenever that is, or if it is never (which `bf_one_resv_per_job` tells apart).
+        let is_last = again.is_none()
+            && !(test_only || shape.size_varies || looks_at_tries || policy.one_resv_per_job)
+            && try_from <= window_end;
+        if is_last && !asks_all && not_before > window_end {
+            let window = window_end - seconds(cycle.resumed_ms);
+            backfill.valid_until = backfill.valid_until.min(not_before - window);
+            backfill.tried_in_vain.traces = (!attempted).then_some(Traces { tested, starts: false });
+            return Next::Record;
+        }
+        let useless_after = again.or(is_last.then_some(window_end)).filter(|_| !asks_all);
         if let Some(later) = useless_after.filter(|&later| not_before > later) {
             if shape.size_varies {
                 backfill.unasked.push(try_from);
@@ -253,7 +272,10 @@ fn find_place(
                     try_from = later;
                     continue;
                 }
-                None => return Next::Record,
+                None => {
+                    backfill.tried_in_vain.traces = (!attempted).then_some(Traces { tested, starts: false });
+                    return Next::Record;
+                }
             }
         };
         if !looks_at_tries {
@@ -284,6 +306,7 @@ fn find_place(
                 later = None;
                 backfill.valid_until = now;
             } else if !is_component {
+                attempted = true;
                 // If it does not start, the nodes found above are planned, not those where room is made.
                 let found = controller.selector.chosen.clone();
                 let is_of_array = record.kind.task && !controller.has_own_record(id);
@@ -374,6 +397,7 @@ fn find_place(
         }
         if start > window_end {
             backfill.counts.note_start_time(policy, id);
+            backfill.tried_in_vain.traces = (start > now && !attempted).then_some(Traces { tested, starts: true });
             return Next::Record;
         }
         backfill.chosen.clear();

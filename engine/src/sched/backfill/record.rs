@@ -8,7 +8,7 @@ use crate::simulation::{Controller, seconds};
 use super::super::queue::Record;
 use super::super::turns::Turn;
 use super::place::place;
-use super::{Backfill, Cycle, Next, hetjobs, window_seconds};
+use super::{Backfill, Cycle, Next, hetjobs, in_vain, window_seconds};
 
 /// Tries a record once more after a sleep.
 pub(super) fn repeat(
@@ -204,8 +204,13 @@ fn look_at(
     if let Some(hetjobs) = controller.hetjobs.as_mut().filter(|_| record.kind.peculiar) {
         hetjobs.tested(id, false);
     }
+    let before = in_vain::before(controller, backfill, cycle, record, test_only);
+    if before.is_some_and(|before| in_vain::repeat(controller, backfill, cycle, record, before)) {
+        return Next::Record;
+    }
     let shapes = controller.take_shapes_of_plan(id);
     let shape = &shapes.1[record.place as usize];
+    backfill.tried_in_vain.traces = None;
     // Who asks for more nodes than its limits leave it at most is passed over, with `assoc_limit_stop` too (rec n-whole), and so is who must have more than
     // it may (backfill.c, `get_node_cnts`: "node count too high"; rec c1444): neither counts as tested.
     let next = if shape.over_limit || shape.unlayable || shape.max_nodes < shape.min_nodes {
@@ -214,8 +219,13 @@ fn look_at(
         controller.selector.take_overdrawn();
         place(controller, backfill, cycle, record, shape, test_only)
     };
+    let leaves_more = shape.size_varies || shape.size_grows || shape.strays || shape.leaf_wait.is_some();
     controller.put_shapes_of_plan(id, shapes);
-    if controller.selector.take_overdrawn() && controller.live.is_pending(id) && controller.partitions(id).len() == 1 {
+    let overdrawn = controller.selector.take_overdrawn();
+    if let Some(before) = before.filter(|_| !leaves_more && !overdrawn) {
+        in_vain::keep(controller, backfill, cycle, record, before);
+    }
+    if overdrawn && controller.live.is_pending(id) && controller.partitions(id).len() == 1 {
         controller.hold_for_good(id, PendingReason::JobHeldAdmin);
         cycle.held = true;
     }

@@ -87,9 +87,9 @@ pub(super) fn reserve(controller: &Controller<'_>, backfill: &mut Backfill, job:
     let begin = backfill.timeline.begin();
     let soft = controller.soft_end(job, live.start, end);
     let until = if policy.version >= SlurmVersion::V24_11 { grid.ceil(soft) } else { grid.floor(soft) };
-    // The table looks different once this time has come, or has come into the window.
-    let window = super::window_seconds(&policy.backfill);
-    let turns = [until, until - window].into_iter().filter(|&turn| turn > now).min();
+    // The table looks different once this time has come, or the table, whose end is rounded down, reaches beyond it.
+    let beyond = until + grid.resolution - super::window_seconds(&policy.backfill);
+    let turns = [until, beyond].into_iter().filter(|&turn| turn > now).min();
     backfill.valid_until = backfill.valid_until.min(turns.unwrap_or(i64::MAX));
     if soft != end {
         // What is left is halved anew by every cycle.

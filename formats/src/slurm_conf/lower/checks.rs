@@ -21,7 +21,7 @@ impl Lowering<'_> {
         let mut check = |settings: &Settings| {
             for setting in settings.iter() {
                 all.extend(fault(setting, settings, &mut seen));
-                all.extend(refused_there(setting, is_backfill, &mut seen));
+                all.extend(refused_there(setting, settings, is_backfill, &mut seen));
                 if preempts || !is_about_preemption(setting.parameter) {
                     all.extend(left_out(setting, settings, conf.takes_time(setting.parameter), &mut seen));
                 }
@@ -105,7 +105,8 @@ fn fault(setting: &Setting, settings: &Settings, seen: &mut Seen) -> Option<Diag
             // Read with `strtol` (read_config.c of 22.05.8, `_parse_partitionname`).
             let taken = match leading(&setting.value).unwrap_or(0) {
                 ..0 => "the cluster's".to_owned(),
-                65_534.. => "UNLIMITED".to_owned(),
+                65_534 => "the cluster's".to_owned(),
+                65_535.. => "UNLIMITED".to_owned(),
                 minutes => minutes.to_string(),
             };
             let remark = setting.place.remark(
@@ -131,7 +132,7 @@ fn fault(setting: &Setting, settings: &Settings, seen: &mut Seen) -> Option<Diag
 }
 
 /// A value that slurmctld would not start with, and that is understood all the same (parse_value.c and parse_time.c of 22.05.8).
-fn refused_there(setting: &Setting, is_backfill: bool, seen: &mut Seen) -> Option<Diagnostic> {
+fn refused_there(setting: &Setting, settings: &Settings, is_backfill: bool, seen: &mut Seen) -> Option<Diagnostic> {
     let parameter = setting.parameter.canonical();
     let (taken, cure) = match parameter.kind {
         Kind::Megabytes if !is_unlimited(&setting.value) && whole(&setting.value).is_none() => {
@@ -141,8 +142,8 @@ fn refused_there(setting: &Setting, is_backfill: bool, seen: &mut Seen) -> Optio
         Kind::Time if setting.value.eq_ignore_ascii_case("NONE") => {
             ("not given".to_owned(), format!("leave {} out", parameter.name))
         }
-        // backfill.c of 22.05.8 and 25.05.3, `_load_config`.
-        _ if setting.parameter.name == "max_job_bf" && is_backfill => {
+        // backfill.c of 22.05.8 and 25.05.3, `_load_config`: with the new name beside it, it is not looked for.
+        _ if setting.parameter.name == "max_job_bf" && is_backfill && settings.get(parameter.name).is_none() => {
             (parameter.name.to_owned(), format!("write {}", parameter.name))
         }
         _ => return None,

@@ -327,8 +327,11 @@ impl Lowering<'_> {
 /// Minutes; none that is below zero (read_config.c of 22.05.8, `_parse_partitionname`).
 fn over_time_limit(text: &str) -> Option<u32> {
     let minutes = if is_unlimited(text) { i64::MAX } else { leading(text).unwrap_or(0) };
-    let minutes = if minutes > 65_533 { i64::from(UNLIMITED_OVER_TIME) } else { minutes };
-    u32::try_from(minutes).ok()
+    match minutes {
+        ..0 | 65_534 => None,
+        65_535.. => Some(UNLIMITED_OVER_TIME),
+        _ => u32::try_from(minutes).ok(),
+    }
 }
 
 /// A list of names; empty for ALL.

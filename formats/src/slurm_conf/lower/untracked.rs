@@ -19,13 +19,8 @@ impl Lowering<'_> {
             return;
         }
         let tracked = value("AccountingStorageTRES");
-        // What has a type is tracked without it, too.
-        let is_tracked = |name: &str| {
-            tracked
-                .split(',')
-                .map(str::trim)
-                .any(|one| one == name || one.strip_prefix(name).is_some_and(|kind| kind.starts_with(':')))
-        };
+        // `gres/gpu:a100` does not make `gres/gpu` known (assoc_mgr.c, `assoc_mgr_find_tres_pos`).
+        let is_tracked = |name: &str| tracked.split(',').map(str::trim).any(|one| one == name);
         let names = weights.iter().map(|(name, ..)| name.to_ascii_lowercase());
         let untracked: Vec<String> = names
             .filter(|name| (name.starts_with("gres/") || name.starts_with("license/")) && !is_tracked(name))
@@ -34,7 +29,11 @@ impl Lowering<'_> {
             let message =
                 format!("AccountingStorageTRES lacks {name}; slurmctld would not start; this counts it all the same");
             let remark = setting.place.remark(Severity::Warning, key, message);
-            self.diagnostics.push(remark.cure(format!("add it: AccountingStorageTRES={name}")));
+            let remark = remark.cure(format!("add it: AccountingStorageTRES={name}"));
+            // A line of defaults is every partition's.
+            if !self.diagnostics.contains(&remark) {
+                self.diagnostics.push(remark);
+            }
         }
     }
 }

@@ -274,6 +274,7 @@ fn times_and_counts_that_slurmctld_starts_with() {
     assert_eq!(minutes, Some(0));
     assert!(said.contains("slurmctld takes 0, and so does this"), "{said}");
     assert_eq!(over("-3").0, None);
+    assert_eq!(over("65534").0, None);
     assert_eq!(over("70000").0, Some(UNLIMITED_OVER_TIME));
 }
 
@@ -290,7 +291,11 @@ fn what_slurmctld_does_not_start_with_is_named() {
     };
     assert_eq!(weights(""), 2);
     assert_eq!(weights("AccountingStorageTRES=gres/gpu"), 1);
-    assert_eq!(weights("AccountingStorageTRES=gres/gpu:a100, license/x"), 0);
+    assert_eq!(weights("AccountingStorageTRES=gres/gpu:a100,license/x"), 1);
+    assert_eq!(weights("AccountingStorageTRES=gres/gpu,gres/gpu:a100"), 0);
+    let of_defaults =
+        "PartitionName=DEFAULT TRESBillingWeights=gres/gpu=4\nPartitionName=r Nodes=n1\nPartitionName=s Nodes=n1";
+    assert_eq!(weights(&format!("AccountingStorageTRES=gres/gpu:a100\n{of_defaults}")), 2);
     let bound =
         |plugin: &str| lowered(&small(&format!("SchedulerType=sched/{plugin}\nSchedulerParameters=max_job_bf=50"))).1;
     assert!(
@@ -299,4 +304,5 @@ fn what_slurmctld_does_not_start_with_is_named() {
         bound("backfill")
     );
     assert!(!bound("builtin").contains("does not start"), "{}", bound("builtin"));
+    assert!(!bound("backfill,bf_max_job_test=9").contains("does not start"));
 }
