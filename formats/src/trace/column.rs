@@ -1,6 +1,6 @@
 //! The columns of sacct that matter, and what may stand in them.
 
-use super::job_id::{JobId, number};
+use super::job_id::{JobId, number, whole};
 use super::states::TraceState;
 use super::times::elapsed;
 
@@ -112,6 +112,11 @@ impl Column {
     pub(crate) fn names(self) -> bool {
         matches!(self, Self::JobName | Self::User | Self::Account | Self::Partition | Self::Qos | Self::Cluster)
     }
+
+    /// Whether numbers stand in it that may have been written with decimals. A job id `1.0` is a step.
+    pub(crate) fn may_have_decimals(self) -> bool {
+        matches!(self.content(), Content::Number | Content::Amount | Content::Time) || self == Self::TimelimitRaw
+    }
 }
 
 /// What a column that the reader does not use may hold.
@@ -179,7 +184,7 @@ impl Content {
     /// Whether a text can stand in such a column. Free text can be anything.
     pub(crate) fn admits(self, text: &[u8]) -> bool {
         match self {
-            Self::Number => text.is_empty() || number(text).is_some(),
+            Self::Number => text.is_empty() || number(whole(text)).is_some(),
             Self::Amount => text.first().is_none_or(|byte| byte.is_ascii_digit() || *byte == b'?'),
             Self::Counts => text.is_empty() || text.contains(&b'='),
             Self::Time => looks_like_time(text),
@@ -198,5 +203,5 @@ pub(crate) fn looks_like_time(text: &[u8]) -> bool {
     let has_year = || text.iter().take(4).all(u8::is_ascii_digit) && text.get(4) == Some(&b'-');
     matches!(text, b"" | b"Unknown" | b"None")
         || (text.len() >= 19 && has_year() && matches!(text.get(10), Some(b'T' | b' ')))
-        || (text.len() >= 9 && number(text).is_some())
+        || (text.len() >= 9 && number(whole(text)).is_some())
 }

@@ -59,6 +59,11 @@ pub(crate) fn number(text: &[u8]) -> Option<u64> {
     })
 }
 
+/// A whole number without the `.0` that R and pandas write behind numbers of a column that has gaps; any other text as it is.
+pub(crate) fn whole(text: &[u8]) -> &[u8] {
+    text.strip_suffix(b".0").filter(|digits| number(digits).is_some()).unwrap_or(text)
+}
+
 /// [`number`] for 32 bits.
 pub(crate) fn number32(text: &[u8]) -> Option<u32> {
     number(text).and_then(|value| u32::try_from(value).ok())

@@ -1,6 +1,7 @@
 //! Cutting a row into fields, also where a field holds the delimiter.
 
 use super::column::{Column, Content, looks_like_time};
+use super::job_id::whole;
 use super::layout::{Delimited, Layout, may_quote, without_quotes};
 
 /// Delimiters in fields that are looked for in one row; more is a broken row.
@@ -44,6 +45,7 @@ impl<'a> Row<'a> {
     pub(crate) fn get(&self, column: Column) -> &'a [u8] {
         let text = self.at.get(column as usize).and_then(|&(from, to)| self.line.get(from..to)).unwrap_or_default();
         let text = without_quotes(text);
+        let text = if column.may_have_decimals() { whole(text) } else { text };
         if is_nothing(text) && !column.names() { b"" } else { text }
     }
 }

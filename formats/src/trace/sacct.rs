@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use super::caveat::CaveatKind;
 use super::column::Column;
 use super::incarnations::{RowJob, is_same_record, merge, take_later};
-use super::job_id::{JobId, number};
+use super::job_id::{JobId, number, whole};
 use super::layout::{Delimited, Layout};
 use super::lines::Lines;
 use super::log::Log;
@@ -48,6 +48,8 @@ struct Jobs {
     by_request: Map<TraceRequest, u32>,
     /// Tasks that have no row of their own.
     pending_tasks: u64,
+    /// Rows that are of steps.
+    steps: u64,
     arrays: BTreeMap<u64, Array>,
     components: PlainComponents,
     cluster: Option<Symbol>,
@@ -84,6 +86,7 @@ pub(crate) fn read<R: BufRead>(
         requests: Vec::new(),
         by_request: Map::default(),
         pending_tasks: 0,
+        steps: 0,
         arrays: BTreeMap::new(),
         components: PlainComponents::default(),
         cluster: None,
@@ -134,10 +137,15 @@ pub(crate) fn read<R: BufRead>(
         }
     }
     if jobs.jobs.is_empty() && !log.has_errors() {
-        log.push(
-            Diagnostic::error(log.file(), "the trace holds no job")
-                .cure("export with sacct --allusers and a period that has jobs"),
-        );
+        let (message, cure) = match jobs.steps {
+            0 => ("the trace holds no job".to_owned(), "export with sacct --allusers and a period that has jobs"),
+            steps => (
+                format!("the trace holds no job: of its {steps} rows all are of job steps"),
+                "export with sacct --allocations, and leave no job's own row out; or, where a table made JobID 1 the decimal number 1.0, \
+                 export without converting it",
+            ),
+        };
+        log.push(Diagnostic::error(log.file(), message).cure(cure));
     }
     Some(Trace {
         file: log.file().to_owned(),
@@ -323,7 +331,10 @@ impl Jobs {
         let id = if id.is_empty() { row.get(Column::JobIdRaw) } else { id };
         let line = reader.line;
         let parsed = match JobId::parse(id) {
-            Some(JobId::Step) => return,
+            Some(JobId::Step) => {
+                self.steps += 1;
+                return;
+            }
             Some(JobId::One(name)) => JobId::One(self.components.name(row, name)),
             Some(parsed) => parsed,
             None => {
@@ -335,7 +346,7 @@ impl Jobs {
         self.check_cluster(row, reader);
         let Some(TakenRow { mut job, request, tasks, end }) = reader.job(row, &parsed) else { return };
         if !tasks.is_empty() {
-            let raw = number(row.get(Column::JobIdRaw));
+            let raw = number(whole(row.get(Column::JobIdRaw)));
             let new = || Array { named: tasks.to_vec(), come: 0, last: None, has_base: false, line };
             let array = self.arrays.entry(job.name.id).or_insert_with(new);
             array.has_base |= raw.is_none_or(|raw| raw == job.name.id);

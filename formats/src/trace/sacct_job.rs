@@ -266,9 +266,9 @@ impl RowReader<'_> {
             limit => limit,
         };
         if limit.is_none() {
-            self.log.error(self.line, "TimelimitRaw", "no time limit", ROW_CURE, || {
-                format!("'{}' is no time limit", shown(if raw.is_empty() { text } else { raw }))
-            });
+            let (field, text) = if raw.is_empty() { ("Timelimit", text) } else { ("TimelimitRaw", raw) };
+            self.log
+                .error(self.line, field, "no time limit", ROW_CURE, || format!("'{}' is no time limit", shown(text)));
         }
         limit.map(Some)
     }
@@ -281,9 +281,11 @@ impl RowReader<'_> {
         }
         let seconds = if raw.is_empty() { elapsed(text) } else { None };
         if seconds.is_none() {
-            self.log.error(self.line, "Elapsed", "no duration", ROW_CURE, || {
-                format!("'{}' is no duration such as 1-02:03:04", shown(if raw.is_empty() { text } else { raw }))
-            });
+            let (field, text, what) = match raw {
+                b"" => ("Elapsed", text, "duration such as 1-02:03:04"),
+                _ => ("ElapsedRaw", raw, "number of seconds"),
+            };
+            self.log.error(self.line, field, "no duration", ROW_CURE, || format!("'{}' is no {what}", shown(text)));
         }
         seconds
     }

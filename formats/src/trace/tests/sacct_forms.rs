@@ -40,7 +40,8 @@ fn broken_fields_are_named() {
         ("Submit", "2024-01-0", "Submit: '2024-01-0' is no time"),
         ("Submit", "Unknown", "Submit: job 1 has no submit time"),
         ("JobID", "one", "JobID: 'one' is no job id"),
-        ("ElapsedRaw", "long", "Elapsed: 'long' is no duration"),
+        ("ElapsedRaw", "long", "ElapsedRaw: 'long' is no number of seconds"),
+        ("ElapsedRaw", "17.5", "ElapsedRaw: '17.5' is no number of seconds"),
         ("ReqTRES", "lots", "ReqTRES: 'lots' is no list of TRES counts"),
         ("ReqMem", "plenty", ""),
         ("TimelimitRaw", "soon", "TimelimitRaw: 'soon' is no time limit"),
@@ -56,6 +57,28 @@ fn broken_fields_are_named() {
             assert!(error.contains(&format!("t:2: error: {message}")), "{error}");
         }
     }
+}
+
+/// R and pandas write the numbers of a column that has gaps with decimals.
+#[test]
+fn whole_numbers_with_decimals_are_read_as_they_are() {
+    let columns = ["Submit", "Eligible", "End", "ElapsedRaw", "TimelimitRaw", "NNodes", "ReqNodes", "ReqCPUS"];
+    let plain = [&SUBMIT.to_string(), &SUBMIT.to_string(), "1704068502", "17", "11", "4", "4", "48"];
+    let decimal = plain.map(|number| format!("{number}.0"));
+    let read = |values: &[&str]| {
+        let changes: Vec<_> = columns.into_iter().zip(values.iter().copied()).collect();
+        let trace = trace(&with(&changes));
+        (trace.jobs.clone(), trace.requests.clone())
+    };
+    assert_eq!(read(&decimal.each_ref().map(String::as_str)), read(&plain));
+}
+
+/// Nothing tells the job id 1 that was made a decimal number from the job step 1.0.
+#[test]
+fn a_trace_of_steps_alone_is_refused_with_what_may_be_the_matter() {
+    let error = the_error(&format!("{HEADER}\n{}\n{}\n", row(&[("JobID", "1.0")]), row(&[("JobID", "2.0")])));
+    let words = "t: error: the trace holds no job: of its 2 rows all are of job steps; export with sacct --allocations";
+    assert!(error.starts_with(words) && error.contains("the decimal number 1.0, export without"), "{error}");
 }
 
 #[test]
