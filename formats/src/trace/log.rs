@@ -1,4 +1,4 @@
-//! What a trace reader has to say, bounded: at most a hundred diagnostics of one kind, and one count per caveat.
+//! What a trace reader has to say, bounded: three examples of each kind of fault, and one count per caveat.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,27 @@ use crate::diagnostic::{Diagnostic, Severity, any_error};
 
 /// What to do about a value in a row that is none.
 pub(crate) const ROW_CURE: &str = "correct the value, or remove the row";
-/// Diagnostics kept of one kind; the rest is counted.
-const KEPT: u64 = 100;
+/// Faults of one kind that are shown; the rest is counted.
+const SHOWN: usize = 3;
 /// Option names remembered by [`Log::option`].
 const OPTIONS_KEPT: usize = 50;
+
+/// Faults of one kind in one column.
+struct Faults {
+    kind: &'static str,
+    field: &'static str,
+    shown: Vec<Diagnostic>,
+    more: u64,
+    /// Lines of the first and the last one that is not shown.
+    between: (u64, u64),
+}
 
 /// Collects diagnostics of one file.
 pub(crate) struct Log {
     file: String,
     diagnostics: Vec<Diagnostic>,
-    kinds: BTreeMap<(&'static str, &'static str), (Severity, u64)>,
+    /// In the order in which the first of each kind was met.
+    faults: Vec<Faults>,
     caveats: [(u64, u64); CaveatKind::ALL.len()],
     options: BTreeMap<String, (u64, u64)>,
 }
@@ -26,7 +37,7 @@ impl Log {
         Self {
             file: file.to_owned(),
             diagnostics: Vec::new(),
-            kinds: BTreeMap::new(),
+            faults: Vec::new(),
             caveats: [(0, 0); CaveatKind::ALL.len()],
             options: BTreeMap::new(),
         }
@@ -39,7 +50,7 @@ impl Log {
 
     /// Whether an error was reported.
     pub(crate) fn has_errors(&self) -> bool {
-        any_error(&self.diagnostics)
+        !self.faults.is_empty() || any_error(&self.diagnostics)
     }
 
     /// A remark about the whole file.
@@ -47,7 +58,7 @@ impl Log {
         self.diagnostics.push(diagnostic);
     }
 
-    /// An error about a field of a line: `kind` groups those that are alike.
+    /// An error about a field of a line: `kind` groups those that are alike. The first one names the cure of all. O(kinds).
     pub(crate) fn error(
         &mut self,
         line: u64,
@@ -56,11 +67,19 @@ impl Log {
         cure: &'static str,
         message: impl FnOnce() -> String,
     ) {
-        let (_, count) = self.kinds.entry((kind, field)).or_insert((Severity::Error, 0));
-        *count += 1;
-        if *count <= KEPT {
+        let place = self.faults.iter().position(|faults| (faults.kind, faults.field) == (kind, field));
+        let place = place.unwrap_or_else(|| {
+            self.faults.push(Faults { kind, field, shown: Vec::new(), more: 0, between: (line, line) });
+            self.faults.len() - 1
+        });
+        let Some(faults) = self.faults.get_mut(place) else { return };
+        if faults.shown.len() < SHOWN {
+            let cure = if faults.shown.is_empty() { cure } else { "" };
             let diagnostic = Diagnostic::error(&self.file, message()).at(line).cure(cure);
-            self.diagnostics.push(if field.is_empty() { diagnostic } else { diagnostic.field(field) });
+            faults.shown.push(if field.is_empty() { diagnostic } else { diagnostic.field(field) });
+        } else {
+            faults.between = (if faults.more == 0 { line } else { faults.between.0 }, line);
+            faults.more += 1;
         }
     }
 
@@ -91,10 +110,12 @@ impl Log {
 
     /// The counted caveats, and all diagnostics.
     pub(crate) fn finish(mut self) -> (Vec<Caveat>, Vec<Diagnostic>) {
-        for ((kind, field), (severity, count)) in &self.kinds {
-            if *count > KEPT {
-                let message = format!("{} more faults of this kind: {kind}", count - KEPT);
-                self.diagnostics.push(Diagnostic::new(*severity, &self.file, message).field(*field));
+        for Faults { kind, field, shown, more, between: (first, last) } in self.faults {
+            self.diagnostics.extend(shown);
+            if more > 0 {
+                let message = format!("{more} more like these ({kind}), in lines {first} to {last}");
+                let rest = Diagnostic::error(&self.file, message).at(first);
+                self.diagnostics.push(if field.is_empty() { rest } else { rest.field(field) });
             }
         }
         let mut caveats = Vec::new();

@@ -118,11 +118,18 @@ fn a_task_list_that_was_cut_in_a_number_is_read_up_to_there() {
 }
 
 #[test]
-fn faults_of_one_kind_are_kept_a_hundred_times_and_then_counted() {
+fn faults_of_one_kind_are_shown_three_times_and_then_counted() {
     let rows: Vec<String> = (0..250).map(|_| row(&[("Submit", "never")])).collect();
-    let (_, diagnostics) = read(&format!("{HEADER}\n{}\n", rows.join("\n")));
-    assert!(diagnostics.len() < 110);
-    assert!(said(&diagnostics).contains("Submit: 150 more faults of this kind"));
+    let one = row(&[("JobID", "one")]);
+    let (_, diagnostics) = read(&format!("{HEADER}\n{}\n{one}\n", rows.join("\n")));
+    let never =
+        |line: u32| format!("t:{line}: error: Submit: 'never' is no time such as 2024-01-31T12:34:56 or Unknown");
+    let cure = "; export with SLURM_TIME_FORMAT=standard or %s, or, if it is this one alone, correct it";
+    let rest = "t:5: error: Submit: 247 more like these (no time), in lines 5 to 251";
+    let id = "t:252: error: JobID: 'one' is no job id; export the trace again, or remove the row";
+    let expected = [never(2) + cure, never(3), never(4), rest.to_owned(), id.to_owned()];
+    let errors: Vec<String> = diagnostics.iter().filter(|it| it.is_error()).map(ToString::to_string).collect();
+    assert_eq!(errors, expected);
 }
 
 #[test]
