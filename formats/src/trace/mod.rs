@@ -89,6 +89,10 @@ impl Trace {
         };
         if let Some(trace) = &trace {
             span::check_span(trace, &mut log);
+            // A window begins where it is told to.
+            if options.opens.is_none() && !log.has_errors() {
+                span::check_start(trace, &mut log);
+            }
         }
         let (caveats, diagnostics) = log.finish();
         let trace = trace.filter(|_| !any_error(&diagnostics)).map(|trace| Self { caveats, ..trace });

@@ -26,6 +26,8 @@ pub struct Trace {
     pub file: String,
     /// Where it comes from.
     pub format: TraceFormat,
+    /// The cluster that the column Cluster names; empty where nothing does.
+    pub cluster: String,
     /// One entry per job, array task and component, in the order of their first rows; then other jobs to which ids were given again.
     pub jobs: Vec<TraceJob>,
     /// Interned requests; [`TraceJob::request`] points here.

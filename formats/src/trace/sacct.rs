@@ -150,6 +150,7 @@ pub(crate) fn read<R: BufRead>(
     Some(Trace {
         file: log.file().to_owned(),
         format: TraceFormat::Sacct,
+        cluster: jobs.cluster.map(|name| strings.text(name).to_owned()).unwrap_or_default(),
         jobs: jobs.jobs,
         requests: jobs.requests,
         strings,

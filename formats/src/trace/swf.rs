@@ -348,6 +348,7 @@ impl Reader<'_> {
         Trace {
             file: self.log.file().to_owned(),
             format: TraceFormat::Swf,
+            cluster: String::new(),
             jobs: self.jobs,
             requests: self.requests,
             strings: self.strings,

@@ -30,8 +30,7 @@ impl Lowering<'_> {
     /// Associations of another cluster hold there.
     fn check_cluster(&mut self, accounts: &Sacctmgr) {
         const NAME: &str = "ClusterName";
-        let ours = self.globals().setting(NAME).map(|setting| setting.value.trim().to_owned());
-        if let (Some(ours), Some(theirs)) = (ours, accounts.cluster())
+        if let (Some(ours), Some(theirs)) = (self.conf.cluster_name(), accounts.cluster())
             && !ours.eq_ignore_ascii_case(theirs)
         {
             let message =

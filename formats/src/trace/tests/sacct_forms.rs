@@ -108,6 +108,26 @@ fn a_time_far_from_all_others_is_refused() {
     assert!(error.contains("t:4: error: Submit: job 3 has a time 2023 years from that of most others"), "{error}");
 }
 
+/// Unix time 0 stands for no time where a table was converted.
+#[test]
+fn the_few_jobs_long_before_all_others_are_told() {
+    let at = |day: &str| row(&[("JobID", &day.replace('-', "")), ("Submit", &format!("{day}T00:08:00"))]);
+    let said = |days: &[&str], opens: Option<i64>| {
+        let rows: Vec<String> = days.iter().map(|day| at(day)).collect();
+        let text = format!("{HEADER}\n{}\n", rows.join("\n"));
+        let (_, found) = Trace::read("t", text.as_bytes(), &TraceOptions { opens, ..utc() });
+        found.iter().filter(|it| it.severity == Severity::Warning).map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let days = ["2024-01-02", "2024-01-01", "1970-01-01", "2024-01-03"];
+    let words = "t:4: warning: Submit: one job was submitted up to 19723 days before all others, and the simulation begins there; correct \
+                 the time or remove the row, or simulate a part of the trace: `window` of a study";
+    assert_eq!(said(&days, None), [words]);
+    assert!(said(&days, Some(SUBMIT)).is_empty());
+    assert!(said(&["2023-08-01", "2024-01-01", "2024-01-02"], None).is_empty());
+    assert!(said(&["2023-01-01", "2024-01-01", "2024-01-02"], None)[0].contains("up to 365 days"));
+    assert!(said(&["1970-01-01"], None).is_empty());
+}
+
 #[test]
 fn a_task_list_that_was_cut_in_a_number_is_read_up_to_there() {
     let cells = [("JobID", "20_[7,15,127-128,29...]"), ("State", "PENDING"), ("ElapsedRaw", "0"), ("End", "Unknown")];
