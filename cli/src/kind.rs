@@ -35,8 +35,12 @@ fn other(head: &str) -> Option<Kind> {
     let has = |words: &[&str]| words.iter().all(|word| first.contains(word));
     let conf = "hand over slurm.conf itself, or what scontrol write config writes";
     let jobs = "hand over sacct --parsable2 --allusers --duplicates of a period";
+    // Whichever key comes first: lists are longer than what is looked at.
+    let first_key = head.split('"').nth(1).unwrap_or_default();
+    let is_list =
+        ["jobs", "nodes", "partitions", "reservations", "accounts", "associations", "qos"].contains(&first_key);
     let (what, cure) = match first {
-        _ if first.starts_with('{') && head.contains("\"meta\"") && head.contains("\"plugin\"") => (
+        _ if first.starts_with('{') && (is_list || head.contains("\"meta\"") && head.contains("\"plugin\"")) => (
             "a Slurm command with --json",
             "hand over its text: sacct --parsable2, scontrol show reservation, sshare -alP",
         ),
@@ -167,6 +171,7 @@ mod tests {
         assert_eq!(recognised("a", b"\xfd7zXZ\0"), Kind::Trace);
         for (text, command) in [
             ("{\n \"meta\": {\n \"plugin\": {}}, \"jobs\": []}", "a Slurm command with --json"),
+            ("{\n  \"jobs\": [\n    {\"account\": \"a\"}", "a Slurm command with --json"),
             ("Configuration data as of 2022-05-26T10:41:42\nClusterName = x\n", "scontrol show config"),
             ("JobId=7 JobName=x\n", "scontrol show job"),
             ("JobId=7 UserId=x(7) ProcCnt=4\n", "jobcomp/filetxt"),

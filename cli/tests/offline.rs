@@ -150,6 +150,29 @@ fn check_recognises_files_and_lists_faults() {
 }
 
 #[test]
+fn check_says_which_traces_were_not_checked_against_the_site() {
+    let folder = tempfile::tempdir().unwrap();
+    let further = folder.path().join("feb.txt");
+    fs::copy(example("sacct.txt"), &further).unwrap();
+    let (conf, trace, further) = (example("slurm.conf"), example("sacct.txt"), further.to_str().unwrap().to_owned());
+    let output = foresite(&["check", &conf, &example("sacctmgr.cfg"), &trace, &further, "--timezone", "UTC", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let said = |index: usize| {
+        let all = found["checked"][index]["diagnostics"].as_array().unwrap();
+        all.iter().filter(|it| it["severity"] == "warning").cloned().collect::<Vec<_>>()
+    };
+    assert!(said(0).is_empty(), "{:?}", said(0));
+    assert_eq!(said(1)[0]["message"], format!("not checked against {conf}, since {trace} was"));
+    assert_eq!(
+        said(1)[0]["cure"],
+        format!(
+            "join the traces into one file: cat {trace} {further} > joined.txt (a header that is repeated is fine)"
+        )
+    );
+}
+
+#[test]
 fn check_counts_what_can_run_and_says_each_fault_once_and_where() {
     let folder = tempfile::tempdir().unwrap();
     let said = |name: &str, content: &str, more: &[&str]| {

@@ -118,8 +118,13 @@ impl Check {
                 }
             }
         }
-        for site in sites {
+        let first = sites.first().map(|site| (site.slurm_conf.clone(), site.trace.clone()));
+        for (index, site) in sites.into_iter().enumerate() {
+            let remark = first.as_ref().filter(|_| index > 0).and_then(|first| of_a_further_trace(first, &site));
             self.site(site, &mut checked);
+            if let (Some(remark), Some(last)) = (remark, checked.last_mut()) {
+                last.diagnostics.push(remark);
+            }
         }
         let is_wrong = checked.iter().any(|it| any_error(&it.diagnostics));
         if self.json {
@@ -197,6 +202,19 @@ fn place(sites: &mut Vec<SiteFiles>, name: String, slot: impl Fn(&mut SiteFiles)
     let mut site = SiteFiles::default();
     *slot(&mut site) = Some(name);
     sites.push(site);
+}
+
+/// What is to be said of a trace that comes after the one that a slurm.conf is checked with.
+fn of_a_further_trace(first: &(Option<String>, Option<String>), further: &SiteFiles) -> Option<Diagnostic> {
+    let (Some(conf), Some(checked), Some(trace), None) = (&first.0, &first.1, &further.trace, &further.slurm_conf)
+    else {
+        return None;
+    };
+    let message = format!("not checked against {conf}, since {checked} was");
+    let cure = format!(
+        "join the traces into one file: cat {checked} {trace} > joined.txt (a header that is repeated is fine)"
+    );
+    Some(Diagnostic::new(Severity::Warning, trace, message).cure(cure))
 }
 
 /// A configuration or a dump without a trace, or a trace without a configuration.

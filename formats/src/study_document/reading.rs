@@ -78,6 +78,10 @@ pub fn read(name: &str, bytes: &[u8]) -> (Option<StudyDocument>, Vec<Diagnostic>
     diagnostics.extend(found.into_iter().map(|fault| {
         let mut diagnostic = Diagnostic::error(name, fault.message);
         diagnostic.line = lines.line(&fault.pointer);
+        if fault.pointer == "/trace/file" && diagnostic.message.contains("sequence") {
+            diagnostic =
+                diagnostic.cure("join the files into one, such as with cat: a header that is repeated is fine");
+        }
         diagnostic.field = (!fault.pointer.is_empty()).then_some(fault.pointer);
         diagnostic
     }));

@@ -93,6 +93,15 @@ fn the_canonical_form_does_not_know_where_files_came_from() {
 }
 
 #[test]
+fn several_traces_are_to_be_joined() {
+    let text = "name: x\nsite: {slurm_conf: a}\ntrace: {file: [jan.txt, feb.txt]}\n";
+    let found = read("study.yaml", text.as_bytes()).1;
+    let words = "study.yaml:3: error: /trace/file: invalid type: sequence, expected a string; join the files into one, such as with cat: a \
+                 header that is repeated is fine";
+    assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), [words]);
+}
+
+#[test]
 fn every_fault_is_listed_at_once_with_pointer_and_line() {
     let text = r"name: ''
 site: {slurm_conf: a, acounts: b}

@@ -194,7 +194,10 @@ fn check_columns(layout: &Layout, line: u64, log: &mut Log) -> bool {
     if missing.is_empty() {
         return true;
     }
-    let message = format!("the columns {} are missing", missing.join(", "));
+    let message = match missing.as_slice() {
+        [one] => format!("the column {one} is missing"),
+        several => format!("the columns {} are missing", several.join(", ")),
+    };
     log.push(Diagnostic::error(log.file(), message).at(line).cure(
         "export with sacct --allusers --parsable2 --duplicates --format=JobID,JobIDRaw,JobName,User,Account,Partition,QOS,Submit,\
          Eligible,Start,End,ElapsedRaw,State,TimelimitRaw,NNodes,ReqNodes,ReqCPUS,ReqMem,ReqTRES,AllocTRES,Constraints,Reservation,\

@@ -159,6 +159,8 @@ fn what_is_no_trace_is_refused_with_a_cure() {
     assert!(the_error("JobID State End\n----- ----- -----\n").contains("fixed width"));
     let missing = the_error("JobID|State|End\n1|FAILED|2024-01-01T00:00:00\n");
     assert!(missing.contains("the columns Submit, ReqTRES are missing; export with sacct"), "{missing}");
+    let one = the_error("JobID|State|End|ReqCPUS\n1|FAILED|2024-01-01T00:00:00|1\n");
+    assert!(one.contains("the column Submit is missing; export with sacct"), "{one}");
     assert!(the_error(&format!("{HEADER}\n")).contains("the trace holds no job"));
     let text = "Cluster|JobID|Submit|ElapsedRaw|State|ReqCPUS\na|1|2024-01-01T00:00:00|1|FAILED|1\nb|2|2024-01-01T00:00:00|1|FAILED|1\n";
     assert!(the_error(text).contains("mixes jobs of the clusters a and b"));
