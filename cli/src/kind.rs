@@ -1,6 +1,6 @@
 //! What a file is, told by its content.
 
-use foresite_formats::{compression, events, sacctmgr, sdiag, trace, usage};
+use foresite_formats::{compression, events, sacctmgr, sdiag, trace, usage, utf16};
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub(crate) enum Kind {
     Usage,
     /// `sdiag`.
     Sdiag,
+    /// Any text in UTF-16.
+    Utf16,
     /// What another command prints: which, and what to hand over in its place.
     Other(&'static str, &'static str),
     /// What stands beside slurm.conf, and is read with it where it tells something: its name.
@@ -85,6 +87,9 @@ fn neighbour(name: &str, line: &str) -> Option<Kind> {
 
 /// Recognises a file by its first 64 KiB, as its reader would; a name ending in `.yaml`, `.yml` or `.json` is a study's.
 pub(crate) fn recognised(name: &str, bytes: &[u8]) -> Kind {
+    if utf16::is_utf16(bytes) {
+        return Kind::Utf16;
+    }
     let head = String::from_utf8_lossy(bytes.get(..65_536).unwrap_or(bytes));
     if let Some(other) = other(&head) {
         return other;
@@ -198,6 +203,7 @@ mod tests {
             assert_eq!(recognised("a", text.as_bytes()), expected, "{text}");
         }
         assert_eq!(recognised("etc/slurmdbd.conf", b"ArchiveEvents=yes\n"), Kind::Neighbour("slurmdbd.conf"));
+        assert_eq!(recognised("a.yaml", b"\xff\xfen\0a\0"), Kind::Utf16);
         assert_eq!(recognised("a", b"hello\n"), Kind::Unknown);
         assert_eq!(recognised("a", b""), Kind::Unknown);
     }

@@ -18,6 +18,7 @@ pub mod pseudonymize;
 pub mod sdiag;
 pub mod trace;
 pub mod usage;
+pub mod utf16;
 
 pub mod comparison;
 pub mod schedule_file;

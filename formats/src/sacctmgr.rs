@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::slurm_conf::near::did_you_mean;
 use crate::slurm_conf::settings::Place;
+use crate::utf16;
 pub(crate) use dump::split_outside_quotes;
 use keys::{Key, Kind, find_key};
 pub(crate) use keys::{is_harmless_key, keys_by_standing};
@@ -119,6 +120,7 @@ impl Sacctmgr {
         };
         let is_content = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
         let diagnostics = match text.lines().find(is_content) {
+            Some(_) if utf16::is_utf16(bytes) => vec![utf16::fault(name)],
             None => vec![
                 Diagnostic::error(name, "the file holds nothing").cure("hand over the output of sacctmgr dump CLUSTER"),
             ],

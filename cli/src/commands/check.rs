@@ -13,6 +13,7 @@ use foresite_formats::slurm_conf::SlurmConf;
 use foresite_formats::study::{Study, read_site, read_trace};
 use foresite_formats::study_document::{self, SiteSource, StudyDocument, TraceSource};
 use foresite_formats::usage::RecordedUsage;
+use foresite_formats::utf16;
 use serde::Serialize;
 use serde_json::json;
 
@@ -93,6 +94,7 @@ impl Check {
                 Kind::Events => place(&mut sites, name, |site| &mut site.events),
                 Kind::Usage => place(&mut sites, name, |site| &mut site.usage),
                 Kind::Sdiag => place(&mut sites, name, |site| &mut site.sdiag),
+                Kind::Utf16 => checked.push(Checked::only(&name, "unknown", vec![utf16::fault(&name)])),
                 Kind::Other(command, cure) => {
                     let fault = Diagnostic::error(
                         &name,

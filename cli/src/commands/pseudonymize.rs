@@ -8,6 +8,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use foresite_formats::compression::Packing;
 use foresite_formats::pseudonymize::{PseudonymError, Pseudonyms};
+use foresite_formats::utf16;
 
 use crate::exit::Exit;
 use crate::files;
@@ -109,6 +110,10 @@ fn rewrite(path: &Path, target: &Path, names: &mut Pseudonyms) -> Result<(), Pse
         Kind::Reservations => {
             let words = "reservations name users and accounts, and are not rewritten yet: do not hand them over";
             return Err(PseudonymError::Unknown(words.to_owned()));
+        }
+        Kind::Utf16 => {
+            let fault = utf16::fault(&name);
+            return Err(PseudonymError::Unknown(format!("{}: {}", fault.message, fault.cure)));
         }
         Kind::Study | Kind::Sdiag | Kind::Other(..) | Kind::Unknown => {
             let words = "this is neither slurm.conf, a dump or table of sacctmgr nor sacct's output";

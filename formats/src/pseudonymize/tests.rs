@@ -113,6 +113,14 @@ fn the_example_gives_the_same_jobs_under_other_names() {
     assert!(!out.contains("user3"));
 }
 
+/// What follows a header with other columns would have names where none are looked for.
+#[test]
+fn a_second_header_with_other_columns_is_refused() {
+    let text = "JobID|User|Submit|State\n1|user3|2024-01-01T00:08:00|FAILED\nJobID|Submit|State|User\n2|2024-01-01T00:08:00|FAILED|user3\n";
+    let Err(PseudonymError::Unknown(said)) = pseudonyms().trace(text.as_bytes(), &mut Vec::new()) else { panic!() };
+    assert!(said.starts_with("line 3 is a header with other columns than line 1: hand over one export"), "{said}");
+}
+
 #[test]
 fn an_swf_log_has_no_names() {
     let swf = "; Version: 2.2\n1 0 0 10 4 -1 -1 4 60 -1 1 1 1 1 1 -1 -1 -1\n";

@@ -4,6 +4,7 @@ use std::io::{self, Read, Write};
 
 use super::{NameKind, PseudonymError, Pseudonyms};
 use crate::compression;
+use crate::diagnostic::Diagnostic;
 use crate::trace::{Column, Cut, Layout, Lines, Log, RowCutter, Rows, is_swf, rewrite_submit_line};
 
 impl Pseudonyms {
@@ -58,7 +59,11 @@ impl Pseudonyms {
                 .collect();
             writeln!(out, "{}", fields.join("|"))?;
         }
-        Ok(())
+        // Rows below another header would have names where none are looked for.
+        match log.finish().1.into_iter().find(Diagnostic::is_error) {
+            Some(fault) => Err(PseudonymError::Unknown(format!("{}: {}", fault.message, fault.cure))),
+            None => Ok(()),
+        }
     }
 
     fn field(&mut self, column: Column, text: &str) -> String {

@@ -14,6 +14,7 @@ use super::settings::{Place, Settings};
 use super::{Scope, SlurmConf, Status, find_parameter, pairs, text};
 use crate::diagnostic::{Diagnostic, Severity, bounded};
 use crate::file_set::{FileSet, beside};
+use crate::utf16;
 
 /// Nodes of one configuration at most.
 pub(super) const MAX_NODES: usize = 200_000;
@@ -70,6 +71,7 @@ impl SlurmConf {
                 let fault = format!("the file has {} bytes, more than {BYTES_MAX}", bytes.len());
                 reader.diagnostics.push(Diagnostic::error(name, fault).cure("hand over the site's slurm.conf"));
             }
+            Some(bytes) if utf16::is_utf16(bytes) => reader.diagnostics.push(utf16::fault(name)),
             Some(bytes) => reader.file(name, bytes),
             None => {
                 reader.diagnostics.push(Diagnostic::error(name, "there is no such file").cure("hand over the file"))

@@ -2,6 +2,7 @@
 
 use super::column::{Column, Content, content_of_other, looks_like_time};
 use super::job_id::JobId;
+use super::row::{Cut, RowCutter};
 use super::times::limit_field;
 
 /// How rows are cut into fields.
@@ -31,6 +32,8 @@ pub(crate) struct Delimited {
 pub(crate) enum LayoutError {
     /// Columns of fixed width, which sacct cuts off.
     FixedWidth,
+    /// Rows, and nothing that names their columns.
+    NoHeader,
     /// Not sacct's output.
     Unknown,
 }
@@ -51,14 +54,49 @@ impl Layout {
             if delimiter.iter().all(|&byte| byte == b' ') {
                 return Err(LayoutError::FixedWidth);
             }
-            return Ok((Self::Delimited(Box::new(Delimited::from_header(line, delimiter))), true));
+            let layout = Delimited::from_header(line, delimiter);
+            // A command line may name columns, too.
+            if layout.fields.iter().any(Option::is_some) {
+                return Ok((Self::Delimited(Box::new(layout)), true));
+            }
         }
         let start = line.get(..line.len().min(200)).unwrap_or(line);
         if memchr::memmem::find(start, b"JobID=").is_some_and(|at| at == 0 || line.get(at - 1) == Some(&b',')) {
             return Ok((Self::KeyValue, false));
         }
-        Delimited::of_xdmod(line).map(|layout| (Self::Delimited(Box::new(layout)), false)).ok_or(LayoutError::Unknown)
+        match Delimited::of_xdmod(line).map(|layout| Self::Delimited(Box::new(layout))) {
+            Some(layout) if !layout.is_too_narrow(line) => Ok((layout, false)),
+            _ if is_row(line) => Err(LayoutError::NoHeader),
+            _ => Err(LayoutError::Unknown),
+        }
     }
+
+    /// Whether a row has more fields than this names, and not for delimiters in them.
+    fn is_too_narrow(&self, line: &[u8]) -> bool {
+        match (self, RowCutter::default().cut(self, line)) {
+            (Self::Delimited(layout), Cut::Broken(found)) => found > layout.contents.len(),
+            _ => false,
+        }
+    }
+}
+
+/// Whether a line without header is a row of a trace all the same: the fewest columns that a job needs, a time among them.
+fn is_row(line: &[u8]) -> bool {
+    const FEWEST: usize = 4;
+    let fields = || line.split(|byte| matches!(byte, b'|' | b',' | b';' | b'\t' | b'^')).map(without_quotes);
+    fields().nth(FEWEST).is_some() && fields().any(|field| field.len() >= 19 && looks_like_time(field))
+}
+
+/// Whether a line somewhere in a file is a header: names alone, a job's id and its submission or state among them. Of a row only the
+/// first fields are looked at.
+pub(crate) fn is_header_of_jobs(line: &[u8]) -> bool {
+    let mut names = line.split(|&byte| !is_name_byte(byte)).filter(|name| !name.is_empty());
+    if !names.all(|name| name.first().is_some_and(u8::is_ascii_alphabetic)) {
+        return false;
+    }
+    let has = |layout: &Layout, columns: [Column; 2]| columns.iter().any(|&column| layout.has(column));
+    matches!(Layout::detect(line), Ok((layout, true))
+        if has(&layout, [Column::JobId, Column::JobIdRaw]) && has(&layout, [Column::Submit, Column::State]))
 }
 
 fn is_name_byte(byte: u8) -> bool {

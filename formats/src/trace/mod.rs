@@ -22,6 +22,7 @@ mod model;
 mod named_nodes;
 mod never_eligible;
 mod plain_components;
+mod refusal;
 mod request;
 mod row;
 mod sacct;
@@ -62,6 +63,7 @@ pub(crate) use times::{Clock, too_large};
 
 use crate::compression;
 use crate::diagnostic::{Diagnostic, Severity, any_error};
+use crate::utf16;
 
 /// How to read a trace.
 #[derive(Clone, Debug, Default)]
@@ -110,7 +112,7 @@ pub fn is_trace(line: &[u8]) -> bool {
             Err(layout::LayoutError::FixedWidth) => {
                 line.split(u8::is_ascii_whitespace).any(|name| Column::named(name).is_some_and(|it| jobs.contains(&it)))
             }
-            Err(layout::LayoutError::Unknown) => false,
+            Err(layout::LayoutError::NoHeader | layout::LayoutError::Unknown) => false,
         }
 }
 
@@ -131,6 +133,10 @@ fn read_lines<R: std::io::BufRead>(lines: &mut Lines<R>, options: &TraceOptions,
                 return None;
             }
         }
+    }
+    if utf16::is_utf16(&first) {
+        log.push(utf16::fault(log.file()));
+        return None;
     }
     if swf::is_swf(&first) {
         return swf::read(first, lines, log);
@@ -163,20 +169,8 @@ fn read_lines<R: std::io::BufRead>(lines: &mut Lines<R>, options: &TraceOptions,
             }
             sacct::read(first, header, layout, lines, (zone.unwrap_or(TimeZone::UTC), options.opens), log)
         }
-        Err(layout::LayoutError::FixedWidth) => {
-            let message = "this is sacct's table of fixed width, whose fields are cut off";
-            let error = Diagnostic::error(log.file(), message).at(lines.number());
-            log.push(error.cure("export with sacct --parsable2"));
-            None
-        }
-        Err(layout::LayoutError::Unknown) => {
-            let message = "this is neither sacct --parsable2 output nor SWF";
-            let error = Diagnostic::error(log.file(), message).at(lines.number());
-            log.push(
-                error.cure(
-                    "hand over sacct --parsable2 output with its header, or a log in the Standard Workload Format",
-                ),
-            );
+        Err(reason) => {
+            refusal::refuse(reason, lines, log);
             None
         }
     }

@@ -10,7 +10,7 @@ use super::caveat::CaveatKind;
 use super::column::Column;
 use super::incarnations::{RowJob, is_same_record, merge, take_later};
 use super::job_id::{JobId, number, whole};
-use super::layout::{Delimited, Layout};
+use super::layout::{Delimited, Layout, is_header_of_jobs};
 use super::lines::Lines;
 use super::log::Log;
 use super::maps::Map;
@@ -228,6 +228,7 @@ fn report_broken(layout: &Layout, found: usize, line: u64, log: &mut Log) {
 pub(crate) struct Rows<'l, R> {
     lines: &'l mut Lines<R>,
     header: Vec<u8>,
+    header_line: u64,
     /// A line read but not yet used.
     ahead: Vec<u8>,
     ahead_line: u64,
@@ -238,13 +239,18 @@ impl<'l, R: BufRead> Rows<'l, R> {
     pub(crate) fn new(lines: &'l mut Lines<R>, first: Vec<u8>, is_header: bool) -> Self {
         let ahead_line = lines.number();
         if is_header {
-            Self { lines, header: first, ahead: Vec::new(), ahead_line }
+            Self { lines, header: first, header_line: ahead_line, ahead: Vec::new(), ahead_line }
         } else {
-            Self { lines, header: Vec::new(), ahead: first, ahead_line }
+            Self { lines, header: Vec::new(), header_line: 0, ahead: first, ahead_line }
         }
     }
 
-    /// The next row in `text`, cut; the number of its first line.
+    /// Whether a line is a header with other columns than those of the file's own: what follows cannot be read by that one.
+    fn is_other_header(&self, line: &[u8]) -> bool {
+        !self.header.is_empty() && is_header_of_jobs(line) && *line != *self.header
+    }
+
+    /// The next row in `text`, cut; the number of its first line. A header with other columns is an error, and the end.
     pub(crate) fn next(
         &mut self,
         layout: &Layout,
@@ -268,6 +274,12 @@ impl<'l, R: BufRead> Rows<'l, R> {
             }
         }
         let line = self.ahead_line;
+        if self.is_other_header(text) {
+            let message = format!("line {line} is a header with other columns than line {}", self.header_line);
+            let cure = "hand over one export, or join exports made with the same --format";
+            log.push(Diagnostic::error(log.file(), message).at(line).cure(cure));
+            return Ok(None);
+        }
         let mut cut = cutter.cut(layout, text);
         let Layout::Delimited(delimited) = layout else { return Ok(Some((line, cut))) };
         let mut joined = 0;
@@ -282,7 +294,10 @@ impl<'l, R: BufRead> Rows<'l, R> {
             }
             self.ahead_line = self.lines.number();
             // A whole row follows: then this one is torn.
-            if !matches!(cutter.cut(layout, &self.ahead), Cut::Broken(_)) || self.ahead == self.header {
+            if !matches!(cutter.cut(layout, &self.ahead), Cut::Broken(_))
+                || self.ahead == self.header
+                || self.is_other_header(&self.ahead)
+            {
                 cut = Cut::Broken(found);
                 break;
             }
@@ -318,7 +333,7 @@ impl<'l, R: BufRead> Rows<'l, R> {
                 }
                 self.ahead_line = self.lines.number();
             }
-            if !layout.begins_no_row(&self.ahead, || self.lines.at_end()) {
+            if self.is_other_header(&self.ahead) || !layout.begins_no_row(&self.ahead, || self.lines.at_end()) {
                 break;
             }
             text.push(b'\n');

@@ -85,6 +85,22 @@ fn options_that_22_05_does_not_start_with_and_the_default_of_selecttype_are_told
 }
 
 #[test]
+fn utf_16_is_named() {
+    let utf16 = |text: &str| format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let mut files = crate::file_set::FileSet::default();
+    files.insert("slurm.conf", utf16(&small("")));
+    let (_, conf) = SlurmConf::read(&files, "slurm.conf");
+    let (_, accounts) = Sacctmgr::read("sacctmgr.cfg", &utf16("Cluster - 'c'\n"));
+    for (found, file) in [(conf, "slurm.conf"), (accounts, "sacctmgr.cfg")] {
+        let words = "the file is UTF-16, as PowerShell writes it, and not the text that Slurm printed; convert it: iconv -f utf-16 -t utf-8";
+        assert_eq!(
+            found.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            [format!("{file}: error: {words} {file}")]
+        );
+    }
+}
+
+#[test]
 fn accounts_of_another_cluster_are_told() {
     let dump = "Cluster - 'other'\nParent - 'root'\nAccount - 'a'\n";
     let said = |name: &str| read_and_lower(&[("slurm.conf", &small(&format!("ClusterName={name}")))], Some(dump)).1;

@@ -153,6 +153,64 @@ fn faults_of_one_kind_are_shown_three_times_and_then_counted() {
 }
 
 #[test]
+fn text_above_the_header_is_named_by_the_headers_line() {
+    for above in [
+        "# exported by ops\nLast login: Mon Jan  1 00:00:00 2024\n\n",
+        "[root@ctl ~]# export\n\n[root@ctl ~]# sacct -a -P --format=JobID,User,Account,Submit,State\n",
+        "JobID User State and more\nfollow\n\n",
+    ] {
+        let error = the_error(&format!("{above}{}", with(&[])));
+        let words = "t:4: error: the header stands in line 4, below text that is none of sacct's; delete the lines above line 4";
+        assert_eq!(error, words, "{above}");
+    }
+    let prompt = "[root@ctl ~]# sacct -a -P --format=JobID,User,Account,Submit,State\n";
+    assert!(the_error(&format!("{prompt}{}", with(&[]))).starts_with("t:2: error: the header stands in line 2"));
+}
+
+#[test]
+fn rows_without_a_header_are_told_to_be_exported_with_it() {
+    let words = "t:1: error: these are rows of sacct without the header that names their columns; export without --noheader, or write \
+                 the header line above the rows";
+    // The times stand where the tools of Open XDMoD have them.
+    let many = "1|1|j|c|u|1|g|a|p|q|2024-01-01T00:08:00|2024-01-01T00:08:00|2024-01-01T00:08:00|2024-01-01T00:08:17|17|COMPLETED|0:0|00:11:00\
+                |11|1|4|4|48|48|48|1M|cpu=48|cpu=48|m[1-4]|||S|None|00:00:00|sbatch|/";
+    for text in [format!("{ROW}\n{ROW}\n"), ROW.replace('|', ";"), format!("{many}\n{many}\n")] {
+        assert_eq!(the_error(&text), words, "{text}");
+    }
+}
+
+#[test]
+fn utf_16_is_named() {
+    let bytes: Vec<u8> = format!("\u{feff}{}", with(&[])).encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let (trace, diagnostics) = Trace::read("t", &*bytes, &utc());
+    assert!(trace.is_none());
+    let words = "t: error: the file is UTF-16, as PowerShell writes it, and not the text that Slurm printed; convert it: iconv -f utf-16 -t \
+                 utf-8 t\n";
+    assert_eq!(said(&diagnostics), words);
+}
+
+/// `cat` of exports with other columns: what follows the second header must not be read by the first one.
+#[test]
+fn a_second_header_with_other_columns_ends_the_reading() {
+    let first = "JobID|User|Submit|ElapsedRaw|State|ReqCPUS|TimelimitRaw|SubmitLine";
+    let good = "1|u|2024-01-01T00:08:00|10|COMPLETED|4|10|sbatch -n 4 x";
+    let words = "t:3: error: line 3 is a header with other columns than line 1; hand over one export, or join exports made with the same \
+                 --format";
+    for second in [
+        "SubmitLine|JobID|User|Submit|ElapsedRaw|State|ReqCPUS|TimelimitRaw",
+        "JobID|User|Submit|State",
+        "JobID|Submit|ElapsedRaw|State|ReqCPUS|TimelimitRaw|SubmitLine|User|Account|Partition",
+    ] {
+        assert_eq!(the_error(&format!("{first}\n{good}\n{second}\n{good}\nx|y\n")), words, "{second}");
+    }
+    let torn = the_error(&format!("{first}\n{good}\n{first}\n1|u\n{first}\n{good}\n"));
+    assert!(torn.starts_with("t:4: error: the row has 2 fields"), "{torn}");
+    // A command line over several lines may name columns, too.
+    let script = format!("{first}\n{good} --wrap=a\nsacct --format=JobID,State,Submit\nJobID State\n2{}\n", &good[1..]);
+    assert_eq!(trace(&script).jobs.len(), 2);
+}
+
+#[test]
 fn what_is_no_trace_is_refused_with_a_cure() {
     assert!(the_error("").contains("the file is empty"));
     assert!(the_error("hello\n").contains("neither sacct --parsable2 output nor SWF"));
