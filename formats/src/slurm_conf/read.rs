@@ -71,7 +71,6 @@ impl SlurmConf {
                 let fault = format!("the file has {} bytes, more than {BYTES_MAX}", bytes.len());
                 reader.diagnostics.push(Diagnostic::error(name, fault).cure("hand over the site's slurm.conf"));
             }
-            Some(bytes) if utf16::is_utf16(bytes) => reader.diagnostics.push(utf16::fault(name)),
             Some(bytes) => reader.file(name, bytes),
             None => {
                 reader.diagnostics.push(Diagnostic::error(name, "there is no such file").cure("hand over the file"))
@@ -120,10 +119,18 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn file(&mut self, name: &str, bytes: &[u8]) {
         let file = self.opened(name);
-        for line in text::logical_lines(bytes) {
+        for line in self.logical_lines(name, bytes) {
             self.line(&file, &line);
         }
         self.open.pop();
+    }
+
+    fn logical_lines(&mut self, name: &str, bytes: &[u8]) -> Vec<text::Line> {
+        if utf16::is_utf16(bytes) {
+            self.diagnostics.push(utf16::fault(name));
+            return Vec::new();
+        }
+        text::logical_lines(bytes)
     }
 
     fn opened(&mut self, name: &str) -> Arc<str> {
@@ -181,7 +188,7 @@ impl Reader<'_> {
 
     fn plain_file(&mut self, name: &str, bytes: &[u8], records: &mut Vec<PlainRecord>) {
         let file = self.opened(name);
-        for line in text::logical_lines(bytes) {
+        for line in self.logical_lines(name, bytes) {
             let place = |offset: usize| Place { file: file.clone(), line: Some(line.number_at(offset)) };
             if let Some(remark) = template_remark(&line, &place(0)) {
                 self.diagnostics.push(remark);

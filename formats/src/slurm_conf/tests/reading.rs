@@ -88,10 +88,13 @@ fn options_that_22_05_does_not_start_with_and_the_default_of_selecttype_are_told
 fn utf_16_is_named() {
     let utf16 = |text: &str| format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
     let mut files = crate::file_set::FileSet::default();
+    files.insert("slurm.conf", "ClusterName=c\nInclude nodes.conf\n");
+    files.insert("nodes.conf", utf16(&small("")));
+    let (_, included) = SlurmConf::read(&files, "slurm.conf");
     files.insert("slurm.conf", utf16(&small("")));
     let (_, conf) = SlurmConf::read(&files, "slurm.conf");
     let (_, accounts) = Sacctmgr::read("sacctmgr.cfg", &utf16("Cluster - 'c'\n"));
-    for (found, file) in [(conf, "slurm.conf"), (accounts, "sacctmgr.cfg")] {
+    for (found, file) in [(included, "nodes.conf"), (conf, "slurm.conf"), (accounts, "sacctmgr.cfg")] {
         let words = "the file is UTF-16, as PowerShell writes it, and not the text that Slurm printed; convert it: iconv -f utf-16 -t utf-8";
         assert_eq!(
             found.iter().map(ToString::to_string).collect::<Vec<_>>(),
