@@ -29,7 +29,7 @@ proptest! {
         window in 1..20u32,
         kind in word(&["", "", "select=cons_res", "lln", "version=23.11", "version=24.05 lln", "version=24.11", "version=25.05", "version=26.05"]),
         option in word(&[
-            "", "", "bf_one_resv_per_job", "bf_continue base_us=400000 record_us=90000", "bf_licenses", "assoc_limit_stop", "bf_max_job_test=7",
+            "", "", "bf_one_resv_per_job", "bf_continue base_us=400000 record_us=90000", "bf_licenses", "assoc_limit_stop", "bf_max_job_test=7", "multifactor weight_job_size=900",
             "preempt=partition preempt_mode=requeue",
         ]),
     ) {

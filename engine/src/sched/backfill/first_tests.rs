@@ -121,17 +121,17 @@ fn is_tried(controller: &Controller<'_>, record: Record, planned: u64) -> bool {
 
 /// The cycle tests a record that may be planned. O(log jobs).
 pub(super) fn test(controller: &mut Controller<'_>, job: JobId, shape: &Shape) {
-    if has_tested(controller, job) && controller.charged_cpus(job).is_none() {
-        controller.size_becomes(job, grown(shape));
+    test_as(controller, job, grown(shape));
+}
+
+/// The same, given as how many CPUs a job counts that has been tested. O(log jobs).
+pub(super) fn test_as(controller: &mut Controller<'_>, job: JobId, grown: Option<u32>) {
+    if controller.untested.remove(&job) && controller.charged_cpus(job).is_none() {
+        controller.size_becomes(job, grown);
     }
 }
 
-/// Notes that the job has been tested; says whether it had not before. O(log jobs).
-pub(super) fn has_tested(controller: &mut Controller<'_>, job: JobId) -> bool {
-    controller.untested.remove(&job)
-}
-
 /// As how many CPUs a job counts that has been tested.
-fn grown(shape: &Shape) -> Option<u32> {
+pub(super) fn grown(shape: &Shape) -> Option<u32> {
     shape.charged_alone.filter(|_| shape.size_grows)
 }

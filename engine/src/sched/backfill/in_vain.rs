@@ -40,6 +40,10 @@ struct InVain {
     counted: u32,
     /// It was stamped as changed.
     stamped: bool,
+    /// As how many CPUs the like count once they are tested,
+    grown: Option<u32>,
+    /// and since its last test, if that says.
+    size: Option<u32>,
 }
 
 /// What has been tried in vain, by request.
@@ -48,6 +52,8 @@ pub(super) struct TriedInVain {
     of_request: Vec<Option<InVain>>,
     /// What the try in progress leaves behind, once it is known to be in vain.
     pub(super) traces: Option<Traces>,
+    /// A test of it has told how large the job is.
+    pub(super) sized: bool,
     /// Counts what may have changed the plan.
     pub(super) plan: u64,
 }
@@ -97,13 +103,15 @@ pub(super) fn repeat(
     before: Before,
 ) -> bool {
     let known = backfill.tried_in_vain.of_request.get(record.request.index()).copied().flatten();
-    let Some(InVain { traces, counted, stamped, .. }) = known.filter(|known| known.asked == before.asked) else {
+    let Some(InVain { traces, counted, stamped, grown, size, .. }) = known.filter(|known| known.asked == before.asked)
+    else {
         return false;
     };
     cycle.tested += counted;
     if traces.tested {
-        first_tests::has_tested(controller, record.job);
+        first_tests::test_as(controller, record.job, grown);
     }
+    controller.size_becomes(record.job, size);
     if stamped {
         record::note_refusal(controller, backfill, cycle);
     }
@@ -119,7 +127,7 @@ pub(super) fn keep(
     backfill: &mut Backfill,
     cycle: &Cycle,
     record: Record,
-    before: Before,
+    (before, grown): (Before, Option<u32>),
 ) {
     let tried = &mut backfill.tried_in_vain;
     let (state, weights) = (controller.version, controller.selector.weights.version());
@@ -134,5 +142,6 @@ pub(super) fn keep(
         tried.of_request.resize(at + 1, None);
     }
     let counted = cycle.tested - before.tested;
-    tried.of_request[at] = Some(InVain { asked: before.asked, traces, counted, stamped });
+    let size = controller.charged_cpus(record.job).filter(|_| tried.sized);
+    tried.of_request[at] = Some(InVain { asked: before.asked, traces, counted, stamped, grown, size });
 }

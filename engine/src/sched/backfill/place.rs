@@ -34,7 +34,7 @@ pub(super) fn place(
 ) -> Next {
     let whole_limit = controller.shorten_limit(record.job);
     backfill.whole_limit = whole_limit;
-    backfill.tried_in_vain.traces = None;
+    (backfill.tried_in_vain.traces, backfill.tried_in_vain.sized) = (None, false);
     let next = find_place(controller, backfill, cycle, record, shape, (test_only, true));
     if backfill.tried_in_vain.traces.is_none() {
         backfill.tried_in_vain.plan += 1;
@@ -57,6 +57,7 @@ pub(super) fn place(
                 .of_last_test
                 .unwrap_or_else(|| controller.selector.charged_cpus(controller.state_of_plan(found.is_future), shape));
             controller.size_becomes(record.job, charged);
+            backfill.tried_in_vain.sized = true;
             break;
         }
     }
@@ -292,6 +293,7 @@ fn find_place(
             let charged =
                 of_last.unwrap_or_else(|| controller.selector.charged_cpus(controller.state_of_plan(is_future), shape));
             controller.size_becomes(id, charged);
+            backfill.tried_in_vain.sized = true;
         }
         if found < try_from {
             // slurmctld stamps the job as changed here, which keeps cycles coming every interval.

@@ -8,7 +8,7 @@ use crate::simulation::{Controller, seconds};
 use super::super::queue::Record;
 use super::super::turns::Turn;
 use super::place::place;
-use super::{Backfill, Cycle, Next, hetjobs, in_vain, window_seconds};
+use super::{Backfill, Cycle, Next, first_tests, hetjobs, in_vain, window_seconds};
 
 /// Tries a record once more after a sleep.
 pub(super) fn repeat(
@@ -219,11 +219,12 @@ fn look_at(
         controller.selector.take_overdrawn();
         place(controller, backfill, cycle, record, shape, test_only)
     };
-    let leaves_more = shape.size_varies || shape.size_grows || shape.strays || shape.leaf_wait.is_some();
+    let leaves_more = shape.strays || shape.leaf_wait.is_some() || !shape.counted.is_empty();
+    let grown = first_tests::grown(shape);
     controller.put_shapes_of_plan(id, shapes);
     let overdrawn = controller.selector.take_overdrawn();
     if let Some(before) = before.filter(|_| !leaves_more && !overdrawn) {
-        in_vain::keep(controller, backfill, cycle, record, before);
+        in_vain::keep(controller, backfill, cycle, record, (before, grown));
     }
     if overdrawn && controller.live.is_pending(id) && controller.partitions(id).len() == 1 {
         controller.hold_for_good(id, PendingReason::JobHeldAdmin);
