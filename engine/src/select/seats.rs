@@ -93,6 +93,11 @@ impl Cores {
         let first = bits.first().map_or((u32::MAX, 0), |&(at, bits)| (at, bits.trailing_zeros()));
         Self { count: in_use.iter().map(|bits| bits.count_ones()).sum(), asked, first, sockets, bits }
     }
+
+    /// When its turn comes as all are seated anew.
+    fn turn(&self) -> ((u32, u32), u32) {
+        (self.first, self.asked)
+    }
 }
 
 impl Row {
@@ -106,6 +111,16 @@ impl Row {
         }
         self.count += cores.count;
         self.jobs.push(Arc::clone(cores));
+    }
+
+    /// Who sits `at` a place leaves; the others are in the order in which all are seated anew. O(jobs of the row).
+    fn leave(&mut self, at: usize) {
+        let gone = self.jobs.remove(at);
+        for &(at, bits) in &gone.bits {
+            self.used[at as usize] &= !bits;
+        }
+        self.count -= gone.count;
+        self.jobs.sort_by_key(|job| job.turn());
     }
 
     /// Empties the row; says who sat in it. O(sockets of its jobs).
@@ -281,13 +296,22 @@ impl Shared {
         self.keep_order(rows);
         let own = &mut self.rows[rows.range()];
         let is_gone = |job: &Arc<Cores>| Arc::ptr_eq(job, gone);
+        if let [one, others @ ..] = own
+            && others.iter().all(|row| row.jobs.is_empty())
+        {
+            // Nobody has a core in common with another, so the first row is everybody's.
+            if let Some(at) = one.jobs.iter().position(is_gone) {
+                one.leave(at);
+            }
+            return;
+        }
         if !own.iter().any(|row| row.jobs.iter().any(is_gone)) {
             return;
         }
         let mut before: Vec<_> = own.iter_mut().map(|row| row.clear()).collect();
         before.iter_mut().for_each(|jobs| jobs.retain(|job| !is_gone(job)));
         let mut jobs: Vec<_> = before.iter().flatten().collect();
-        jobs.sort_by_key(|job| (job.first, job.asked));
+        jobs.sort_by_key(|job| job.turn());
         for job in jobs {
             let Some(row) = own.iter_mut().find(|row| row.fits(job)) else {
                 // Somebody has no row: all stay where they were.
