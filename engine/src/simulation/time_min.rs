@@ -107,7 +107,7 @@ impl Controller<'_> {
         Some(std::mem::replace(limit, planned))
     }
 
-    /// What [`Self::shorten_limit`] took is its limit for a while. Returns what [`Self::unshorten_limit`] is to put back. O(1).
+    /// Puts back the limit that [`Self::shorten_limit`] replaced. Returns what [`Self::unshorten_limit`] is to put back. O(1).
     pub(crate) fn restore_limit(&mut self, id: JobId, limit: i64) -> Option<i64> {
         Some(std::mem::replace(&mut self.live.get_mut(id)?.limit_seconds, limit))
     }
