@@ -53,6 +53,8 @@ struct Row {
     count: u32,
     /// Who uses them, as they were seated.
     jobs: Vec<Arc<Cores>>,
+    /// Whether they are known to stand in the order in which all are seated anew.
+    in_order: bool,
 }
 
 /// Who uses what where cores are shared; empty elsewhere.
@@ -110,6 +112,7 @@ impl Row {
             self.used[at as usize] |= bits;
         }
         self.count += cores.count;
+        self.in_order &= self.jobs.last().is_none_or(|last| last.turn() <= cores.turn());
         self.jobs.push(Arc::clone(cores));
     }
 
@@ -120,7 +123,10 @@ impl Row {
             self.used[at as usize] &= !bits;
         }
         self.count -= gone.count;
-        self.jobs.sort_by_key(|job| job.turn());
+        if !self.in_order {
+            self.jobs.sort_by_key(|job| job.turn());
+            self.in_order = true;
+        }
     }
 
     /// Empties the row; says who sat in it. O(sockets of its jobs).
