@@ -94,6 +94,22 @@ pub enum PendingReason {
 }
 
 impl PendingReason {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::BadConstraints,
+        Self::JobHeldAdmin,
+        Self::PartitionDown,
+        Self::PartitionLimit,
+        Self::Limit,
+        Self::Licenses,
+        Self::Reservation,
+        Self::Dependency,
+        Self::DependencyNeverSatisfied,
+        Self::BeginTime,
+        Self::ReqNodeNotAvail,
+        Self::Resources,
+    ];
+
     /// The word, and what it says.
     pub const fn words(self) -> (&'static str, &'static str) {
         match self {

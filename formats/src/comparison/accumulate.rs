@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::statistics::{Moments, rounded};
 use super::{
     Caveat, Change, ComparedScenario, Comparison, Controllers, Dimension, Group, Inputs, Measures, Metric, Started,
-    Verdict, gates,
+    Unstarted, Verdict, gates,
 };
 use crate::study_document::Gate;
 
@@ -26,7 +26,15 @@ pub struct Plan {
 #[derive(Clone, Debug)]
 pub struct Comparer {
     plan: Plan,
-    scenarios: Vec<BTreeMap<(Dimension, String), Accumulated>>,
+    scenarios: Vec<Sums>,
+}
+
+/// Of one scenario, over the replications so far.
+#[derive(Clone, Debug, Default)]
+struct Sums {
+    groups: BTreeMap<(Dimension, String), Accumulated>,
+    reasons: BTreeMap<String, i64>,
+    replications: u32,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -46,7 +54,7 @@ struct Paired {
 impl Comparer {
     /// A comparison of nothing yet.
     pub fn new(plan: Plan) -> Self {
-        let scenarios = plan.scenarios.iter().map(|_| BTreeMap::new()).collect();
+        let scenarios = plan.scenarios.iter().map(|_| Sums::default()).collect();
         Self { plan, scenarios }
     }
 
@@ -54,13 +62,14 @@ impl Comparer {
     /// sums of floats depend on it. O(groups).
     pub fn add(&mut self, replication: Vec<Measures>) {
         for (scenario, measures) in self.scenarios.iter_mut().zip(replication) {
+            scenario.replications += 1;
+            for (reason, jobs) in measures.reasons {
+                *scenario.reasons.entry(reason).or_default() += jobs;
+            }
             for (key, group) in measures.groups {
-                let sum = scenario.entry(key).or_default();
+                let sum = scenario.groups.entry(key).or_default();
                 sum.jobs = sum.jobs.max(group.jobs);
-                sum.started.both += group.started.both;
-                sum.started.baseline_only += group.started.baseline_only;
-                sum.started.scenario_only += group.started.scenario_only;
-                sum.started.neither += group.started.neither;
+                sum.started.add(&group.started);
                 for (metric, (before, after)) in group.values {
                     let paired = sum.metrics.entry(metric).or_default();
                     paired.baseline.push(before);
@@ -77,11 +86,7 @@ impl Comparer {
         let scenarios: Vec<ComparedScenario> = scenarios
             .into_iter()
             .zip(self.scenarios)
-            .map(|((name, controllers), groups)| ComparedScenario {
-                name,
-                groups: groups.into_iter().map(|((by, key), sum)| group(by, key, &sum)).collect(),
-                controllers,
-            })
+            .map(|((name, controllers), sums)| compared(name, controllers, sums))
             .collect();
         caveats.extend(scenarios.iter().filter_map(unpaired));
         let gates = gates::judge(&gates, &scenarios);
@@ -89,21 +94,30 @@ impl Comparer {
     }
 }
 
+fn compared(name: String, controllers: Option<Controllers>, sums: Sums) -> ComparedScenario {
+    let Sums { groups, reasons, replications } = sums;
+    let overall = groups.get(&(Dimension::Overall, String::new()));
+    let unstarted = overall.and_then(|all| Unstarted::of(all.jobs, &all.started, &reasons, replications));
+    let groups = groups.into_iter().map(|((by, key), sum)| group(by, key, &sum)).collect();
+    ComparedScenario { name, groups, controllers, unstarted }
+}
+
 fn group(by: Dimension, key: String, sum: &Accumulated) -> Group {
     let metrics = Metric::ALL
         .into_iter()
         .filter(|metric| by == Dimension::Overall || metric.is_by_group())
-        .map(|metric| (metric, change(metric, sum.metrics.get(&metric).copied().unwrap_or_default())))
+        .map(|metric| (metric, change(metric, sum.metrics.get(&metric).copied().unwrap_or_default(), &sum.started)))
         .collect();
     Group { by, key, jobs: sum.jobs, started: sum.started, metrics }
 }
 
-fn change(metric: Metric, paired: Paired) -> Change {
+fn change(metric: Metric, paired: Paired, started: &Started) -> Change {
     let round = |value: f64| rounded(value, metric.decimals());
     let baseline = paired.baseline.mean();
     let difference = paired.difference.mean();
     // Judged as rounded, so that noise far below the stated precision is no change.
     let interval = paired.difference.interval().map(|(low, high)| (round(low), round(high)));
+    let verdict = Verdict::of(interval, metric.more_is_better());
     Change {
         baseline: baseline.map(round),
         scenario: paired.scenario.mean().map(round),
@@ -113,19 +127,29 @@ fn change(metric: Metric, paired: Paired) -> Change {
             .filter(|(_, baseline)| *baseline != 0.0)
             .map(|(difference, baseline)| rounded(difference / baseline, 6)),
         interval,
-        verdict: Verdict::of(interval, metric.more_is_better()),
+        verdict: if metric.is_of_started() { verdict.among(started) } else { verdict },
     }
 }
 
 fn unpaired(scenario: &ComparedScenario) -> Option<Caveat> {
     let started = scenario.overall()?.started;
-    let others = started.baseline_only + started.scenario_only + started.neither;
+    let others = started.baseline_only + started.scenario_only + started.neither + started.left_out;
+    let left_out = match started.left_out {
+        0 => String::new(),
+        jobs => format!(" {jobs} others are left out by the scenario's change itself."),
+    };
+    let others_differ = if started.is_comparable() {
+        ""
+    } else {
+        " More than 1 % of the jobs that start on one side do not on the other: such figures of the rest are not comparable, and gates on \
+         them inconclusive."
+    };
     (others > 0).then(|| Caveat {
         scenario: Some(scenario.name.clone()),
         text: format!(
             "Waits, slowdowns and response times are of the {} jobs (over all replications) that started in both; left out are {} \
              that started in the baseline only, {} in the scenario only and {} in neither \
-             (`foresite simulate` says why jobs are left PENDING).",
+             (`foresite simulate` says why jobs are left PENDING).{left_out}{others_differ}",
             started.both, started.baseline_only, started.scenario_only, started.neither
         ),
     })

@@ -74,7 +74,7 @@ pub(super) fn bars(scenario: &ComparedScenario, by: Dimension) -> String {
         let colour = match bar.verdict {
             Verdict::Better => "#2a7f62",
             Verdict::Worse => "#b8442f",
-            Verdict::NoDetectableChange | Verdict::NotEnoughData => "#8a94a3",
+            Verdict::NoDetectableChange | Verdict::NotEnoughData | Verdict::NotComparable => "#8a94a3",
         };
         out += &format!(
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"#1a2330\">{}</text>\n",

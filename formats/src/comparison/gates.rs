@@ -27,6 +27,9 @@ pub struct GateResult {
     pub too_few_jobs: u64,
     /// Groups without an interval.
     pub inconclusive: Vec<String>,
+    /// Groups in which too many jobs start on one side only ([`super::Started::is_comparable`]).
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub not_comparable: Vec<String>,
     /// Groups that moved too far.
     pub breaches: Vec<Breach>,
 }
@@ -76,6 +79,7 @@ fn result(gate: &Gate, scenario: &ComparedScenario) -> GateResult {
         judged: 0,
         too_few_jobs: 0,
         inconclusive: Vec::new(),
+        not_comparable: Vec::new(),
         breaches: Vec::new(),
     };
     let wanted = |group: &&Group| gate.key.as_ref().is_none_or(|key| *key == group.key);
@@ -89,22 +93,31 @@ fn result(gate: &Gate, scenario: &ComparedScenario) -> GateResult {
             None => result.inconclusive.push(group.key.clone()),
             Some((baseline, interval)) => {
                 result.judged += 1;
-                result.breaches.extend(breaches(gate, &group.key, baseline, interval));
+                // Per cent of jobs that do not start are of all jobs: of none that do not start, there is none.
+                let whole = if gate.metric == Metric::JobsUnstarted { group.jobs as f64 } else { baseline };
+                let found = breaches(gate, &group.key, (baseline, whole), interval);
+                if found.is_empty() && gate.metric.is_of_started() && !group.started.is_comparable() {
+                    result.not_comparable.push(group.key.clone());
+                }
+                result.breaches.extend(found);
             }
         }
     }
     // A gate that judged nothing has shown nothing.
-    let unsure = !result.inconclusive.is_empty() || (result.judged == 0 && result.too_few_jobs == 0);
+    let unsure = !result.inconclusive.is_empty()
+        || !result.not_comparable.is_empty()
+        || (result.judged == 0 && result.too_few_jobs == 0);
     if !result.breaches.is_empty() || (unsure && gate.on_inconclusive == OnInconclusive::Fail) {
         result.outcome = GateOutcome::Breached;
     }
     result
 }
 
-fn breaches(gate: &Gate, key: &str, baseline: f64, interval: (f64, f64)) -> Vec<Breach> {
+/// `whole` is what per cent are of.
+fn breaches(gate: &Gate, key: &str, (baseline, whole): (f64, f64), interval: (f64, f64)) -> Vec<Breach> {
     let ignored = gate.ignore_below.map_or(0.0, |span| span.0 as f64);
     let exceeds = |limit: Option<Threshold>, moved: f64| {
-        limit.map(|limit| limit.allowance(baseline)).filter(|allowed| moved > *allowed && moved >= ignored)
+        limit.map(|limit| limit.allowance(whole)).filter(|allowed| moved > *allowed && moved >= ignored)
     };
     let breach = |unfavourable: f64, allowed: f64| Breach {
         key: key.to_owned(),
@@ -120,11 +133,15 @@ fn breaches(gate: &Gate, key: &str, baseline: f64, interval: (f64, f64)) -> Vec<
 
 fn limit(gate: &Gate) -> String {
     let mut words = Vec::new();
-    if let Some(limit) = gate.max_increase {
-        words.push(format!("max_increase {limit}"));
-    }
-    if let Some(limit) = gate.max_decrease {
-        words.push(format!("max_decrease {limit}"));
+    for (field, limit) in [("max_increase", gate.max_increase), ("max_decrease", gate.max_decrease)] {
+        let Some(limit) = limit else { continue };
+        words.push(match limit {
+            Threshold::Number(seconds) if gate.metric.is_seconds() => {
+                format!("{field} {}", Threshold::Seconds(seconds))
+            }
+            Threshold::Percent(_) if gate.metric == Metric::JobsUnstarted => format!("{field} {limit} of the jobs"),
+            _ => format!("{field} {limit}"),
+        });
     }
     if let Some(span) = gate.ignore_below {
         words.push(format!("ignore_below {span}"));
@@ -139,9 +156,11 @@ fn limit(gate: &Gate) -> String {
 }
 
 impl GateResult {
-    /// Why the gate does not hold, for people; empty if it holds.
+    /// Why the gate does not hold, or holds though it could not be judged everywhere, for people; empty if it simply holds.
     pub fn reason(&self) -> String {
-        if !self.is_breached() {
+        let is_empty = self.judged == 0 && self.too_few_jobs == 0;
+        let is_conclusive = self.inconclusive.is_empty() && self.not_comparable.is_empty() && !is_empty;
+        if !self.is_breached() && is_conclusive {
             return String::new();
         }
         let mut reasons: Vec<String> = self
@@ -156,9 +175,13 @@ impl GateResult {
                 )
             })
             .collect();
+        let keys = |keys: &[String]| keys.iter().map(|key| human::key(key)).collect::<Vec<_>>().join(", ");
+        if reasons.is_empty() && !self.not_comparable.is_empty() {
+            let about = keys(&self.not_comparable);
+            reasons.push(format!("not comparable for {about}: more than 1 % of the jobs start on one side only"));
+        }
         if reasons.is_empty() && !self.inconclusive.is_empty() {
-            let keys: Vec<&str> = self.inconclusive.iter().map(|key| human::key(key)).collect();
-            reasons.push(format!("not enough data for {}", keys.join(", ")));
+            reasons.push(format!("not enough data for {}", keys(&self.inconclusive)));
         }
         if reasons.is_empty() {
             reasons.push("there is no group to judge".to_owned());

@@ -37,11 +37,11 @@ pub(super) fn write(comparison: &Comparison) -> String {
 
 fn section(scenario: &ComparedScenario) -> String {
     let mut out = format!("<h2>{}</h2>\n", escape(&scenario.name));
-    if let Some(controllers) = &scenario.controllers {
-        out += &format!("<p>{}</p>\n", escape(&human::controllers(controllers)));
+    for note in human::notes(scenario) {
+        out += &format!("<p>{}</p>\n", escape(&note));
     }
     if let Some(overall) = scenario.overall() {
-        out += &table("metric", Metric::ALL.into_iter().map(|metric| (metric.label(), metric, overall)));
+        out += &table("metric", human::shown(overall).map(|(metric, _)| (metric.label(), metric, overall)));
     }
     if scenario.by(Dimension::User).next().is_some() {
         out += &figure::bars(scenario, Dimension::User);
@@ -65,7 +65,7 @@ fn table<'a>(title: &str, rows: impl Iterator<Item = (&'a str, Metric, &'a Group
         let class = match change.verdict {
             Verdict::Better => "better",
             Verdict::Worse => "worse",
-            Verdict::NoDetectableChange | Verdict::NotEnoughData => "none",
+            Verdict::NoDetectableChange | Verdict::NotEnoughData | Verdict::NotComparable => "none",
         };
         out += &format!(
             "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"{class}\">{}</td></tr>\n",
@@ -89,10 +89,10 @@ fn gates(comparison: &Comparison) -> String {
     for gate in &comparison.gates {
         let about = escape(&format!("{} by {}: {}", gate.metric, gate.by, gate.limit));
         let scenario = escape(&gate.scenario);
-        let (class, result) = if gate.is_breached() {
-            ("worse", format!("breached: {}", gate.reason()))
-        } else {
-            ("better", "passed".to_owned())
+        let (class, result) = if gate.is_breached() { ("worse", "breached") } else { ("better", "passed") };
+        let result = match gate.reason() {
+            reason if reason.is_empty() => result.to_owned(),
+            reason => format!("{result}: {reason}"),
         };
         out += &format!("<tr><td>{about}</td><td>{scenario}</td><td class=\"{class}\">{}</td></tr>\n", escape(&result));
     }

@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-use super::{Change, Metric};
+use super::{Change, ComparedScenario, Group, Metric, Unstarted};
 
 /// A duration in the two largest units: `2 d 3 h`, `5 min 10 s`, `4.2 s`.
 pub(super) fn duration(seconds: f64) -> String {
@@ -33,8 +33,29 @@ pub(super) fn value(metric: Metric, value: Option<f64>) -> String {
         None => "–".to_owned(),
         Some(value) if metric.is_seconds() => duration(value),
         Some(value) if metric == Metric::Utilization => format!("{:.1} %", value * 100.0),
+        Some(value) if metric == Metric::JobsUnstarted => count(value),
         Some(value) => format!("{value:.2}"),
     }
+}
+
+/// A mean number of jobs.
+pub(super) fn count(jobs: f64) -> String {
+    let text = format!("{jobs:.1}");
+    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+}
+
+/// The metrics of a scenario's table: how many jobs never start only where some do not.
+pub(super) fn shown(group: &Group) -> impl Iterator<Item = (Metric, &Change)> {
+    let is_shown = |(metric, change): &(Metric, &Change)| {
+        *metric != Metric::JobsUnstarted || change.baseline != Some(0.0) || change.scenario != Some(0.0)
+    };
+    Metric::ALL.into_iter().filter_map(|metric| Some((metric, group.metrics.get(&metric)?))).filter(is_shown)
+}
+
+/// What stands under a scenario's name, before its table.
+pub(super) fn notes(scenario: &ComparedScenario) -> impl Iterator<Item = String> {
+    let controllers = scenario.controllers.as_ref().map(controllers);
+    controllers.into_iter().chain(scenario.unstarted.as_ref().map(Unstarted::words))
 }
 
 /// A difference, its sign always written.
@@ -75,7 +96,7 @@ pub(super) fn key(key: &str) -> &str {
 }
 
 /// What became of the jobs where the scenario has several controllers: one sentence for the top of its table.
-pub(super) fn controllers(controllers: &super::Controllers) -> String {
+fn controllers(controllers: &super::Controllers) -> String {
     let names = controllers.names.join(", ");
     let mut out = format!("{} controllers ({names}): {} jobs fit several", controllers.names.len(), controllers.either);
     if controllers.rejected > 0 {

@@ -18,13 +18,12 @@ pub(super) fn write(comparison: &Comparison) -> String {
     }
     for scenario in &comparison.scenarios {
         out += &format!("\n### {}\n\n", escape(&scenario.name));
-        if let Some(controllers) = &scenario.controllers {
-            out += &format!("{}\n\n", escape(&human::controllers(controllers)));
+        for note in human::notes(scenario) {
+            out += &format!("{}\n\n", escape(&note));
         }
         if let Some(overall) = scenario.overall() {
             out += "| metric | baseline | scenario | difference | 95 % interval | verdict |\n|---|---:|---:|---:|---:|---|\n";
-            for metric in Metric::ALL {
-                let Some(change) = overall.metrics.get(&metric) else { continue };
+            for (metric, change) in human::shown(overall) {
                 out += &format!(
                     "| {} | {} | {} | {} | {} | {} |\n",
                     metric.label(),
@@ -77,8 +76,12 @@ fn gates(gates: &[GateResult]) -> String {
     let mut out = "\n| gate | scenario | result |\n|---|---|---|\n".to_owned();
     for gate in gates {
         let result = match gate.outcome {
-            GateOutcome::Passed => "passed".to_owned(),
-            GateOutcome::Breached => format!("**breached**: {}", escape(&gate.reason())),
+            GateOutcome::Passed => "passed",
+            GateOutcome::Breached => "**breached**",
+        };
+        let result = match gate.reason() {
+            reason if reason.is_empty() => result.to_owned(),
+            reason => format!("{result}: {}", escape(&reason)),
         };
         let about = format!("{} by {}: {}", gate.metric, gate.by, gate.limit);
         out += &format!("| {} | {} | {result} |\n", escape(&about), escape(&gate.scenario));

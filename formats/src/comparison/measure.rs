@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use foresite_engine::job::JobName;
+use foresite_engine::outcome::JobState;
 
 use super::statistics::{mean, percentile, sorted};
-use super::{Dimension, Metric, Started};
+use super::unstarted::{CANCELLED, Started};
+use super::{Dimension, Metric};
 use crate::schedule_file::{Label, Schedule, ScheduleRow};
 use crate::summary_file::Horizon;
 
@@ -14,6 +16,21 @@ use crate::summary_file::Horizon;
 pub struct Measures {
     /// By dimension and name.
     pub groups: BTreeMap<(Dimension, String), GroupMeasures>,
+    /// Jobs that do not start by reason: the scenario's less the baseline's.
+    pub reasons: BTreeMap<String, i64>,
+}
+
+impl Measures {
+    /// Adds why jobs are left PENDING on either side, by reason: schedules do not tell.
+    #[must_use]
+    pub fn with_pending(mut self, baseline: &BTreeMap<String, u64>, scenario: &BTreeMap<String, u64>) -> Self {
+        for (counts, sign) in [(baseline, -1), (scenario, 1)] {
+            for (reason, jobs) in counts {
+                *self.reasons.entry(reason.clone()).or_default() += sign * i64::try_from(*jobs).unwrap_or(i64::MAX);
+            }
+        }
+        self
+    }
 }
 
 /// One group in one replication.
@@ -56,6 +73,12 @@ pub fn measure<'a>(
             measures.groups.insert((dimension, name.to_owned()), group(&members));
         }
     }
+    let is_cancelled = |row: &ScheduleRow| row.start.is_none() && row.state != JobState::Pending;
+    let cancelled = |pair: &&Pair| pair.baseline.start.is_some() && pair.scenario.is_some_and(is_cancelled);
+    let n_cancelled = pairs.iter().filter(cancelled).count();
+    if n_cancelled > 0 {
+        measures.reasons.insert(CANCELLED.to_owned(), n_cancelled as i64);
+    }
     let whole = measures.groups.entry((Dimension::Overall, String::new())).or_default();
     if let (Some(before), Some(after)) = (horizon.utilization(schedule), scenario.1.utilization(scenario.0)) {
         whole.values.insert(Metric::Utilization, (before, after));
@@ -88,8 +111,11 @@ fn group(members: &[&Pair]) -> GroupMeasures {
     let mut started = Started::default();
     let mut both: Vec<(&ScheduleRow, &ScheduleRow)> = Vec::with_capacity(members.len());
     for pair in members {
-        let after = pair.scenario.filter(|row| row.start.is_some());
-        match (pair.baseline.start.is_some(), after) {
+        let Some(after) = pair.scenario else {
+            started.left_out += 1;
+            continue;
+        };
+        match (pair.baseline.start.is_some(), Some(after).filter(|row| row.start.is_some())) {
             (true, Some(after)) => {
                 started.both += 1;
                 both.push((pair.baseline, after));
@@ -100,6 +126,9 @@ fn group(members: &[&Pair]) -> GroupMeasures {
         }
     }
     let mut values = BTreeMap::new();
+    let before = (started.scenario_only + started.neither) as f64;
+    let after = (started.baseline_only + started.neither) as f64;
+    put(&mut values, Metric::JobsUnstarted, Some(before), Some(after));
     let waits = columns(&both, |row| row.wait().map(|wait| wait as f64));
     let waits = (sorted(waits.0), sorted(waits.1));
     put(&mut values, Metric::WaitMean, mean(&waits.0), mean(&waits.1));

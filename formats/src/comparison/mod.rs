@@ -20,6 +20,7 @@ mod junit;
 mod markdown;
 mod names;
 mod terminal;
+mod unstarted;
 
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ pub use accumulate::{Comparer, Plan};
 pub use gates::GateResult;
 pub use measure::{Measures, measure};
 pub use names::{Dimension, Metric, Verdict};
+pub use unstarted::{Started, Unstarted};
 
 /// The comparison of a study's scenarios with its baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,6 +76,9 @@ pub struct ComparedScenario {
     /// How jobs were shared out, where the scenario has several controllers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub controllers: Option<Controllers>,
+    /// Jobs that never start, where the baseline starts some of them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub unstarted: Option<Unstarted>,
 }
 
 /// How jobs were shared out among separate controllers, over the simulated jobs.
@@ -104,19 +109,6 @@ pub struct Group {
     pub started: Started,
     /// The metrics, by name.
     pub metrics: BTreeMap<Metric, Change>,
-}
-
-/// Jobs by where they started, summed over replications. Waits, slowdowns and response times are of `both` alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Started {
-    /// In the baseline and in the scenario.
-    pub both: u64,
-    /// In the baseline only.
-    pub baseline_only: u64,
-    /// In the scenario only.
-    pub scenario_only: u64,
-    /// In neither.
-    pub neither: u64,
 }
 
 /// One metric of one group: means over replications, and their paired difference.

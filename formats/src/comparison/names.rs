@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::Started;
+
 /// What the jobs of a group have in common.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -57,6 +59,9 @@ pub enum Metric {
     /// Bounded slowdown (10 s), mean.
     #[serde(rename = "bounded_slowdown.mean")]
     BoundedSlowdownMean,
+    /// Jobs that never start.
+    #[serde(rename = "jobs_unstarted")]
+    JobsUnstarted,
     /// First submit to last end [s].
     #[serde(rename = "makespan_seconds")]
     Makespan,
@@ -79,7 +84,7 @@ pub enum Metric {
 
 impl Metric {
     /// All, in the order in which people read them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::WaitMean,
         Self::WaitMedian,
         Self::WaitP95,
@@ -87,12 +92,14 @@ impl Metric {
         Self::ResponseMean,
         Self::Utilization,
         Self::Makespan,
+        Self::JobsUnstarted,
     ];
 
     /// The name in documents.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::BoundedSlowdownMean => "bounded_slowdown.mean",
+            Self::JobsUnstarted => "jobs_unstarted",
             Self::Makespan => "makespan_seconds",
             Self::ResponseMean => "response_seconds.mean",
             Self::Utilization => "utilization",
@@ -106,6 +113,7 @@ impl Metric {
     pub const fn label(self) -> &'static str {
         match self {
             Self::BoundedSlowdownMean => "bounded slowdown",
+            Self::JobsUnstarted => "jobs never started",
             Self::Makespan => "makespan",
             Self::ResponseMean => "mean response time",
             Self::Utilization => "utilisation",
@@ -117,7 +125,7 @@ impl Metric {
 
     /// Whether it is a duration in seconds.
     pub const fn is_seconds(self) -> bool {
-        !matches!(self, Self::BoundedSlowdownMean | Self::Utilization)
+        !matches!(self, Self::BoundedSlowdownMean | Self::Utilization | Self::JobsUnstarted)
     }
 
     /// Whether more of it is better.
@@ -128,6 +136,11 @@ impl Metric {
     /// Whether it exists for parts of the jobs.
     pub const fn is_by_group(self) -> bool {
         !matches!(self, Self::Utilization | Self::Makespan)
+    }
+
+    /// Whether it is a figure of the jobs that started, and so says little where others start on the other side.
+    pub const fn is_of_started(self) -> bool {
+        !matches!(self, Self::Utilization | Self::JobsUnstarted)
     }
 
     /// Decimals in documents: 3 for seconds, 6 for ratios.
@@ -157,6 +170,9 @@ pub enum Verdict {
     /// There is no interval.
     #[serde(rename = "not enough data")]
     NotEnoughData,
+    /// Too many jobs start on one side only ([`super::Started::is_comparable`]).
+    #[serde(rename = "not comparable")]
+    NotComparable,
 }
 
 impl Verdict {
@@ -167,6 +183,7 @@ impl Verdict {
             Self::Worse => "worse",
             Self::NoDetectableChange => "no detectable change",
             Self::NotEnoughData => "not enough data",
+            Self::NotComparable => "not comparable",
         }
     }
 
@@ -189,6 +206,18 @@ impl Verdict {
                 }
             }
             Some(_) => Self::NoDetectableChange,
+        }
+    }
+
+    /// The verdict on a figure of the jobs that started. Who refuses jobs shortens the waits of the others: that is not better. Longer
+    /// waits of fewer jobs are worse all the same.
+    #[must_use]
+    pub fn among(self, started: &Started) -> Self {
+        match self {
+            Self::NotEnoughData => self,
+            _ if started.is_comparable() => self,
+            Self::Worse if started.baseline_only > started.scenario_only => self,
+            _ => Self::NotComparable,
         }
     }
 }

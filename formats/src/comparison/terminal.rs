@@ -11,21 +11,20 @@ pub(super) fn write(comparison: &Comparison) -> String {
     let mut out = format!("{}\n{} replications, seed {}\n", inputs.name, inputs.replications, inputs.seed);
     for scenario in &comparison.scenarios {
         out += &format!("\n{}\n", scenario.name);
-        if let Some(controllers) = &scenario.controllers {
-            out += &format!("  {}\n", human::controllers(controllers));
+        for note in human::notes(scenario) {
+            out += &format!("  {note}\n");
         }
         if let Some(overall) = scenario.overall() {
             let head = ["", "baseline", "scenario", "difference", "95 % interval", "verdict"];
-            let rows = Metric::ALL.into_iter().filter_map(|metric| {
-                let change = overall.metrics.get(&metric)?;
-                Some([
+            let rows = human::shown(overall).map(|(metric, change)| {
+                [
                     metric.label().to_owned(),
                     human::value(metric, change.baseline),
                     human::value(metric, change.scenario),
                     human::change(metric, change),
                     human::interval(metric, change),
                     change.verdict.to_string(),
-                ])
+                ]
             });
             out += &table(head, rows.collect());
         }
@@ -58,8 +57,9 @@ pub(super) fn write(comparison: &Comparison) -> String {
         for gate in &comparison.gates {
             let word = if gate.is_breached() { "BREACHED" } else { "passed  " };
             out += &format!("  {word}  {}: {} by {}, {}\n", gate.scenario, gate.metric, gate.by, gate.limit);
-            if gate.is_breached() {
-                out += &format!("            {}\n", gate.reason());
+            let reason = gate.reason();
+            if !reason.is_empty() {
+                out += &format!("            {reason}\n");
             }
         }
     }

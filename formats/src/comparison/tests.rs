@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use super::statistics::{Moments, mean, percentile, rounded, sorted, student_t_975};
-use super::{Caveat, Comparer, Comparison, Dimension, Inputs, Metric, Plan, Started, Verdict, figure, measure};
+use super::{
+    Caveat, Comparer, Comparison, Dimension, Inputs, Measures, Metric, Plan, Started, Verdict, figure, measure,
+};
 use crate::schedule_file::{COLUMNS, Schedule, read};
 use crate::study_document::Gate;
 use crate::summary_file::Horizon;
@@ -41,15 +43,30 @@ fn later(by: i64) -> Schedule {
     ])
 }
 
-fn comparison(gates: &str, moved: &[i64]) -> Comparison {
+/// Jobs 1 and 3 as in the baseline, started later; the others never.
+fn moved(by: i64) -> Schedule {
+    schedule(&[
+        (1, "ann", 0, Some(10 + by)),
+        (2, "ann", 0, None),
+        (3, "bob", 0, Some(60 + by)),
+        (4, "bob", 0, None),
+        (5, "cyd", 0, None),
+    ])
+}
+
+fn comparison(gates: &str, moves: &[i64]) -> Comparison {
+    compared(gates, moves.iter().map(|by| measure((&moved(0), HORIZON), (&moved(*by), HORIZON), |_| None)).collect())
+}
+
+fn compared(gates: &str, replications: Vec<Measures>) -> Comparison {
     let gates: Vec<Gate> = serde_norway::from_str(gates).unwrap();
     let inputs =
-        Inputs { name: "a | b <c>".to_owned(), replications: moved.len() as u32, seed: 1, ..Inputs::default() };
+        Inputs { name: "a | b <c>".to_owned(), replications: replications.len() as u32, seed: 1, ..Inputs::default() };
     let caveats = vec![Caveat { scenario: None, text: "Bear <it> in mind.".to_owned() }];
     let mut comparer =
         Comparer::new(Plan { inputs, scenarios: vec![("later & worse".to_owned(), None)], caveats, gates });
-    for by in moved {
-        comparer.add(vec![measure((&baseline(), HORIZON), (&later(*by), HORIZON), |_| None)]);
+    for measures in replications {
+        comparer.add(vec![measures]);
     }
     comparer.finish()
 }
@@ -60,13 +77,14 @@ fn waits_are_of_the_jobs_that_started_in_both_and_the_others_are_counted() {
     let group = |by, key: &str| &measures.groups[&(by, key.to_owned())];
     let all = group(Dimension::Overall, "");
     assert_eq!(all.jobs, 5);
-    assert_eq!(all.started, Started { both: 2, baseline_only: 1, scenario_only: 1, neither: 1 });
+    assert_eq!(all.started, Started { both: 2, baseline_only: 1, scenario_only: 1, neither: 1, left_out: 0 });
     assert_eq!(all.values[&Metric::WaitMean], (35.0, 65.0));
     assert_eq!(all.values[&Metric::ResponseMean], (135.0, 165.0));
     assert_eq!(all.values[&Metric::Makespan], (160.0, 190.0));
     assert_eq!(all.values[&Metric::Utilization], (1500.0 / 1600.0, 1500.0 / 1900.0));
     assert_eq!(group(Dimension::User, "ann").values[&Metric::WaitMean], (10.0, 40.0));
-    assert!(group(Dimension::User, "cyd").values.is_empty());
+    assert_eq!(all.values[&Metric::JobsUnstarted], (2.0, 2.0));
+    assert_eq!(group(Dimension::User, "cyd").values.keys().collect::<Vec<_>>(), [&Metric::JobsUnstarted]);
     assert_eq!(group(Dimension::Qos, "normal").jobs, 5);
 }
 
@@ -78,7 +96,7 @@ fn jobs_are_paired_by_id_whatever_their_order() {
     assert_eq!(in_order, measure((&baseline(), HORIZON), (&shuffled, HORIZON), |_| None));
     shuffled.rows.truncate(2);
     let of_two = measure((&baseline(), HORIZON), (&shuffled, HORIZON), |_| None);
-    assert_eq!(of_two.groups[&(Dimension::Overall, String::new())].started.baseline_only, 3);
+    assert_eq!(of_two.groups[&(Dimension::Overall, String::new())].started.left_out, 3);
 }
 
 #[test]
@@ -130,6 +148,91 @@ fn gates_are_judged_on_the_unfavourable_end() {
     assert_eq!(gate.reason(), "all jobs may move by +37 s, allowed +30 s");
 }
 
+/// A hundred jobs of ann's that waited 100 s, and 10 s where `refused` of them are; 7 more never start on either side.
+fn refusing(refused: u64) -> Measures {
+    let with = |wait: i64, refused: u64| {
+        let rows: Vec<_> = (0..107).map(|job| (job, "ann", 0, (job >= 7 + refused).then_some(wait))).collect();
+        schedule(&rows)
+    };
+    let left = |jobs: u64| [("Limit".to_owned(), jobs)].into_iter().collect();
+    let measures = measure((&with(100, 0), HORIZON), (&with(10, refused), HORIZON), |_| None);
+    measures.with_pending(&left(7), &left(7 + refused))
+}
+
+#[test]
+fn refusing_jobs_does_not_make_waits_better() {
+    let gate = "[{metric: wait_seconds.mean, max_increase: 5%}]";
+    for (refused, verdict, line) in [
+        (0, Verdict::Better, None),
+        (
+            1,
+            Verdict::Better,
+            Some("8 of 107 jobs never start (mean per replication), 1 of them in this scenario only: "),
+        ),
+        (
+            2,
+            Verdict::NotComparable,
+            Some("9 of 107 jobs never start (mean per replication), 2 of them in this scenario only: "),
+        ),
+    ] {
+        let comparison = compared(gate, vec![refusing(refused), refusing(refused)]);
+        let scenario = &comparison.scenarios[0];
+        let metrics = &scenario.overall().unwrap().metrics;
+        assert_eq!(metrics[&Metric::WaitMean].verdict, verdict, "{refused}");
+        assert_eq!(comparison.is_breached(), verdict == Verdict::NotComparable, "{refused}: {:?}", comparison.gates);
+        let reason = format!("Cancelled {refused} (they left the queue first, or fit no controller), ")
+            + &format!("Limit {refused} (at or above a limit of their association or QOS)");
+        let line = line.map(|line| line.to_owned() + &reason);
+        assert_eq!(scenario.unstarted.as_ref().map(|it| it.words()), line, "{refused}");
+        let Some(line) = line else { continue };
+        for text in [comparison.to_terminal(), comparison.to_markdown(), comparison.to_html()] {
+            assert!(text.contains(&line), "{text}");
+        }
+        let again: Comparison = serde_json::from_str(&comparison.to_json()).unwrap();
+        assert_eq!(again, comparison);
+    }
+}
+
+#[test]
+fn longer_waits_of_fewer_jobs_are_worse_and_of_more_jobs_are_not_comparable() {
+    let more = Started { both: 50, scenario_only: 50, ..Started::default() };
+    let fewer = Started { both: 50, baseline_only: 50, ..Started::default() };
+    for (verdict, of_fewer, of_more) in [
+        (Verdict::Worse, Verdict::Worse, Verdict::NotComparable),
+        (Verdict::Better, Verdict::NotComparable, Verdict::NotComparable),
+        (Verdict::NoDetectableChange, Verdict::NotComparable, Verdict::NotComparable),
+        (Verdict::NotEnoughData, Verdict::NotEnoughData, Verdict::NotEnoughData),
+    ] {
+        assert_eq!((verdict.among(&fewer), verdict.among(&more)), (of_fewer, of_more), "{verdict}");
+    }
+}
+
+#[test]
+fn gates_count_jobs_that_never_start_and_pass_no_waits_that_are_not_comparable() {
+    for (gate, breached, reason) in [
+        ("{metric: jobs_unstarted, max_increase: 1}", true, "all jobs may move by +2, allowed +1"),
+        ("{metric: jobs_unstarted, max_increase: 2}", false, ""),
+        // Per cent of the 107 jobs.
+        ("{metric: jobs_unstarted, max_increase: 1%}", true, "all jobs may move by +2, allowed +1.1"),
+        ("{metric: jobs_unstarted, by: user, max_increase: 2%}", false, ""),
+        (
+            "{metric: wait_seconds.mean, max_increase: 1h}",
+            true,
+            "not comparable for all jobs: more than 1 % of the jobs start on one side only",
+        ),
+        (
+            "{metric: wait_seconds.mean, by: user, max_increase: 1h, on_inconclusive: pass}",
+            false,
+            "not comparable for ann: more than 1 % of the jobs start on one side only",
+        ),
+        ("{metric: utilization, max_decrease: 50%}", false, ""),
+    ] {
+        let comparison = compared(&format!("[{gate}]"), vec![refusing(2), refusing(2)]);
+        let result = &comparison.gates[0];
+        assert_eq!((result.is_breached(), result.reason().as_str()), (breached, reason), "{gate}");
+    }
+}
+
 #[test]
 fn the_document_says_the_same_again_when_it_is_read() {
     let comparison = comparison("[{metric: wait_seconds.mean, by: user, max_increase: 5%}]", &[30, 32, 34]);
@@ -143,8 +246,8 @@ fn the_document_says_the_same_again_when_it_is_read() {
 fn csv_has_a_row_per_scenario_group_and_metric() {
     let csv = comparison("[]", &[30, 32, 34]).to_csv();
     let lines: Vec<&str> = csv.lines().collect();
-    // Seven metrics overall, five of each of three users, one account, one partition and one QOS.
-    assert_eq!(lines.len(), 1 + 7 + 6 * 5);
+    // Eight metrics overall, six of each of three users, one account, one partition and one QOS.
+    assert_eq!(lines.len(), 1 + 8 + 6 * 6);
     assert_eq!(
         lines[0],
         "scenario,by,key,jobs,metric,baseline,scenario_value,difference,relative,interval_low,interval_high,verdict"

@@ -9,27 +9,27 @@ use foresite_engine::observer::Interrupted;
 
 use super::{Replicated, Study};
 use crate::comparison::{Comparer, Comparison, Measures, measure};
-use crate::schedule_file::Schedule;
 
-/// Compares a study's schedules, however they were stored: `load(scenario, replication)` hands out one at a time.
+/// Compares a study's replications, however they were stored: `load(scenario, replication)` hands out one at a time.
 /// At most two schedules are held at once.
 ///
 /// # Errors
 /// Those of `load`.
-pub fn compare<E>(study: &Study, mut load: impl FnMut(usize, u32) -> Result<Schedule, E>) -> Result<Comparison, E> {
+pub fn compare<E>(study: &Study, mut load: impl FnMut(usize, u32) -> Result<Replicated, E>) -> Result<Comparison, E> {
     let mut comparer = Comparer::new(study.plan.clone());
     for replication in 0..study.replications() {
         let baseline = load(0, replication)?;
-        let measures = (1..study.n_scenarios())
-            .map(|scenario| load(scenario, replication).map(|schedule| study.measure(&baseline, scenario, &schedule)));
+        let measures = (1..study.n_scenarios()).map(|scenario| {
+            load(scenario, replication).map(|replicated| study.measure(&baseline, scenario, &replicated))
+        });
         comparer.add(measures.collect::<Result<_, E>>()?);
     }
     Ok(comparer.finish())
 }
 
-/// What threads share: schedules until their replication is complete, measures until their turn.
+/// What threads share: replications until their replication is complete, measures until their turn.
 struct Gathered {
-    schedules: BTreeMap<u32, BTreeMap<usize, Schedule>>,
+    replicated: BTreeMap<u32, BTreeMap<usize, Replicated>>,
     measures: BTreeMap<u32, Vec<Measures>>,
     next: u32,
     comparer: Comparer,
@@ -54,7 +54,7 @@ impl Study {
         let next = AtomicUsize::new(0);
         let stopped = AtomicBool::new(false);
         let gathered = Mutex::new(Gathered {
-            schedules: BTreeMap::new(),
+            replicated: BTreeMap::new(),
             measures: BTreeMap::new(),
             next: 0,
             comparer: Comparer::new(self.plan.clone()),
@@ -79,7 +79,7 @@ impl Study {
                     stopped.store(true, Ordering::Relaxed);
                     return;
                 };
-                self.gather(&gathered, scenario, replication, replicated.schedule);
+                self.gather(&gathered, scenario, replication, replicated);
             }
         };
         std::thread::scope(|scope| {
@@ -94,17 +94,17 @@ impl Study {
         Ok(gathered.into_inner().unwrap_or_else(PoisonError::into_inner).comparer.finish())
     }
 
-    fn gather(&self, gathered: &Mutex<Gathered>, scenario: usize, replication: u32, schedule: Schedule) {
+    fn gather(&self, gathered: &Mutex<Gathered>, scenario: usize, replication: u32, replicated: Replicated) {
         let complete = {
             let mut gathered = lock(gathered);
-            let schedules = gathered.schedules.entry(replication).or_default();
-            schedules.insert(scenario, schedule);
-            if schedules.len() == self.n_scenarios() { gathered.schedules.remove(&replication) } else { None }
+            let all = gathered.replicated.entry(replication).or_default();
+            all.insert(scenario, replicated);
+            if all.len() == self.n_scenarios() { gathered.replicated.remove(&replication) } else { None }
         };
-        let Some(schedules) = complete else { return };
-        let measures = schedules.get(&0).map_or_else(Vec::new, |baseline| {
-            let others = schedules.iter().filter(|(scenario, _)| **scenario > 0);
-            others.map(|(scenario, schedule)| self.measure(baseline, *scenario, schedule)).collect()
+        let Some(all) = complete else { return };
+        let measures = all.get(&0).map_or_else(Vec::new, |baseline| {
+            let others = all.iter().filter(|(scenario, _)| **scenario > 0);
+            others.map(|(scenario, replicated)| self.measure(baseline, *scenario, replicated)).collect()
         });
         let mut gathered = lock(gathered);
         gathered.measures.insert(replication, measures);
@@ -117,11 +117,11 @@ impl Study {
         gathered.next = at;
     }
 
-    fn measure(&self, baseline: &Schedule, scenario: usize, schedule: &Schedule) -> Measures {
-        match self.horizon(0).zip(self.horizon(scenario)) {
-            Some((before, after)) => measure((baseline, before), (schedule, after), |row| self.asked_first(row)),
-            None => Measures::default(),
-        }
+    fn measure(&self, baseline: &Replicated, scenario: usize, replicated: &Replicated) -> Measures {
+        let Some((before, after)) = self.horizon(0).zip(self.horizon(scenario)) else { return Measures::default() };
+        let schedules = ((&baseline.schedule, before), (&replicated.schedule, after));
+        measure(schedules.0, schedules.1, |row| self.asked_first(row))
+            .with_pending(&baseline.summary.jobs_pending, &replicated.summary.jobs_pending)
     }
 
     /// The partition that the job of a row of the baseline's schedules asks for first.

@@ -9,12 +9,13 @@ use std::sync::Mutex;
 use foresite_engine::observer::{Interrupted, Unobserved};
 use foresite_engine::outcome::JobState;
 
-use super::{Study, compare, replication_seed};
+use super::{Replicated, Study, compare, replication_seed};
 use crate::comparison::{Comparison, Dimension, Metric};
 use crate::diagnostic::Diagnostic;
 use crate::file_set::FileSet;
 use crate::schedule_file;
 use crate::study_document;
+use crate::summary_file::Summary;
 
 mod calendar;
 mod changes;
@@ -117,8 +118,8 @@ fn faults(rest: &str) -> String {
     shown(&diagnostics.into_iter().filter(Diagnostic::is_error).collect::<Vec<_>>())
 }
 
-/// Scenario and replication, and their schedule file.
-type Stored = ((usize, u32), Vec<u8>);
+/// Scenario and replication, their schedule file and their summary.
+type Stored = ((usize, u32), (Vec<u8>, Summary));
 
 fn on_threads(study: &Study, threads: usize) -> (Comparison, Vec<Stored>) {
     let schedules = Mutex::new(Vec::new());
@@ -127,13 +128,14 @@ fn on_threads(study: &Study, threads: usize) -> (Comparison, Vec<Stored>) {
             threads,
             |_, _, _, _| ControlFlow::Continue(()),
             |scenario, replication, replicated| {
-                schedules.lock().unwrap().push(((scenario, replication), replicated.schedule_csv()));
+                let stored = (replicated.schedule_csv(), replicated.summary.clone());
+                schedules.lock().unwrap().push(((scenario, replication), stored));
                 ControlFlow::Continue(())
             },
         )
         .unwrap();
     let mut schedules = schedules.into_inner().unwrap();
-    schedules.sort();
+    schedules.sort_by_key(|(key, _)| *key);
     (comparison, schedules)
 }
 
@@ -154,10 +156,10 @@ fn a_comparison_from_schedule_files_equals_the_one_from_memory() {
     let study = study(SCENARIOS);
     let (from_memory, schedules) = on_threads(&study, 2);
     let load = |scenario: usize, replication: u32| {
-        let (_, bytes) = schedules.iter().find(|(key, _)| *key == (scenario, replication)).unwrap();
+        let (_, (bytes, summary)) = schedules.iter().find(|(key, _)| *key == (scenario, replication)).unwrap();
         let (schedule, diagnostics) = schedule_file::read("schedule.csv", bytes);
         assert_eq!(diagnostics, []);
-        Ok::<_, Infallible>(schedule.unwrap())
+        Ok::<_, Infallible>(Replicated { schedule: schedule.unwrap(), summary: summary.clone() })
     };
     let Ok(from_files) = compare(&study, load);
     assert_eq!(from_memory.to_json(), from_files.to_json());

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use super::change::{Change, ControllerNodes};
 use super::units::Threshold;
 use super::{BASELINE, Gate, StudyDocument};
-use crate::comparison::Dimension;
+use crate::comparison::{Dimension, Metric};
 
 /// JSON pointer, message, cure.
 pub(super) type Fault = (String, String, String);
@@ -145,8 +145,15 @@ fn gate(here: &str, gate: &Gate, faults: &mut Vec<Fault>) {
         return;
     }
     for (field, limit) in [("max_increase", gate.max_increase), ("max_decrease", gate.max_decrease)] {
-        if matches!(limit, Some(Threshold::Seconds(_))) {
-            push(faults, format!("{here}/{field}"), format!("{} is not a duration", gate.metric), "write per cent");
+        let counts_jobs = gate.metric == Metric::JobsUnstarted;
+        let is_wrong = match limit {
+            Some(Threshold::Seconds(_)) => true,
+            Some(Threshold::Number(_)) => !counts_jobs,
+            Some(Threshold::Percent(_)) | None => false,
+        };
+        if is_wrong {
+            let cure = if counts_jobs { "write a number of jobs, or per cent of all jobs" } else { "write per cent" };
+            push(faults, format!("{here}/{field}"), format!("{} is not a duration", gate.metric), cure);
         }
     }
     if gate.ignore_below.is_some() {

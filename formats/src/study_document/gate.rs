@@ -17,7 +17,7 @@ pub struct Gate {
     /// Only this group of the dimension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// The metric must not grow by more.
+    /// The metric must not grow by more; per cent of jobs_unstarted are of the group's jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_increase: Option<Threshold>,
     /// The metric must not shrink by more.
@@ -29,12 +29,12 @@ pub struct Gate {
     /// Groups with fewer counted jobs are not judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_jobs: Option<u64>,
-    /// What a group without an interval means, default `fail`.
+    /// What a group without an interval, or whose waits are not comparable, means, default `fail`.
     #[serde(default)]
     pub on_inconclusive: OnInconclusive,
 }
 
-/// What a group without an interval means.
+/// What a group means that cannot be judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnInconclusive {

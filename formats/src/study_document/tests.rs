@@ -131,7 +131,7 @@ study.yaml:10: error: /scenarios/0/changes/2/scale/A: invalid type: string \"fas
 study.yaml:12: error: /scenarios/1/nam: unknown field `nam`, expected `name` or `changes`
 study.yaml:12: error: /scenarios/1: missing field `name`
 study.yaml:14: error: /scenarios/2: missing field `changes`
-study.yaml:16: error: /gates/0/metric: unknown variant `wait`, expected one of `bounded_slowdown.mean`, `makespan_seconds`, `response_seconds.mean`, `utilization`, `wait_seconds.mean`, `wait_seconds.median`, `wait_seconds.p95`
+study.yaml:16: error: /gates/0/metric: unknown variant `wait`, expected one of `bounded_slowdown.mean`, `jobs_unstarted`, `makespan_seconds`, `response_seconds.mean`, `utilization`, `wait_seconds.mean`, `wait_seconds.median`, `wait_seconds.p95`
 study.yaml:17: error: /gates/1/by: unknown variant `everybody`, expected one of `overall`, `user`, `account`, `partition`, `qos`
 ";
     let mut found: Vec<String> = faults(text).lines().map(str::to_owned).collect();
@@ -161,6 +161,8 @@ scenarios:
 gates:
   - {metric: utilization, by: user, max_increase: 5s}
   - {metric: wait_seconds.mean}
+  - {metric: jobs_unstarted, max_increase: 5s}
+  - {metric: utilization, max_increase: 5}
 ";
     let found = faults(text);
     for (line, words) in [
@@ -179,6 +181,8 @@ gates:
         (10, "utilization exists for all jobs together only"),
         (10, "utilization is not a duration"),
         (11, "the gate has no limit"),
+        (12, "jobs_unstarted is not a duration"),
+        (13, "utilization is not a duration"),
     ] {
         let prefix = format!("study.yaml:{line}: ");
         assert!(found.lines().any(|it| it.starts_with(&prefix) && it.contains(words)), "{line} {words}\n{found}");

@@ -106,21 +106,28 @@ impl fmt::Display for Setting {
     }
 }
 
-/// How far a metric may move: `5%` of the baseline, or a duration.
+/// How far a metric may move: `5%` of the baseline, a duration, or a bare number in the metric's own unit (seconds, jobs).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Threshold {
     /// Per cent of the baseline's value.
     Percent(f64),
     /// Seconds.
     Seconds(f64),
+    /// A bare number: seconds, or jobs.
+    Number(f64),
 }
 
 impl Threshold {
+    fn of(text: &str, span: Span) -> Self {
+        let is_bare = text.bytes().all(|letter| letter.is_ascii_digit());
+        if is_bare { Self::Number(span.0 as f64) } else { Self::Seconds(span.0 as f64) }
+    }
+
     /// The allowed change for a baseline of `value`, in the metric's own unit.
     pub fn allowance(self, value: f64) -> f64 {
         match self {
             Self::Percent(percent) => value.abs() * percent / 100.0,
-            Self::Seconds(seconds) => seconds,
+            Self::Seconds(number) | Self::Number(number) => number,
         }
     }
 }
@@ -133,8 +140,8 @@ impl FromStr for Threshold {
         let percent = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
         match percent {
             Some(percent) if percent.is_finite() && percent >= 0.0 => Ok(Self::Percent(percent)),
-            _ => text.parse::<Span>().map(|span| Self::Seconds(span.0 as f64)).map_err(|_| {
-                format!("`{text}` is not a threshold; write per cent such as 5% or a duration such as 60s")
+            _ => text.parse::<Span>().map(|span| Self::of(text, span)).map_err(|_| {
+                format!("`{text}` is not a threshold; write per cent such as 5%, a duration such as 60s, or a number of jobs")
             }),
         }
     }
@@ -145,6 +152,7 @@ impl fmt::Display for Threshold {
         match self {
             Self::Percent(percent) => write!(f, "{percent}%"),
             Self::Seconds(seconds) => write!(f, "{}", Span(*seconds as u64)),
+            Self::Number(number) => write!(f, "{number}"),
         }
     }
 }

@@ -56,7 +56,7 @@ pub(super) async fn make(worker: &Worker, claimed: &Claimed) -> Result<Produced,
     let compact = claimed.study.compact_trace()?.filter(is_ours);
     let compact = fetch_inputs(&worker.objects, &inputs, compact.as_ref(), folder).await?;
     if task == Task::Summarize {
-        fetch_schedules(worker, &claimed.study, folder).await?;
+        fetch_replications(worker, &claimed.study, folder).await?;
     }
     let mut spec = TaskSpec {
         task,
@@ -109,12 +109,13 @@ fn task_of(claimed: &Claimed) -> Result<Task, AttemptError> {
     })
 }
 
-async fn fetch_schedules(worker: &Worker, study: &Study, folder: TaskFolder<'_>) -> Result<(), AttemptError> {
+async fn fetch_replications(worker: &Worker, study: &Study, folder: TaskFolder<'_>) -> Result<(), AttemptError> {
     for row in worker.store.study_replications(&study.id).await? {
         let (Ok(scenario), Ok(replication)) = (usize::try_from(row.scenario), u32::try_from(row.replication)) else {
             return Err(AttemptError::Fatal(format!("study {} has an impossible replication", study.id)));
         };
         worker.objects.fetch(&row.schedule_object, &folder.schedule(scenario, replication)).await?;
+        tokio::fs::write(folder.summary(scenario, replication), &row.summary).await?;
     }
     Ok(())
 }
