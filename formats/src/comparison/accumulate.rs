@@ -115,9 +115,10 @@ fn change(metric: Metric, paired: Paired, started: &Started) -> Change {
     let round = |value: f64| rounded(value, metric.decimals());
     let baseline = paired.baseline.mean();
     let difference = paired.difference.mean();
-    // Judged as rounded, so that noise far below the stated precision is no change.
     let interval = paired.difference.interval().map(|(low, high)| (round(low), round(high)));
-    let verdict = Verdict::of(interval, metric.more_is_better());
+    // Judged as shown, so that nobody reads a verdict on a difference of zero.
+    let shown = |end: f64| rounded(end, metric.shown_decimals());
+    let verdict = Verdict::of(interval.map(|(low, high)| (shown(low), shown(high))), metric.more_is_better());
     Change {
         baseline: baseline.map(round),
         scenario: paired.scenario.mean().map(round),

@@ -1,5 +1,6 @@
 //! Numbers as people read them.
 
+use super::statistics::rounded;
 use super::{Change, ComparedScenario, Group, Metric, Unstarted};
 
 /// A duration in the two largest units: `2 d 3 h`, `5 min 10 s`, `4.2 s`.
@@ -65,21 +66,23 @@ pub(super) fn difference(metric: Metric, difference: f64) -> String {
     } else {
         value(metric, Some(difference.abs()))
     };
-    let sign = if difference > 0.0 {
-        "+"
-    } else if difference < 0.0 {
-        "−"
-    } else {
-        "±"
-    };
-    format!("{sign}{words}")
+    format!("{}{words}", sign(difference, metric.shown_decimals()))
+}
+
+/// The sign of a number that is shown with so many decimals.
+fn sign(number: f64, decimals: u32) -> &'static str {
+    match rounded(number, decimals) {
+        number if number > 0.0 => "+",
+        number if number < 0.0 => "−",
+        _ => "±",
+    }
 }
 
 /// Difference and per cent: `+5 min 10 s (+12.0 %)`.
 pub(super) fn change(metric: Metric, change: &Change) -> String {
     let Some(moved) = change.difference else { return "–".to_owned() };
-    let relative = change.relative.map(|relative| format!(" ({:+.1} %)", relative * 100.0)).unwrap_or_default();
-    format!("{}{}", difference(metric, moved), relative.replace('-', "−"))
+    let relative = |part: f64| format!(" ({}{:.1} %)", sign(part, 3), part.abs() * 100.0);
+    format!("{}{}", difference(metric, moved), change.relative.map(relative).unwrap_or_default())
 }
 
 /// The interval: `−2 min … +5 min`.

@@ -147,6 +147,15 @@ impl Metric {
     pub const fn decimals(self) -> u32 {
         if self.is_seconds() { 3 } else { 6 }
     }
+
+    /// Decimals that people are shown of a small value: tenths of a second, of a per cent, of a job.
+    pub const fn shown_decimals(self) -> u32 {
+        match self {
+            Self::Utilization => 3,
+            Self::BoundedSlowdownMean => 2,
+            _ => 1,
+        }
+    }
 }
 
 impl fmt::Display for Metric {

@@ -117,6 +117,18 @@ fn verdicts_need_an_interval_on_one_side_of_zero() {
 }
 
 #[test]
+fn there_is_no_verdict_on_a_difference_that_is_shown_as_zero() {
+    // Every job is allocated 500 CPU-seconds; in the scenario the last ends later, by one second in a hundred thousand.
+    let of = |by: i64| schedule(&[(1, "ann", 0, Some(0)), (2, "ann", 0, Some(100_000 + by))]);
+    let text = compared("[]", (0..3).map(|_| measure((&of(0), HORIZON), (&of(1), HORIZON), |_| None)).collect());
+    let utilization = text.scenarios[0].overall().unwrap().metrics[&Metric::Utilization];
+    assert!(utilization.interval.unwrap().1 <= 0.0);
+    assert_eq!(utilization.verdict, Verdict::NoDetectableChange);
+    let line = text.to_terminal().lines().find(|line| line.contains("utilisation")).unwrap().to_owned();
+    assert!(line.contains("±0.0 points (±0.0 %)") && line.contains("±0.0 points … ±0.0 points"), "{line}");
+}
+
+#[test]
 fn intervals_are_students_over_replications() {
     let change = comparison("[]", &[30, 32, 34]).scenarios[0].overall().unwrap().metrics[&Metric::WaitMean];
     // Mean 32, standard deviation 2, n 3: 32 ± 4.302653 × 2 / √3.
