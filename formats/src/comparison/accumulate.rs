@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::alone::Figure;
 use super::statistics::{Moments, rounded};
 use super::{
-    Caveat, Change, ComparedScenario, Comparison, Controllers, Dimension, Group, Inputs, Measures, Metric, Started,
-    Unstarted, Verdict, gates,
+    BaselineGroup, Caveat, Change, ComparedScenario, Comparison, Controllers, Dimension, Group, Inputs, Measures,
+    Metric, Started, Unstarted, Verdict, gates,
 };
 use crate::study_document::Gate;
 
@@ -54,11 +55,12 @@ struct Paired {
 impl Comparer {
     /// A comparison of nothing yet.
     pub fn new(plan: Plan) -> Self {
-        let scenarios = plan.scenarios.iter().map(|_| Sums::default()).collect();
+        // A baseline alone is measured beside itself.
+        let scenarios = vec![Sums::default(); plan.scenarios.len().max(1)];
         Self { plan, scenarios }
     }
 
-    /// Takes in one replication: the measures of every scenario, in the plan's order. Replications come in their own order, for
+    /// Takes in one replication: the measures of every scenario, in the plan's order; of the baseline where there is none. Replications come in their own order, for
     /// sums of floats depend on it. O(groups).
     pub fn add(&mut self, replication: Vec<Measures>) {
         for (scenario, measures) in self.scenarios.iter_mut().zip(replication) {
@@ -83,6 +85,8 @@ impl Comparer {
     /// The comparison, its gates judged.
     pub fn finish(self) -> Comparison {
         let Plan { inputs, scenarios, mut caveats, gates } = self.plan;
+        let alone = self.scenarios.first().filter(|_| scenarios.is_empty());
+        let baseline = alone.into_iter().flat_map(|sums| &sums.groups).map(baseline_group).collect();
         let scenarios: Vec<ComparedScenario> = scenarios
             .into_iter()
             .zip(self.scenarios)
@@ -90,8 +94,15 @@ impl Comparer {
             .collect();
         caveats.extend(scenarios.iter().filter_map(unpaired));
         let gates = gates::judge(&gates, &scenarios);
-        Comparison { inputs, scenarios, caveats, gates }
+        Comparison { inputs, scenarios, baseline, caveats, gates }
     }
+}
+
+fn baseline_group(((by, key), sum): (&(Dimension, String), &Accumulated)) -> BaselineGroup {
+    let figures = sum.metrics.iter();
+    let metrics =
+        figures.filter_map(|(metric, paired)| Some((*metric, Figure::of(*metric, &paired.baseline)?))).collect();
+    BaselineGroup { by: *by, key: key.clone(), jobs: sum.jobs, metrics }
 }
 
 fn compared(name: String, controllers: Option<Controllers>, sums: Sums) -> ComparedScenario {

@@ -1,6 +1,7 @@
 //! The comparison as CSV: one row per scenario, group and metric.
 
 use super::{Comparison, Metric};
+use crate::study_document::BASELINE;
 
 const COLUMNS: [&str; 12] = [
     "scenario",
@@ -17,10 +18,18 @@ const COLUMNS: [&str; 12] = [
     "verdict",
 ];
 
-/// CSV with a header and `\n` line ends; absent numbers are empty.
+/// CSV with a header and `\n` line ends; absent numbers are empty. A baseline alone has its values only.
 pub(super) fn write(comparison: &Comparison) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut rows = vec![COLUMNS.map(str::to_owned)];
+    for group in &comparison.baseline {
+        for metric in Metric::ALL {
+            let Some(figure) = group.metrics.get(&metric) else { continue };
+            let (jobs, mean) = (group.jobs.to_string(), figure.mean.to_string());
+            let known = [BASELINE, group.by.as_str(), &group.key, &jobs, metric.as_str(), &mean];
+            rows.push(std::array::from_fn(|column| known.get(column).copied().unwrap_or_default().to_owned()));
+        }
+    }
     for scenario in &comparison.scenarios {
         for group in &scenario.groups {
             for metric in Metric::ALL {

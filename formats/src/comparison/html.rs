@@ -1,6 +1,6 @@
 //! The comparison as one page that needs no other file and no script.
 
-use super::{ComparedScenario, Comparison, Dimension, Group, Metric, Verdict, figure, human};
+use super::{ComparedScenario, Comparison, Dimension, Group, Metric, Verdict, alone, figure, human};
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem;color:#1a2330}\
 h1{font-size:1.6rem}h2{margin-top:2.5rem;border-top:1px solid #d5dae1;padding-top:1rem}\
@@ -22,6 +22,14 @@ pub(super) fn write(comparison: &Comparison) -> String {
         inputs.replications, inputs.seed
     );
     out += &gates(comparison);
+    for alone::Table { head, rows } in alone::tables(comparison) {
+        let line = |tag: &str, cells: &[String]| {
+            let cells = cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escape(cell)));
+            format!("<tr>{}</tr>\n", cells.collect::<String>())
+        };
+        let rows: String = rows.iter().map(|row| line("td", row)).collect();
+        out += &format!("<table>\n{}{rows}</table>\n", line("th", &head));
+    }
     for scenario in &comparison.scenarios {
         out += &section(scenario);
     }

@@ -1,7 +1,7 @@
 //! The comparison as Markdown, for pull requests.
 
 use super::gates::GateOutcome;
-use super::{Comparison, Dimension, GateResult, Metric, human};
+use super::{Comparison, Dimension, GateResult, Metric, alone, human};
 
 /// More groups than this are summed up in a line.
 const GROUPS_MAX: usize = 20;
@@ -15,6 +15,12 @@ pub(super) fn write(comparison: &Comparison) -> String {
     );
     if !comparison.gates.is_empty() {
         out += &gates(&comparison.gates);
+    }
+    for alone::Table { head, rows } in alone::tables(comparison) {
+        let line =
+            |cells: &[String]| format!("| {} |\n", cells.iter().map(|it| escape(it)).collect::<Vec<_>>().join(" | "));
+        out += &format!("\n{}|---|{}\n", line(&head), "---:|".repeat(head.len() - 1));
+        out.extend(rows.iter().map(|row| line(row)));
     }
     for scenario in &comparison.scenarios {
         out += &format!("\n### {}\n\n", escape(&scenario.name));

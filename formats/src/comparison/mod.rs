@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub mod accumulate;
+pub mod alone;
 pub mod figure;
 pub mod gates;
 pub mod measure;
@@ -26,6 +27,7 @@ mod unstarted;
 mod tests;
 
 pub use accumulate::{Comparer, Plan};
+pub use alone::BaselineGroup;
 pub use gates::GateResult;
 pub use measure::{Measures, measure};
 pub use names::{Dimension, Metric, Verdict};
@@ -38,6 +40,9 @@ pub struct Comparison {
     pub inputs: Inputs,
     /// The scenarios, in the document's order.
     pub scenarios: Vec<ComparedScenario>,
+    /// The baseline's own figures, where there is no scenario: overall first, then users, accounts, partitions and QOS.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub baseline: Vec<BaselineGroup>,
     /// What to bear in mind when reading the numbers.
     pub caveats: Vec<Caveat>,
     /// Each gate's result for each scenario.

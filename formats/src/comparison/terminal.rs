@@ -1,6 +1,6 @@
 //! The comparison as an aligned table for a terminal.
 
-use super::{Comparison, Dimension, Metric, human};
+use super::{Comparison, Dimension, Metric, alone, human};
 
 /// More groups than this are summed up in a line.
 const GROUPS_MAX: usize = 15;
@@ -9,6 +9,9 @@ const GROUPS_MAX: usize = 15;
 pub(super) fn write(comparison: &Comparison) -> String {
     let inputs = &comparison.inputs;
     let mut out = format!("{}\n{} replications, seed {}\n", inputs.name, inputs.replications, inputs.seed);
+    for alone::Table { head, rows } in alone::tables(comparison) {
+        out += &format!("\n{}", table(&head, &rows));
+    }
     for scenario in &comparison.scenarios {
         out += &format!("\n{}\n", scenario.name);
         for note in human::notes(scenario) {
@@ -26,7 +29,7 @@ pub(super) fn write(comparison: &Comparison) -> String {
                     change.verdict.to_string(),
                 ]
             });
-            out += &table(head, rows.collect());
+            out += &table(&head, &rows.collect::<Vec<_>>());
         }
         for by in [Dimension::User, Dimension::Partition] {
             let n_groups = scenario.by(by).count();
@@ -46,7 +49,7 @@ pub(super) fn write(comparison: &Comparison) -> String {
                     change.verdict.to_string(),
                 ])
             });
-            out += &table(head, rows.collect());
+            out += &table(&head, &rows.collect::<Vec<_>>());
             if n_groups > GROUPS_MAX {
                 out += &format!("  … and {} more\n", n_groups - GROUPS_MAX);
             }
@@ -74,25 +77,29 @@ pub(super) fn write(comparison: &Comparison) -> String {
 }
 
 /// Columns as wide as their widest cell; the first and last to the left, the others to the right.
-fn table(head: [&str; 6], rows: Vec<[String; 6]>) -> String {
+fn table(head: &[impl AsRef<str>], rows: &[impl AsRef<[String]>]) -> String {
+    let head: Vec<&str> = head.iter().map(AsRef::as_ref).collect();
+    let rows = rows.iter().map(|row| row.as_ref().iter().map(String::as_str).collect());
+    let lines: Vec<Vec<&str>> = std::iter::once(head).chain(rows).collect();
+    let n_columns = lines.first().map_or(0, Vec::len);
     let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
-        let title = head.get(column).map_or(0, |title| title.chars().count());
-        cells.chain([title]).max().unwrap_or(0)
+        let cells = lines.iter().filter_map(|line| line.get(column)).map(|cell| cell.chars().count());
+        cells.max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..head.len()).map(width).collect();
-    let line = |cells: [&str; 6]| {
-        let last = cells.len() - 1;
-        let padded: Vec<String> = (0..)
-            .zip(cells.iter().zip(&widths))
-            .map(
-                |(column, (cell, width))| {
-                    if column == 0 || column == last { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
-                },
-            )
-            .collect();
+    let widths: Vec<usize> = (0..n_columns).map(width).collect();
+    let line = |cells: &Vec<&str>| {
+        let padded: Vec<String> =
+            (1..)
+                .zip(cells.iter().zip(&widths))
+                .map(|(column, (cell, width))| {
+                    if column == 1 || column == n_columns {
+                        format!("{cell:<width$}")
+                    } else {
+                        format!("{cell:>width$}")
+                    }
+                })
+                .collect();
         format!("  {}\n", padded.join("  ").trim_end())
     };
-    let body = rows.iter().map(|row| line(row.each_ref().map(String::as_str)));
-    std::iter::once(line(head)).chain(body).collect()
+    lines.iter().map(line).collect()
 }

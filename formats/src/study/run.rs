@@ -19,6 +19,10 @@ pub fn compare<E>(study: &Study, mut load: impl FnMut(usize, u32) -> Result<Repl
     let mut comparer = Comparer::new(study.plan.clone());
     for replication in 0..study.replications() {
         let baseline = load(0, replication)?;
+        if study.n_scenarios() == 1 {
+            comparer.add(vec![study.measure(&baseline, 0, &baseline)]);
+            continue;
+        }
         let measures = (1..study.n_scenarios()).map(|scenario| {
             load(scenario, replication).map(|replicated| study.measure(&baseline, scenario, &replicated))
         });
@@ -103,7 +107,7 @@ impl Study {
         };
         let Some(all) = complete else { return };
         let measures = all.get(&0).map_or_else(Vec::new, |baseline| {
-            let others = all.iter().filter(|(scenario, _)| **scenario > 0);
+            let others = all.iter().filter(|(scenario, _)| **scenario > 0 || all.len() == 1);
             others.map(|(scenario, replicated)| self.measure(baseline, *scenario, replicated)).collect()
         });
         let mut gathered = lock(gathered);

@@ -257,6 +257,52 @@ fn baseline_and_scenarios_share_one_workload_where_it_is_equal() {
 }
 
 #[test]
+fn a_study_without_scenarios_shows_the_baseline_alone() {
+    let (comparison, stored) = on_threads(&study(""), 2);
+    let load = |_, replication: u32| {
+        let (_, (bytes, summary)) = stored.iter().find(|(key, _)| *key == (0, replication)).unwrap();
+        let schedule = schedule_file::read("schedule.csv", bytes).0.unwrap();
+        Ok::<_, Infallible>(Replicated { schedule, summary: summary.clone() })
+    };
+    let Ok(from_files) = compare(&study(""), load);
+    assert_eq!(from_files, comparison);
+    assert_eq!(serde_json::from_str::<Comparison>(&comparison.to_json()).unwrap(), comparison);
+    let text = comparison.to_terminal();
+    let first_words = |line: &str| line.trim().split("  ").next().map(str::to_owned);
+    let rows: Vec<String> =
+        text.lines().skip(3).take_while(|line| *line != "bear in mind").filter_map(first_words).collect();
+    assert_eq!(
+        rows,
+        [
+            "baseline",
+            "mean wait",
+            "median wait",
+            "95th percentile wait",
+            "bounded slowdown",
+            "mean response time",
+            "utilisation",
+            "makespan",
+            "",
+            "mean wait by user",
+            "ann",
+            "bob",
+            "cyd",
+            "",
+            "mean wait by partition",
+            "left",
+            "main",
+            ""
+        ],
+        "{text}"
+    );
+    let mean = comparison.baseline[0].metrics[&Metric::WaitMean].mean;
+    assert!(comparison.to_csv().contains(&format!("\nbaseline,overall,,60,wait_seconds.mean,{mean},,,,,,\n")));
+    assert!(
+        comparison.to_markdown().contains("\n| mean wait | ") && comparison.to_html().contains("<td>mean wait</td>")
+    );
+}
+
+#[test]
 fn a_scenario_that_changes_nothing_shows_no_change_at_all() {
     let study = study("scenarios: [{name: same, changes: [{scale: {PriorityWeightAge: 1}}]}]\n");
     let (comparison, _) = on_threads(&study, 2);
