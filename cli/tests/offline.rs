@@ -32,6 +32,15 @@ fn study(folder: &Path, rest: &str) -> PathBuf {
 const EXCLUSIVE: &str =
     "scenarios: [{name: Not shared!, changes: [{node_sharing: {partition: normal, mode: exclusive}}]}]\n";
 
+/// The README shows what the program prints. Where this fails, the engine has changed: print the example anew, and the table beside it.
+#[test]
+fn the_readme_shows_what_the_example_prints() {
+    let readme = fs::read_to_string(example("../../README.md")).unwrap();
+    let shown = readme.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let printed = text(&foresite(&["run", &example("study.yaml")]).stdout);
+    assert!(printed.starts_with(shown), "README.md shows\n{shown}\nand the example prints\n{printed}");
+}
+
 #[test]
 fn run_prints_json_and_writes_every_shape_of_the_comparison() {
     let folder = tempfile::tempdir().unwrap();
