@@ -19,6 +19,8 @@ pub struct Plan {
     pub scenarios: Vec<(String, Option<Controllers>)>,
     /// Caveats known beforehand.
     pub caveats: Vec<Caveat>,
+    /// Why a scenario may change no schedule, told where it changes none.
+    pub idle: Vec<Caveat>,
     /// The gates to judge.
     pub gates: Vec<Gate>,
 }
@@ -36,6 +38,8 @@ struct Sums {
     groups: BTreeMap<(Dimension, String), Accumulated>,
     reasons: BTreeMap<String, i64>,
     replications: u32,
+    /// Those in which the schedule is the baseline's.
+    same: u32,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -65,6 +69,7 @@ impl Comparer {
     pub fn add(&mut self, replication: Vec<Measures>) {
         for (scenario, measures) in self.scenarios.iter_mut().zip(replication) {
             scenario.replications += 1;
+            scenario.same += u32::from(measures.is_same);
             for (reason, jobs) in measures.reasons {
                 *scenario.reasons.entry(reason).or_default() += jobs;
             }
@@ -84,7 +89,10 @@ impl Comparer {
 
     /// The comparison, its gates judged.
     pub fn finish(self) -> Comparison {
-        let Plan { inputs, scenarios, mut caveats, gates } = self.plan;
+        let Plan { inputs, scenarios, mut caveats, idle, gates } = self.plan;
+        let changed_nothing = |sums: &Sums| sums.replications > 0 && sums.same == sums.replications;
+        let idle_ones = scenarios.iter().zip(&self.scenarios).filter(|(_, sums)| changed_nothing(sums));
+        caveats.extend(idle_ones.map(|((name, _), _)| changed_no_schedule(name, &idle)));
         let alone = self.scenarios.first().filter(|_| scenarios.is_empty());
         let baseline = alone.into_iter().flat_map(|sums| &sums.groups).map(baseline_group).collect();
         let scenarios: Vec<ComparedScenario> = scenarios
@@ -106,7 +114,7 @@ fn baseline_group(((by, key), sum): (&(Dimension, String), &Accumulated)) -> Bas
 }
 
 fn compared(name: String, controllers: Option<Controllers>, sums: Sums) -> ComparedScenario {
-    let Sums { groups, reasons, replications } = sums;
+    let Sums { groups, reasons, replications, .. } = sums;
     let overall = groups.get(&(Dimension::Overall, String::new()));
     let unstarted = overall.and_then(|all| Unstarted::of(all.jobs, &all.started, &reasons, replications));
     let groups = groups.into_iter().map(|((by, key), sum)| group(by, key, &sum)).collect();
@@ -141,6 +149,14 @@ fn change(metric: Metric, paired: Paired, started: &Started) -> Change {
         interval,
         verdict: if metric.is_of_started() { verdict.among(started) } else { verdict },
     }
+}
+
+fn changed_no_schedule(name: &str, idle: &[Caveat]) -> Caveat {
+    let about = |caveat: &&Caveat| caveat.scenario.as_deref() == Some(name);
+    let reasons: Vec<&str> = idle.iter().filter(about).map(|caveat| caveat.text.as_str()).collect();
+    let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join("; ")) };
+    let text = format!("Changed no schedule: every job runs as in the baseline, in every replication{why}.");
+    Caveat { scenario: Some(name.to_owned()), text }
 }
 
 fn unpaired(scenario: &ComparedScenario) -> Option<Caveat> {

@@ -18,6 +18,8 @@ pub struct Measures {
     pub groups: BTreeMap<(Dimension, String), GroupMeasures>,
     /// Jobs that do not start by reason: the scenario's less the baseline's.
     pub reasons: BTreeMap<String, i64>,
+    /// Whether every job runs as in the baseline: at the same time, on the same nodes and CPUs.
+    pub is_same: bool,
 }
 
 impl Measures {
@@ -55,7 +57,7 @@ pub fn measure<'a>(
 ) -> Measures {
     let (schedule, horizon) = baseline;
     let pairs = pairs(schedule, scenario.0, horizon);
-    let mut measures = Measures::default();
+    let mut measures = Measures { is_same: is_same(schedule, scenario.0), ..Measures::default() };
     for dimension in Dimension::ALL {
         let mut members: BTreeMap<&str, Vec<&Pair>> = BTreeMap::new();
         for pair in &pairs {
@@ -87,6 +89,14 @@ pub fn measure<'a>(
         whole.values.insert(Metric::Makespan, (before as f64, after as f64));
     }
     measures
+}
+
+fn is_same(baseline: &Schedule, scenario: &Schedule) -> bool {
+    let runs = |row: &ScheduleRow| (row.job, row.start, row.end, row.state, row.cpus);
+    let same = |(before, after): (&ScheduleRow, &ScheduleRow)| {
+        runs(before) == runs(after) && baseline.node_list(before) == scenario.node_list(after)
+    };
+    baseline.rows.len() == scenario.rows.len() && baseline.rows.iter().zip(&scenario.rows).all(same)
 }
 
 struct Pair<'a> {

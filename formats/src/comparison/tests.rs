@@ -63,8 +63,13 @@ fn compared(gates: &str, replications: Vec<Measures>) -> Comparison {
     let inputs =
         Inputs { name: "a | b <c>".to_owned(), replications: replications.len() as u32, seed: 1, ..Inputs::default() };
     let caveats = vec![Caveat { scenario: None, text: "Bear <it> in mind.".to_owned() }];
-    let mut comparer =
-        Comparer::new(Plan { inputs, scenarios: vec![("later & worse".to_owned(), None)], caveats, gates });
+    let mut comparer = Comparer::new(Plan {
+        inputs,
+        scenarios: vec![("later & worse".to_owned(), None)],
+        caveats,
+        idle: Vec::new(),
+        gates,
+    });
     for measures in replications {
         comparer.add(vec![measures]);
     }

@@ -16,6 +16,11 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// Whether no file says it, but a change of a study, or `--set`.
+    pub(crate) fn is_what_if(&self) -> bool {
+        self.file.starts_with("what-if")
+    }
+
     /// A diagnostic about this place.
     pub(crate) fn remark(
         &self,

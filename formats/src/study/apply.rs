@@ -44,6 +44,18 @@ pub(super) struct Edited {
     pub(super) happenings: Happenings,
     /// Settings of plain algorithms where there is no slurm.conf.
     pub(super) plain: BTreeMap<&'static str, String>,
+    /// By the place that an edit's value names as its own (`what-if KEY`): where in the document it was asked for.
+    pub(super) origins: BTreeMap<String, String>,
+}
+
+impl Edited {
+    /// Tells a remark about an edited value its place in the document.
+    pub(super) fn locate(&self, diagnostic: &mut Diagnostic) {
+        if let Some(pointer) = self.origins.get(&diagnostic.file) {
+            let field = Some(pointer.clone());
+            *diagnostic = Diagnostic { file: DOCUMENT.to_owned(), line: None, field, ..diagnostic.clone() };
+        }
+    }
 }
 
 /// Applies changes in order. `pointer` names the list of changes in the document.
@@ -125,6 +137,19 @@ enum Action {
     SetAssociation(String, Option<String>, String, String),
 }
 
+impl Action {
+    /// What readers call the place of the value.
+    fn place(&self) -> Option<String> {
+        Some(match self {
+            Self::Set(key, _) | Self::Scale(key, _) => format!("what-if {key}"),
+            Self::SetQos(name, key, _) => format!("what-if qos.{name}.{key}"),
+            Self::SetAssociation(account, None, key, _) => format!("what-if association.{account}.{key}"),
+            Self::SetAssociation(account, Some(user), key, _) => format!("what-if association.{account}.{user}.{key}"),
+            Self::AddNodes(..) | Self::RemoveNodes(_) => return None,
+        })
+    }
+}
+
 impl Edit {
     fn new(place: &str, action: Action) -> Self {
         Self { place: place.to_owned(), action }
@@ -140,6 +165,7 @@ impl Edit {
             let fault = Diagnostic::error(DOCUMENT, format!("the change needs {what}")).field(&field);
             fault.cure(format!("name it as `{option}` under `site:`"))
         };
+        edited.origins.extend(self.action.place().map(|place| (place, field.clone())));
         let accounts = edited.accounts.as_mut().ok_or_else(|| missing("a sacctmgr dump", "accounts"));
         let own = match &self.action {
             Action::Set(key, value) if edited.conf.is_none() => plain::setting(key).map(|setting| (setting, value)),

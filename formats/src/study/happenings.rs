@@ -46,6 +46,11 @@ impl Happenings {
         (Calendar { reservations, outages }, diagnostics)
     }
 
+    /// The zone of local times.
+    pub(super) fn zone(&self) -> &TimeZone {
+        &self.zone
+    }
+
     /// Adds or removes a reservation. `pointer` names the change in the document.
     pub(super) fn change(&mut self, change: &ReservationChange, pointer: &str) -> Result<(), Diagnostic> {
         let name = match change {

@@ -18,6 +18,7 @@ mod caveats;
 mod controllers;
 mod fits;
 mod happenings;
+mod idle;
 mod inputs;
 mod prepare;
 mod replicate;

@@ -16,7 +16,7 @@ use super::happenings::Happenings;
 use super::settled::Settled;
 use super::window::Window;
 use super::workload::resolve;
-use super::{Prepared, Study, caveats, inputs};
+use super::{Prepared, Study, caveats, idle, inputs};
 use crate::comparison::{Dimension, Plan};
 use crate::diagnostic::{Diagnostic, Severity, any_error};
 use crate::file_set::FileSet;
@@ -77,6 +77,7 @@ impl Study {
             inputs: inputs::inputs(document, files, window.counted),
             caveats: caveats::of_study(&diagnostics, window, &baseline.site.workload),
             gates: document.gates.clone(),
+            idle: Vec::new(),
             scenarios: Vec::new(),
         };
         check_gates(document, &baseline, &mut diagnostics);
@@ -91,6 +92,7 @@ impl Study {
                 plan.caveats.extend(caveats::of_controllers(&changed.name, counts));
             }
             plan.caveats.extend(caveats::of_workload(&changed.name, &changed.changes));
+            plan.idle.extend(idle::reasons(&changed.name, &changed.changes, &prepared.site, sources.happenings.zone()));
             plan.scenarios.push((changed.name.clone(), counts));
             scenarios.push(prepared);
         }
@@ -293,7 +295,7 @@ impl Sources {
         select: &SelectPolicy,
     ) -> (Edited, Beyond<'c>, Vec<Diagnostic>) {
         let (conf, accounts, happenings) = (self.conf.clone(), self.accounts.clone(), self.happenings.clone());
-        let mut edited = Edited { conf, accounts, happenings, plain: BTreeMap::new() };
+        let mut edited = Edited { conf, accounts, happenings, plain: BTreeMap::new(), origins: BTreeMap::new() };
         let partitions: Vec<String> = cluster.partitions.iter().map(|partition| partition.name.clone()).collect();
         let consumed = Consumed { linear: select.linear, memory: select.memory, n_partitions: partitions.len() };
         let (beyond, faults) = apply(changes, pointer, &mut edited, &partitions, consumed);
@@ -320,6 +322,7 @@ impl Sources {
         let mut found = Vec::new();
         let prepared = self.lowered(name, &edited, &beyond, window, baseline, &mut found);
         for mut diagnostic in found.into_iter().filter(|it| !diagnostics.contains(it)).collect::<Vec<_>>() {
+            edited.locate(&mut diagnostic);
             diagnostic.message = format!("in scenario `{name}`: {}", diagnostic.message);
             diagnostics.push(diagnostic);
         }

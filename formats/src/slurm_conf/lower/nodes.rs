@@ -154,11 +154,22 @@ impl Lowering<'_> {
         let cpus = match cpus {
             Some(cpus) if cpus == all || u64::from(cpus) == n_cores || cpus == sockets => cpus,
             Some(cpus) => {
-                let message = format!(
-                    "CPUs={cpus} matches neither {sockets} sockets nor {n_cores} cores nor {all} threads; {all} is taken, as slurmctld does"
-                );
-                let remark = record.place.remark(Severity::Warning, "node.HOSTLIST.CPUs", message);
-                self.diagnostics.push(remark.cure("give what slurmd -C prints"));
+                let matches =
+                    format!("CPUs={cpus} matches neither {sockets} sockets nor {n_cores} cores nor {all} threads");
+                let what_if = values.setting("CPUs").map(|it| &it.place).filter(|it| it.is_what_if());
+                self.diagnostics.push(match what_if {
+                    // A slip in a file is Slurm's to ignore; one in a what-if would make it study nothing.
+                    Some(place) => {
+                        let message = format!("{matches}: slurmctld takes {all}, and nothing changes");
+                        let cure = "set CoresPerSocket (and Sockets), and CPUs to all cores or threads or not at all";
+                        place.error("CPUs", message).cure(cure)
+                    }
+                    None => {
+                        let message = format!("{matches}; {all} is taken, as slurmctld does");
+                        let remark = record.place.remark(Severity::Warning, "node.HOSTLIST.CPUs", message);
+                        remark.cure("give what slurmd -C prints")
+                    }
+                });
                 all
             }
             None => all,

@@ -33,6 +33,9 @@ User - 'ann':Fairshare=1
 User - 'bob':Fairshare=1
 Parent - 'phys'
 User - 'cyd':Fairshare=1
+Parent - 'root'
+Account - 'math':Fairshare=1
+QOS - 'idle':Priority=0
 QOS - 'normal':Priority=0
 QOS - 'high':Priority=0
 ";
@@ -405,4 +408,58 @@ fn every_kind_of_change_has_a_pair() {
             assert!(is_paired, "there is no pair for `{}`", kind.trim());
         }
     }
+}
+
+#[test]
+fn values_that_only_the_whole_site_refutes_name_their_place_in_the_document() {
+    for (change, because) in [
+        (
+            "{nodes: {resize: {nodes: a1, set: {CPUs: 64}}}}",
+            "/scenarios/0/changes/0/nodes/resize/set/CPUs: in scenario `changed`: CPUs=64 matches neither 2 sockets nor 4 cores nor 4 \
+             threads: slurmctld takes 4, and nothing changes; set CoresPerSocket (and Sockets)",
+        ),
+        (
+            "{set: {SchedulerParameters.bf_interval: 0}}",
+            "/scenarios/0/changes/0/set/SchedulerParameters.bf_interval: in scenario `changed`: 0 is not between 1 and 10800",
+        ),
+        (
+            "{qos: {name: normal, set: {GrpTRES: 60}}}",
+            "/scenarios/0/changes/0/qos/set/GrpTRES: in scenario `changed`: '60' is not resource=amount",
+        ),
+        (
+            "{association: {account: chem, user: ann, set: {GrpTRES: 60}}}",
+            "/scenarios/0/changes/0/association/set/GrpTRES: in scenario `changed`: '60' is not resource=amount",
+        ),
+    ] {
+        let (study, faults) = prepared(change);
+        assert!(study.is_none() && faults.contains(because), "{change}\n{faults}");
+    }
+}
+
+#[test]
+fn a_scenario_that_changes_no_schedule_says_so_and_why() {
+    for (change, why) in [
+        ("{scale: {PriorityWeightAge: 1}}", "in every replication."),
+        (
+            "{nodes: {drain: {nodes: a4, window: ['2027-01-01', '2027-01-02']}}}",
+            "in every replication: the drain begins after the last job was submitted.",
+        ),
+        (
+            "{reservation: {add: {name: m, nodes: ALL, start: 2025-01-01T00:00:00, duration: 8h}}}",
+            "in every replication: reservation m ends before the first job was submitted.",
+        ),
+        ("{qos: {name: idle, set: {MaxJobsPU: 1}}}", "in every replication: no job asks for QOS idle."),
+        (
+            "{association: {account: math, set: {GrpJobs: 1}}}",
+            "in every replication: no job is charged to account math.",
+        ),
+    ] {
+        let (study, faults) = prepared(change);
+        let (comparison, _) = super::on_threads(&study.expect(&faults), 1);
+        let text = format!("Changed no schedule: every job runs as in the baseline, {why}");
+        assert!(comparison.caveats.iter().any(|it| it.text == text), "{change}: {:?}", comparison.caveats);
+    }
+    let (study, faults) = prepared("{node_sharing: {mode: exclusive}}");
+    let (comparison, _) = super::on_threads(&study.expect(&faults), 1);
+    assert!(!comparison.caveats.iter().any(|it| it.text.starts_with("Changed no schedule")));
 }
