@@ -169,7 +169,7 @@ fn unpaired(scenario: &ComparedScenario) -> Option<Caveat> {
     let others_differ = if started.is_comparable() {
         ""
     } else {
-        " More than 1 % of the jobs that start on one side do not on the other: such figures of the rest are not comparable, and gates on \
+        " More than 5 % of the jobs that start on one side do not on the other: such figures of the rest are not comparable, and gates on \
          them inconclusive."
     };
     (others > 0).then(|| Caveat {

@@ -178,7 +178,7 @@ impl GateResult {
         let keys = |keys: &[String]| keys.iter().map(|key| human::key(key)).collect::<Vec<_>>().join(", ");
         if reasons.is_empty() && !self.not_comparable.is_empty() {
             let about = keys(&self.not_comparable);
-            reasons.push(format!("not comparable for {about}: more than 1 % of the jobs start on one side only"));
+            reasons.push(format!("not comparable for {about}: more than 5 % of the jobs start on one side only"));
         }
         if reasons.is_empty() && !self.inconclusive.is_empty() {
             reasons.push(format!("not enough data for {}", keys(&self.inconclusive)));

@@ -182,14 +182,14 @@ fn refusing_jobs_does_not_make_waits_better() {
     for (refused, verdict, line) in [
         (0, Verdict::Better, None),
         (
-            1,
+            5,
             Verdict::Better,
-            Some("8 of 107 jobs never start (mean per replication), 1 of them in this scenario only: "),
+            Some("12 of 107 jobs never start (mean per replication), 5 of them in this scenario only: "),
         ),
         (
-            2,
+            6,
             Verdict::NotComparable,
-            Some("9 of 107 jobs never start (mean per replication), 2 of them in this scenario only: "),
+            Some("13 of 107 jobs never start (mean per replication), 6 of them in this scenario only: "),
         ),
     ] {
         let comparison = compared(gate, vec![refusing(refused), refusing(refused)]);
@@ -227,24 +227,24 @@ fn longer_waits_of_fewer_jobs_are_worse_and_of_more_jobs_are_not_comparable() {
 #[test]
 fn gates_count_jobs_that_never_start_and_pass_no_waits_that_are_not_comparable() {
     for (gate, breached, reason) in [
-        ("{metric: jobs_unstarted, max_increase: 1}", true, "all jobs may move by +2, allowed +1"),
-        ("{metric: jobs_unstarted, max_increase: 2}", false, ""),
+        ("{metric: jobs_unstarted, max_increase: 1}", true, "all jobs may move by +6, allowed +1"),
+        ("{metric: jobs_unstarted, max_increase: 6}", false, ""),
         // Per cent of the 107 jobs.
-        ("{metric: jobs_unstarted, max_increase: 1%}", true, "all jobs may move by +2, allowed +1.1"),
-        ("{metric: jobs_unstarted, by: user, max_increase: 2%}", false, ""),
+        ("{metric: jobs_unstarted, max_increase: 1%}", true, "all jobs may move by +6, allowed +1.1"),
+        ("{metric: jobs_unstarted, by: user, max_increase: 6%}", false, ""),
         (
             "{metric: wait_seconds.mean, max_increase: 1h}",
             true,
-            "not comparable for all jobs: more than 1 % of the jobs start on one side only",
+            "not comparable for all jobs: more than 5 % of the jobs start on one side only",
         ),
         (
             "{metric: wait_seconds.mean, by: user, max_increase: 1h, on_inconclusive: pass}",
             false,
-            "not comparable for ann: more than 1 % of the jobs start on one side only",
+            "not comparable for ann: more than 5 % of the jobs start on one side only",
         ),
         ("{metric: utilization, max_decrease: 50%}", false, ""),
     ] {
-        let comparison = compared(&format!("[{gate}]"), vec![refusing(2), refusing(2)]);
+        let comparison = compared(&format!("[{gate}]"), vec![refusing(6), refusing(6)]);
         let result = &comparison.gates[0];
         assert_eq!((result.is_breached(), result.reason().as_str()), (breached, reason), "{gate}");
     }

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::human;
 use super::statistics::rounded;
 
-/// Of a side's started jobs, so many hundredths may not start on the other before waits are not comparable.
-const PERCENT_MAX: u64 = 1;
+/// Of a side's started jobs, so many hundredths may not start on the other before waits are not comparable: controllers of their own
+/// refuse a few jobs, and a limit that keeps more than one in twenty from starting decides what the waits of the others are.
+const PERCENT_MAX: u64 = 5;
 
 /// The word for jobs that left the queue, or were never let in, and are not PENDING at the end.
 pub(super) const CANCELLED: &str = "Cancelled";
@@ -40,7 +41,7 @@ impl Started {
         self.left_out += other.left_out;
     }
 
-    /// Whether nearly the same jobs started on both sides: of either side's, at most 1 % did not start on the other.
+    /// Whether nearly the same jobs started on both sides: of either side's, at most 5 % did not start on the other.
     pub fn is_comparable(&self) -> bool {
         let few = |only: u64| only * 100 <= (self.both + only) * PERCENT_MAX;
         few(self.baseline_only) && few(self.scenario_only)
