@@ -7,6 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::sacctmgr::Sacctmgr;
 use crate::slurm_conf::{SlurmConf, plain};
 use crate::study_document::change::{NodeSharing, NodesChange, SchedulerName, SeparateControllers, SharingMode};
+use crate::study_document::reservation::ReservationChange;
 use crate::study_document::units::Setting;
 use crate::study_document::workload::WorkloadChange;
 use crate::study_document::{Change, DOCUMENT};
@@ -73,7 +74,12 @@ pub(super) fn apply<'a>(
         match change {
             Change::Scheduler(name) => beyond.scheduler = Some(*name),
             Change::SeparateControllers(separate) => beyond.controllers = Some((separate, here)),
-            Change::Reservation(reservation) => faults.extend(edited.happenings.change(reservation, &here).err()),
+            Change::Reservation(reservation) => {
+                faults.extend(edited.happenings.change(reservation, &here).err());
+                if let ReservationChange::Add(added) = reservation {
+                    faults.extend(added.slip(&here));
+                }
+            }
             Change::Nodes(NodesChange::Drain { nodes, window }) => {
                 faults.extend(edited.happenings.drain(nodes, *window, &format!("{here}/drain")).err());
             }

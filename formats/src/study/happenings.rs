@@ -74,11 +74,7 @@ impl Happenings {
 
     fn fact(&self, added: &AddedReservation, pointer: &str) -> Result<Fact, Diagnostic> {
         let start = added.start.unix_seconds(&self.zone);
-        let length = added.duration.map(|span| i64::try_from(span.0).unwrap_or(i64::MAX / 8));
-        let end = match added.end {
-            Some(end) => end.unix_seconds(&self.zone),
-            None => start.saturating_add(length.unwrap_or(0)),
-        };
+        let end = added.ends_at(&self.zone);
         if end <= start {
             let fault = Diagnostic::error(DOCUMENT, "the reservation ends before it begins");
             return Err(fault.field(format!("{pointer}/end")).cure("write an end after the start"));

@@ -8,8 +8,7 @@ use jiff::tz::TimeZone;
 use crate::comparison::Caveat;
 use crate::study_document::Change;
 use crate::study_document::change::{AssociationChange, NodesChange, QosChange};
-use crate::study_document::reservation::{AddedReservation, ReservationChange};
-use crate::study_document::units::Moment;
+use crate::study_document::reservation::ReservationChange;
 
 /// Clauses about those of a scenario's changes that no job of the trace is likely to meet. O(changes × jobs × depth of the tree).
 pub(super) fn reasons(name: &str, changes: &[Change], site: &Scenario, zone: &TimeZone) -> Vec<Caveat> {
@@ -19,7 +18,7 @@ pub(super) fn reasons(name: &str, changes: &[Change], site: &Scenario, zone: &Ti
             beyond("the drain", (start, end), site)
         }
         Change::Reservation(ReservationChange::Add(added)) => {
-            beyond(&format!("reservation {}", added.name), window(added, zone), site)
+            beyond(&format!("reservation {}", added.name), (added.start.unix_seconds(zone), added.ends_at(zone)), site)
         }
         Change::Qos(change) => unused_qos(change, site),
         Change::Association(change) => unused_association(change, site),
@@ -27,13 +26,6 @@ pub(super) fn reasons(name: &str, changes: &[Change], site: &Scenario, zone: &Ti
     };
     let caveat = |text: String| Caveat { scenario: Some(name.to_owned()), text };
     changes.iter().filter_map(clause).map(caveat).collect()
-}
-
-fn window(added: &AddedReservation, zone: &TimeZone) -> (i64, i64) {
-    let start = added.start.unix_seconds(zone);
-    let length = added.duration.map_or(0, |span| i64::try_from(span.0).unwrap_or(i64::MAX / 8));
-    let end = added.end.unwrap_or(Moment::Unix(start.saturating_add(length)));
-    (start, end.unix_seconds(zone))
 }
 
 fn beyond(what: &str, (start, end): (i64, i64), site: &Scenario) -> Option<String> {

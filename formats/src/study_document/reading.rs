@@ -61,7 +61,11 @@ pub fn read(name: &str, bytes: &[u8]) -> (Option<StudyDocument>, Vec<Diagnostic>
     let tree = match tree(text) {
         Ok(tree) => tree,
         Err((message, line)) => {
-            let mut fault = Diagnostic::error(name, message).cure("correct the YAML or JSON syntax");
+            let bare =
+                line.and_then(|line| bare_hostlist(text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?));
+            let cure = bare.map(|word| format!("put hostlists in quotes: \"{word}\""));
+            let cure = cure.unwrap_or_else(|| "correct the YAML or JSON syntax".to_owned());
+            let mut fault = Diagnostic::error(name, message).cure(cure);
             fault.line = line;
             return (None, vec![fault]);
         }
@@ -83,6 +87,10 @@ pub fn read(name: &str, bytes: &[u8]) -> (Option<StudyDocument>, Vec<Diagnostic>
                 diagnostic.cure("join the files into one, such as with cat: a header that is repeated is fine");
         }
         diagnostic.field = (!fault.pointer.is_empty()).then_some(fault.pointer);
+        if diagnostic.message.ends_with("expected map with a single key") {
+            // So `{remove: n1,n2}` reads: two keys.
+            diagnostic.cure = "give one key; put hostlists in quotes: \"n[1-2]\", \"n1,n2\"".to_owned();
+        }
         diagnostic
     }));
     if let Some(document) = &document {
@@ -99,6 +107,28 @@ pub fn read(name: &str, bytes: &[u8]) -> (Option<StudyDocument>, Vec<Diagnostic>
         }
     }
     (document.filter(|_| diagnostics.is_empty()), diagnostics)
+}
+
+/// The first word of a line such as `n[1-2]` that stands in no quotes: YAML takes its bracket for a list's.
+fn bare_hostlist(line: &str) -> Option<&str> {
+    let mut quoted = None;
+    for (at, letter) in line.char_indices() {
+        match (quoted, letter) {
+            (None, '"' | '\'') => quoted = Some(letter),
+            (Some(quote), letter) if letter == quote => quoted = None,
+            (None, '[') => {
+                let before = line.get(..at)?;
+                let name = before.rsplit(|it: char| !it.is_ascii_alphanumeric() && it != '-' && it != '_').next()?;
+                let rest = line.get(at..)?;
+                let end = rest.find(']').map_or(rest.len(), |end| end + 1);
+                if !name.is_empty() {
+                    return line.get(at - name.len()..at + end);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Many faults may name the same long key.

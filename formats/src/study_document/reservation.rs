@@ -1,9 +1,12 @@
 //! The change `reservation`, as a document writes it, and what is wrong with one in itself.
 
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
+use super::DOCUMENT;
 use super::checks::Fault;
-use super::units::{Moment, Span};
+use super::units::{Length, Moment, Span};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::reservations::{FlagEffect, Repeat, flag, flag_names};
 use crate::slurm_conf::near::did_you_mean;
 
@@ -36,7 +39,7 @@ pub struct AddedReservation {
     pub end: Option<Moment>,
     /// How long it lasts, in place of an end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub duration: Option<Span>,
+    pub duration: Option<Length>,
     /// When it is created: before, nobody minds it. Always there where not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created: Option<Moment>,
@@ -49,6 +52,23 @@ pub struct AddedReservation {
     /// `Flags`: MAINT, IGNORE_JOBS, FLEX, DAILY …
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<String>,
+}
+
+impl AddedReservation {
+    /// When it ends [Unix s]; its start if neither end nor duration is given.
+    pub(crate) fn ends_at(&self, zone: &TimeZone) -> i64 {
+        let length = self.duration.map_or(0, |length| i64::try_from(length.span.0).unwrap_or(i64::MAX / 8));
+        let end = self.end.map(|end| end.unix_seconds(zone));
+        end.unwrap_or_else(|| self.start.unix_seconds(zone).saturating_add(length))
+    }
+
+    /// A slip that is likely: a duration in scontrol's minutes. `pointer` names the change in the document.
+    pub(crate) fn slip(&self, pointer: &str) -> Option<Diagnostic> {
+        let seconds = self.duration.filter(|length| length.is_bare)?.span.0;
+        let message = format!("{seconds} taken as seconds (scontrol's would be minutes)");
+        let warning = Diagnostic::new(Severity::Warning, DOCUMENT, message).field(format!("{pointer}/add/duration"));
+        Some(warning.cure(format!("write {} or {seconds}s", Span(seconds.saturating_mul(60)))))
+    }
 }
 
 /// Faults that need no other file.
@@ -75,7 +95,9 @@ pub(super) fn faults(here: &str, change: &ReservationChange) -> Vec<Fault> {
     match (added.end, added.duration) {
         (None, None) => push("add", "the reservation has no end".to_owned(), "add `end: …` or `duration: …`"),
         (Some(_), Some(_)) => push("add", "an end and a duration are given".to_owned(), "keep one of them"),
-        (None, Some(Span(0))) => push("add/duration", "the reservation lasts no time".to_owned(), "write more than 0"),
+        (None, Some(Length { span: Span(0), .. })) => {
+            push("add/duration", "the reservation lasts no time".to_owned(), "write more than 0")
+        }
         _ => {}
     }
     let mut repeats: Vec<Repeat> = Vec::new();

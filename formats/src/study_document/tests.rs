@@ -123,7 +123,7 @@ gates:
 ";
     let expected = "\
 study.yaml:2: error: /site/acounts: unknown field `acounts`, expected one of `slurm_conf`, `accounts`, `reservations`, `usage`, `events`, `sdiag`, `site`, `config`
-study.yaml:3: error: /trace/warmup: `soon` is not a duration; write a number and s, m, h, d or w, such as 7d
+study.yaml:3: error: /trace/warmup: `soon` is not a duration; write a number and s, m, h, d or w, such as 7d, or 1-00:00:00
 study.yaml:4: error: /replications: invalid type: string \"many\", expected u32
 study.yaml:8: error: /scenarios/0/changes/0/node_sharing/mode: unknown variant `exklusive`, expected one of `exclusive`, `sockets`, `cores`
 study.yaml:9: error: /scenarios/0/changes/1: unknown variant `sett`, expected one of `set`, `scale`, `partition`, `node_sharing`, `separate_controllers`, `scheduler`, `nodes`, `qos`, `association`, `reservation`, `workload`
@@ -335,5 +335,35 @@ fn a_reservation_that_cannot_be_is_refused_with_all_that_is_wrong() {
         "/scenarios/2/changes/1/reservation/remove: no reservation is named",
     ] {
         assert!(found.contains(words), "{words}\n{found}");
+    }
+}
+
+#[test]
+fn a_hostlist_without_quotes_has_its_cure() {
+    for (remove, cure) in [
+        (
+            "n[1-2]",
+            "line 5 column 47, while parsing a flow mapping at line 5 column 37; put hostlists in quotes: \"n[1-2]\"",
+        ),
+        ("n1,n2", "expected map with a single key; give one key; put hostlists in quotes: \"n[1-2]\", \"n1,n2\""),
+        ("\"n[1-2]", "correct the YAML or JSON syntax"),
+    ] {
+        let found =
+            faults(&format!("{LEAST}scenarios:\n  - {{name: \"a b\", changes: [{{nodes: {{remove: {remove}}}}}]}}\n"));
+        assert!(found.contains(cure), "{found}");
+    }
+}
+
+#[test]
+fn durations_are_read_in_slurms_words_too() {
+    for (text, seconds) in [
+        ("90", Some(90)),
+        ("2h", Some(7200)),
+        ("02:00:00", Some(7200)),
+        ("1-00:00:00", Some(86_400)),
+        ("10:30", None),
+        ("-1", None),
+    ] {
+        assert_eq!(text.parse::<super::units::Span>().ok().map(|span| span.0), seconds, "{text}");
     }
 }

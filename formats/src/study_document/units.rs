@@ -8,7 +8,9 @@ use jiff::tz::TimeZone;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A duration in whole seconds, written `90`, `60s`, `5m`, `12h`, `7d` or `2w`.
+use crate::slurm_conf::value;
+
+/// A duration in whole seconds, written `90`, `60s`, `5m`, `12h`, `7d` or `2w`, or as Slurm writes one (`02:00:00`, `1-00:00:00`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span(pub u64);
 
@@ -19,6 +21,11 @@ impl FromStr for Span {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim();
+        // A bare number is seconds here and minutes in Slurm's words: those need two colons or a day.
+        let is_clock = text.contains('-') || text.matches(':').count() == 2;
+        if let Some(value::Span::Seconds(seconds)) = value::span(text).filter(|_| is_clock) {
+            return Ok(Self(seconds));
+        }
         let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
         let unit = text.get(digits.len()..).unwrap_or_default();
         let factor = if unit.is_empty() { Some(1) } else { UNITS.iter().find(|(name, _)| *name == unit).map(|u| u.1) };
@@ -28,7 +35,9 @@ impl FromStr for Span {
             .and_then(|(number, factor)| number.checked_mul(factor))
             .filter(|seconds| *seconds <= i64::MAX as u64 / 4)
             .map(Self)
-            .ok_or_else(|| format!("`{text}` is not a duration; write a number and s, m, h, d or w, such as 7d"))
+            .ok_or_else(|| {
+                format!("`{text}` is not a duration; write a number and s, m, h, d or w, such as 7d, or 1-00:00:00")
+            })
     }
 }
 
@@ -36,6 +45,30 @@ impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let unit = UNITS.iter().find(|(_, factor)| self.0 != 0 && self.0.is_multiple_of(*factor)).unwrap_or(&("s", 1));
         write!(f, "{}{}", self.0 / unit.1, unit.0)
+    }
+}
+
+/// A duration of which it is known whether it was written without a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Length {
+    /// The duration.
+    pub span: Span,
+    /// It is a bare number: seconds, which who knows scontrol takes for minutes.
+    pub is_bare: bool,
+}
+
+impl FromStr for Length {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let is_bare = text.trim().bytes().all(|letter| letter.is_ascii_digit());
+        Ok(Self { span: text.parse()?, is_bare })
+    }
+}
+
+impl fmt::Display for Length {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.span.fmt(f)
     }
 }
 
@@ -203,4 +236,4 @@ macro_rules! as_text {
     )+};
 }
 
-as_text!(Span, Moment, Setting, Threshold);
+as_text!(Span, Length, Moment, Setting, Threshold);

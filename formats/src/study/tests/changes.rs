@@ -322,6 +322,12 @@ fn sacct() -> String {
 }
 
 fn prepared(change: &str) -> (Option<Study>, String) {
+    let (study, diagnostics) = noted(change);
+    (study, shown(&diagnostics.into_iter().filter(Diagnostic::is_error).collect::<Vec<_>>()))
+}
+
+/// As [`prepared`], with all that is said.
+fn noted(change: &str) -> (Option<Study>, Vec<Diagnostic>) {
     let mut files = FileSet::default();
     files.insert("slurm.conf", SLURM_CONF.as_bytes());
     files.insert("accounts.cfg", ACCOUNTS.as_bytes());
@@ -336,7 +342,7 @@ fn prepared(change: &str) -> (Option<Study>, String) {
         diagnostics.extend(found);
         study
     });
-    (study, shown(&diagnostics.into_iter().filter(Diagnostic::is_error).collect::<Vec<_>>()))
+    (study, diagnostics)
 }
 
 /// `job user partition: when and where it ran`, in minutes after midnight: seconds depend on the controller's phases.
@@ -462,4 +468,20 @@ fn a_scenario_that_changes_no_schedule_says_so_and_why() {
     let (study, faults) = prepared("{node_sharing: {mode: exclusive}}");
     let (comparison, _) = super::on_threads(&study.expect(&faults), 1);
     assert!(!comparison.caveats.iter().any(|it| it.text.starts_with("Changed no schedule")));
+}
+
+#[test]
+fn a_reservation_of_a_bare_number_is_warned_of() {
+    let of = |duration: &str| {
+        noted(&format!(
+            "{{reservation: {{add: {{name: m, nodes: ALL, start: 2026-01-01T01:00:00, duration: {duration}}}}}}}"
+        ))
+    };
+    let words = "/scenarios/0/changes/0/reservation/add/duration: 120 taken as seconds (scontrol's would be minutes); write 2h or 120s";
+    for (duration, is_warned) in [("120", true), ("120s", false), ("02:00:00", false), ("1-00:00:00", false)] {
+        let (study, faults) = of(duration);
+        let faults = shown(&faults);
+        assert!(study.is_some(), "{faults}");
+        assert_eq!(faults.contains(words), is_warned, "{duration}: {faults}");
+    }
 }
