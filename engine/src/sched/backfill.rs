@@ -467,7 +467,7 @@ fn draw(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &mut Cy
             backfill.qos_held_known = backfill.qos_held.len();
             let is_denied = controller.partition_denies_qos(id, record.partition);
             if is_denied {
-                record::note_refusal(controller, backfill, cycle);
+                record::stamp(controller, backfill, cycle);
             } else if controller.limits_allow_test(id, record.partition)
                 && controller.partition_is_open(id, record.partition)
                 && controller.licenses_free(id)

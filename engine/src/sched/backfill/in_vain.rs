@@ -113,7 +113,7 @@ pub(super) fn repeat(
     }
     controller.size_becomes(record.job, size);
     if stamped {
-        record::note_refusal(controller, backfill, cycle);
+        record::stamp(controller, backfill, cycle);
     }
     if traces.starts {
         backfill.counts.note_start_time(&controller.scenario.policy.backfill, record.job);

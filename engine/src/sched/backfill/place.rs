@@ -10,7 +10,7 @@ use super::exclusive_users::{self, Left};
 use super::foresee::{Foreseen, bound, is_by_definition, looks_at_tries, outlook, will_run};
 use super::grid::Grid;
 use super::in_vain::Traces;
-use super::record::note_refusal;
+use super::record::stamp;
 use super::reserved::{Window, keep_reservations};
 use super::running::reserve;
 use super::start_now::{Attempt, start_now};
@@ -249,8 +249,7 @@ fn find_place(
             && !(test_only || shape.size_varies || looks_at_tries || policy.one_resv_per_job)
             && try_from <= window_end;
         if is_last && !asks_all && not_before > window_end {
-            let window = window_end - seconds(cycle.resumed_ms);
-            backfill.valid_until = backfill.valid_until.min(not_before - window);
+            backfill.valid_until = backfill.valid_until.min(not_before - window_seconds(policy));
             backfill.tried_in_vain.traces = (!attempted).then_some(Traces { tested, starts: false });
             return Next::Record;
         }
@@ -296,9 +295,7 @@ fn find_place(
             backfill.tried_in_vain.sized = true;
         }
         if found < try_from {
-            // slurmctld stamps the job as changed here, which keeps cycles coming every interval.
-            controller.timers.changed(controller.now);
-            backfill.stamped = Some(cycle.passed);
+            stamp(controller, backfill, cycle);
         }
         let mut start = found.max(try_from);
         let mut within_limits = !controller.limits.active || scenario.policy.main.assoc_limit_stop;
@@ -315,7 +312,7 @@ fn find_place(
                 let is_denied = controller.partition_denies_account(id, record.partition)
                     && controller.limits_allow_test(id, record.partition);
                 let attempt = if is_denied {
-                    note_refusal(controller, backfill, cycle);
+                    stamp(controller, backfill, cycle);
                     backfill.valid_until = now;
                     Attempt::Busy
                 } else {
@@ -389,7 +386,7 @@ fn find_place(
         let holds_one = scenario.policy.version == SlurmVersion::V24_05;
         let end = if holds_one { end.max(begin + grid.resolution) } else { end };
         // The window moves with time: a start beyond it comes into it, an end beyond it becomes the end of a slot.
-        let window = window_end - seconds(cycle.resumed_ms);
+        let window = window_seconds(policy);
         if start > window_end {
             backfill.valid_until = backfill.valid_until.min(start - window);
         } else if begin >= backfill.timeline.end() {

@@ -147,7 +147,7 @@ fn look_at(
     }
     let before = task_of.and_then(|array| backfill.counts.task_before(array, record.partition));
     if before.is_none() && controller.partition_denies_qos(id, record.partition) {
-        note_refusal(controller, backfill, cycle);
+        stamp(controller, backfill, cycle);
         return Next::Record;
     }
     if !limit_stop && before.is_none() && !controller.limits_allow_test(id, record.partition) {
@@ -245,8 +245,9 @@ pub(super) fn is_test_only(controller: &Controller<'_>, backfill: &Backfill, rec
         || backfill.counts.is_planned_elsewhere(policy, record.job, None)
 }
 
-/// slurmctld notes that a partition's lists refuse the job, which is a change (`part_policy_valid_qos`, `part_policy_valid_acct` of 22.05.8). O(1).
-pub(super) fn note_refusal(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle) {
+/// slurmctld stamps the job as changed, which keeps cycles coming every interval: a plan keeps it from its start, or a partition's lists refuse it
+/// (backfill.c, `part_policy_valid_qos`, `part_policy_valid_acct` of 22.05.8). O(1).
+pub(super) fn stamp(controller: &mut Controller<'_>, backfill: &mut Backfill, cycle: &Cycle) {
     controller.timers.changed(controller.now);
     backfill.stamped = Some(cycle.passed);
 }
