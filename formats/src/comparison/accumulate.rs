@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::alone::Figure;
+use super::fidelity::{Fidelity, Likeness, RecordedGroup, StartsSum, StartsWithin};
 use super::statistics::{Moments, rounded};
 use super::{
     BaselineGroup, Caveat, Change, ComparedScenario, Comparison, Controllers, Dimension, Group, Inputs, Measures,
@@ -30,6 +31,17 @@ pub struct Plan {
 pub struct Comparer {
     plan: Plan,
     scenarios: Vec<Sums>,
+    recorded: Sums,
+    starts: StartsSum,
+}
+
+/// One replication of all scenarios, measured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// Every scenario beside the baseline, in the plan's order; the baseline beside itself where there is none.
+    pub scenarios: Vec<Measures>,
+    /// The record beside the baseline, and how near starts are, where the trace tells.
+    pub recorded: Option<(Measures, StartsWithin)>,
 }
 
 /// Of one scenario, over the replications so far.
@@ -61,29 +73,17 @@ impl Comparer {
     pub fn new(plan: Plan) -> Self {
         // A baseline alone is measured beside itself.
         let scenarios = vec![Sums::default(); plan.scenarios.len().max(1)];
-        Self { plan, scenarios }
+        Self { plan, scenarios, recorded: Sums::default(), starts: StartsSum::default() }
     }
 
-    /// Takes in one replication: the measures of every scenario, in the plan's order; of the baseline where there is none. Replications come in their own order, for
-    /// sums of floats depend on it. O(groups).
-    pub fn add(&mut self, replication: Vec<Measures>) {
-        for (scenario, measures) in self.scenarios.iter_mut().zip(replication) {
-            scenario.replications += 1;
-            scenario.same += u32::from(measures.is_same);
-            for (reason, jobs) in measures.reasons {
-                *scenario.reasons.entry(reason).or_default() += jobs;
-            }
-            for (key, group) in measures.groups {
-                let sum = scenario.groups.entry(key).or_default();
-                sum.jobs = sum.jobs.max(group.jobs);
-                sum.started.add(&group.started);
-                for (metric, (before, after)) in group.values {
-                    let paired = sum.metrics.entry(metric).or_default();
-                    paired.baseline.push(before);
-                    paired.scenario.push(after);
-                    paired.difference.push(after - before);
-                }
-            }
+    /// Takes in one replication. They come in their own order, for sums of floats depend on it. O(groups).
+    pub fn add(&mut self, replication: Measured) {
+        for (scenario, measures) in self.scenarios.iter_mut().zip(replication.scenarios) {
+            scenario.add(measures);
+        }
+        if let Some((measures, starts)) = replication.recorded {
+            self.recorded.add(measures);
+            self.starts.push(starts);
         }
     }
 
@@ -101,9 +101,62 @@ impl Comparer {
             .map(|((name, controllers), sums)| compared(name, controllers, sums))
             .collect();
         caveats.extend(scenarios.iter().filter_map(unpaired));
+        let fidelity = (self.recorded.replications > 0).then(|| fidelity(&self.recorded, &self.starts));
+        caveats.extend(fidelity.iter().flat_map(|fidelity| scenarios.iter().filter_map(|it| outweighed(it, fidelity))));
         let gates = gates::judge(&gates, &scenarios);
-        Comparison { inputs, scenarios, baseline, caveats, gates }
+        Comparison { inputs, scenarios, baseline, fidelity, caveats, gates }
     }
+}
+
+impl Sums {
+    fn add(&mut self, measures: Measures) {
+        self.replications += 1;
+        self.same += u32::from(measures.is_same);
+        for (reason, jobs) in measures.reasons {
+            *self.reasons.entry(reason).or_default() += jobs;
+        }
+        for (key, group) in measures.groups {
+            let sum = self.groups.entry(key).or_default();
+            sum.jobs = sum.jobs.max(group.jobs);
+            sum.started.add(&group.started);
+            for (metric, (before, after)) in group.values {
+                let paired = sum.metrics.entry(metric).or_default();
+                paired.baseline.push(before);
+                paired.scenario.push(after);
+                paired.difference.push(after - before);
+            }
+        }
+    }
+}
+
+fn fidelity(sums: &Sums, starts: &StartsSum) -> Fidelity {
+    let group = |((by, key), sum): (&(Dimension, String), &Accumulated)| {
+        let like = |(metric, paired): (&Metric, &Paired)| {
+            Some((*metric, Likeness::of(*metric, &paired.baseline, &paired.scenario, &sum.started)?))
+        };
+        let metrics = sum.metrics.iter().filter_map(like).collect();
+        RecordedGroup { by: *by, key: key.clone(), jobs: sum.jobs, started: sum.started, metrics }
+    };
+    Fidelity { starts: starts.mean(), groups: sums.groups.iter().map(group).collect() }
+}
+
+/// That the baseline is further from the record than a scenario from the baseline.
+fn outweighed(scenario: &ComparedScenario, fidelity: &Fidelity) -> Option<Caveat> {
+    let (changes, likeness) = (&scenario.overall()?.metrics, &fidelity.overall()?.metrics);
+    let is_off = |metric: &Metric| {
+        let off = likeness.get(metric).filter(|like| like.verdict.is_off());
+        let change = changes.get(metric).filter(|change| matches!(change.verdict, Verdict::Better | Verdict::Worse));
+        let moved = change.and_then(|change| change.difference);
+        off.zip(moved).is_some_and(|(off, moved)| moved.abs() < off.difference.abs())
+    };
+    let metrics: Vec<&str> = Metric::ALL.into_iter().filter(is_off).map(Metric::label).collect();
+    (!metrics.is_empty()).then(|| Caveat {
+        scenario: Some(scenario.name.clone()),
+        text: format!(
+            "The baseline is further from the record than this scenario from the baseline: {}. Trust the direction there, not the size.",
+            metrics.join(", ")
+        ),
+    })
 }
 
 fn baseline_group(((by, key), sum): (&(Dimension, String), &Accumulated)) -> BaselineGroup {

@@ -8,7 +8,7 @@ use super::statistics::{Moments, rounded};
 use super::{Comparison, Dimension, Metric, human};
 
 /// Groups of a dimension beyond these are summed up in a row.
-const GROUPS_MAX: usize = 20;
+pub(super) const GROUPS_MAX: usize = 20;
 
 /// The jobs of one user, account, partition or QOS, or all, in a baseline without scenarios.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,8 +47,12 @@ pub(super) struct Table {
     pub(super) rows: Vec<Vec<String>>,
 }
 
-/// All metrics, then the mean wait by group where there are several; nothing where there are scenarios.
+/// All metrics, then the mean wait by group where there are several; nothing where there are scenarios, or a record that the baseline stands
+/// beside.
 pub(super) fn tables(comparison: &Comparison) -> Vec<Table> {
+    if comparison.fidelity.is_some() {
+        return Vec::new();
+    }
     let of = |by: Dimension| comparison.baseline.iter().filter(move |group| group.by == by);
     let cells = |group: &BaselineGroup, metric: Metric| {
         let value = |value: f64| human::value(metric, Some(value));

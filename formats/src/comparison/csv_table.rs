@@ -3,7 +3,7 @@
 use super::{Comparison, Metric};
 use crate::study_document::BASELINE;
 
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 13] = [
     "scenario",
     "by",
     "key",
@@ -16,13 +16,35 @@ const COLUMNS: [&str; 12] = [
     "interval_low",
     "interval_high",
     "verdict",
+    "recorded",
 ];
 
-/// CSV with a header and `\n` line ends; absent numbers are empty. A baseline alone has its values only.
+/// CSV with a header and `\n` line ends; absent numbers are empty. Rows of the `baseline` have its values only, or, where the trace tells when
+/// jobs started, stand beside the record: the difference is to that, and the interval the range of replications.
 pub(super) fn write(comparison: &Comparison) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut rows = vec![COLUMNS.map(str::to_owned)];
-    for group in &comparison.baseline {
+    for group in comparison.fidelity.iter().flat_map(|fidelity| &fidelity.groups) {
+        for metric in Metric::ALL {
+            let Some(like) = group.metrics.get(&metric) else { continue };
+            rows.push([
+                BASELINE.to_owned(),
+                group.by.as_str().to_owned(),
+                group.key.clone(),
+                group.jobs.to_string(),
+                metric.as_str().to_owned(),
+                like.baseline.to_string(),
+                String::new(),
+                like.difference.to_string(),
+                number(like.relative),
+                number(like.range.map(|range| range.0)),
+                number(like.range.map(|range| range.1)),
+                like.verdict.as_str().to_owned(),
+                like.recorded.to_string(),
+            ]);
+        }
+    }
+    for group in comparison.baseline.iter().filter(|_| comparison.fidelity.is_none()) {
         for metric in Metric::ALL {
             let Some(figure) = group.metrics.get(&metric) else { continue };
             let (jobs, mean) = (group.jobs.to_string(), figure.mean.to_string());
@@ -47,6 +69,7 @@ pub(super) fn write(comparison: &Comparison) -> String {
                     number(change.interval.map(|interval| interval.0)),
                     number(change.interval.map(|interval| interval.1)),
                     change.verdict.as_str().to_owned(),
+                    String::new(),
                 ]);
             }
         }

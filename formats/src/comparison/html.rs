@@ -1,6 +1,6 @@
 //! The comparison as one page that needs no other file and no script.
 
-use super::{ComparedScenario, Comparison, Dimension, Group, Metric, Verdict, alone, figure, human};
+use super::{ComparedScenario, Comparison, Dimension, Group, Metric, Verdict, alone, beside_record, figure, human};
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem;color:#1a2330}\
 h1{font-size:1.6rem}h2{margin-top:2.5rem;border-top:1px solid #d5dae1;padding-top:1rem}\
@@ -22,14 +22,12 @@ pub(super) fn write(comparison: &Comparison) -> String {
         inputs.replications, inputs.seed
     );
     out += &gates(comparison);
-    for alone::Table { head, rows } in alone::tables(comparison) {
-        let line = |tag: &str, cells: &[String]| {
-            let cells = cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escape(cell)));
-            format!("<tr>{}</tr>\n", cells.collect::<String>())
-        };
-        let rows: String = rows.iter().map(|row| line("td", row)).collect();
-        out += &format!("<table>\n{}{rows}</table>\n", line("th", &head));
+    if comparison.fidelity.is_some() {
+        out += &format!("<h2>{}</h2>\n", beside_record::HEADING);
+        out.extend(beside_record::notes(comparison).iter().map(|note| format!("<p>{}</p>\n", escape(note))));
+        out.extend(beside_record::tables(comparison).iter().map(plain_table));
     }
+    out.extend(alone::tables(comparison).iter().map(plain_table));
     for scenario in &comparison.scenarios {
         out += &section(scenario);
     }
@@ -41,6 +39,15 @@ pub(super) fn write(comparison: &Comparison) -> String {
         out += &format!("<tr><td>{}</td><td><code>{}</code></td></tr>\n", escape(name), escape(hash));
     }
     out + &format!("</table>\n<p>Engine {}.</p>\n</body>\n</html>\n", escape(&inputs.engine_version))
+}
+
+fn plain_table(table: &alone::Table) -> String {
+    let line = |tag: &str, cells: &[String]| {
+        let cells = cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escape(cell)));
+        format!("<tr>{}</tr>\n", cells.collect::<String>())
+    };
+    let rows: String = table.rows.iter().map(|row| line("td", row)).collect();
+    format!("<table>\n{}{rows}</table>\n", line("th", &table.head))
 }
 
 fn section(scenario: &ComparedScenario) -> String {

@@ -80,9 +80,13 @@ fn sign(number: f64, decimals: u32) -> &'static str {
 
 /// Difference and per cent: `+5 min 10 s (+12.0 %)`.
 pub(super) fn change(metric: Metric, change: &Change) -> String {
-    let Some(moved) = change.difference else { return "–".to_owned() };
-    let relative = |part: f64| format!(" ({}{:.1} %)", sign(part, 3), part.abs() * 100.0);
-    format!("{}{}", difference(metric, moved), change.relative.map(relative).unwrap_or_default())
+    change.difference.map_or_else(|| "–".to_owned(), |difference| moved(metric, difference, change.relative))
+}
+
+/// As [`change`], of a difference and its share of what it is to.
+pub(super) fn moved(metric: Metric, by: f64, relative: Option<f64>) -> String {
+    let share = |part: f64| format!(" ({}{:.1} %)", sign(part, 3), part.abs() * 100.0);
+    format!("{}{}", difference(metric, by), relative.map(share).unwrap_or_default())
 }
 
 /// The interval: `−2 min … +5 min`.

@@ -1,7 +1,7 @@
 //! The comparison as Markdown, for pull requests.
 
 use super::gates::GateOutcome;
-use super::{Comparison, Dimension, GateResult, Metric, alone, human};
+use super::{Comparison, Dimension, GateResult, Metric, alone, beside_record, human};
 
 /// More groups than this are summed up in a line.
 const GROUPS_MAX: usize = 20;
@@ -16,12 +16,14 @@ pub(super) fn write(comparison: &Comparison) -> String {
     if !comparison.gates.is_empty() {
         out += &gates(&comparison.gates);
     }
-    for alone::Table { head, rows } in alone::tables(comparison) {
-        let line =
-            |cells: &[String]| format!("| {} |\n", cells.iter().map(|it| escape(it)).collect::<Vec<_>>().join(" | "));
-        out += &format!("\n{}|---|{}\n", line(&head), "---:|".repeat(head.len() - 1));
-        out.extend(rows.iter().map(|row| line(row)));
+    if comparison.fidelity.is_some() {
+        out += &format!("\n<details><summary>{}</summary>\n\n", beside_record::HEADING);
+        out += &beside_record::notes(comparison).join(" ");
+        out.push('\n');
+        out.extend(beside_record::tables(comparison).iter().map(table));
+        out += "\n</details>\n";
     }
+    out.extend(alone::tables(comparison).iter().map(table));
     for scenario in &comparison.scenarios {
         out += &format!("\n### {}\n\n", escape(&scenario.name));
         for note in human::notes(scenario) {
@@ -76,6 +78,13 @@ pub(super) fn write(comparison: &Comparison) -> String {
         }
     }
     out
+}
+
+fn table(table: &alone::Table) -> String {
+    let line =
+        |cells: &[String]| format!("| {} |\n", cells.iter().map(|it| escape(it)).collect::<Vec<_>>().join(" | "));
+    let rows: String = table.rows.iter().map(|row| line(row)).collect();
+    format!("\n{}|---|{}\n{rows}", line(&table.head), "---:|".repeat(table.head.len() - 1))
 }
 
 fn gates(gates: &[GateResult]) -> String {

@@ -9,11 +9,13 @@ use serde::{Deserialize, Serialize};
 
 pub mod accumulate;
 pub mod alone;
+pub mod fidelity;
 pub mod figure;
 pub mod gates;
 pub mod measure;
 pub mod statistics;
 
+mod beside_record;
 mod csv_table;
 mod html;
 mod human;
@@ -26,8 +28,9 @@ mod unstarted;
 #[cfg(test)]
 mod tests;
 
-pub use accumulate::{Comparer, Plan};
+pub use accumulate::{Comparer, Measured, Plan};
 pub use alone::BaselineGroup;
+pub use fidelity::Fidelity;
 pub use gates::GateResult;
 pub use measure::{Measures, measure};
 pub use names::{Dimension, Metric, Verdict};
@@ -43,6 +46,9 @@ pub struct Comparison {
     /// The baseline's own figures, where there is no scenario: overall first, then users, accounts, partitions and QOS.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub baseline: Vec<BaselineGroup>,
+    /// The baseline beside the record, where the trace tells when jobs started.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fidelity: Option<Fidelity>,
     /// What to bear in mind when reading the numbers.
     pub caveats: Vec<Caveat>,
     /// Each gate's result for each scenario.

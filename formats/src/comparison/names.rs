@@ -143,6 +143,16 @@ impl Metric {
         !matches!(self, Self::Utilization | Self::JobsUnstarted)
     }
 
+    /// A difference between simulation and record that nobody minds, whatever it is a share of: a minute, a tenth of a slowdown, a point.
+    pub const fn negligible(self) -> f64 {
+        match self {
+            Self::Utilization => 0.01,
+            Self::BoundedSlowdownMean => 0.1,
+            Self::JobsUnstarted => 0.0,
+            _ => 60.0,
+        }
+    }
+
     /// Decimals in documents: 3 for seconds, 6 for ratios.
     pub const fn decimals(self) -> u32 {
         if self.is_seconds() { 3 } else { 6 }

@@ -54,9 +54,19 @@ impl Moments {
 
     /// The 95 % interval of the mean by Student's t; `None` below two values.
     pub fn interval(&self) -> Option<(f64, f64)> {
+        self.around_mean(1.0 / self.n as f64)
+    }
+
+    /// Where one more value lies with 95 % probability, if they are normal: the prediction interval by Student's t. `None` below two values.
+    pub fn range(&self) -> Option<(f64, f64)> {
+        self.around_mean(1.0 + 1.0 / self.n as f64)
+    }
+
+    /// The mean, and on both sides of it Student's t times the root of so many variances.
+    fn around_mean(&self, variances: f64) -> Option<(f64, f64)> {
         let freedom = self.n.checked_sub(1).filter(|freedom| *freedom > 0)?;
         let variance = self.squares / freedom as f64;
-        let half = student_t_975(freedom) * (variance / self.n as f64).sqrt();
+        let half = student_t_975(freedom) * (variance * variances).sqrt();
         Some((self.mean - half, self.mean + half))
     }
 }

@@ -1,6 +1,6 @@
 //! The comparison as an aligned table for a terminal.
 
-use super::{Comparison, Dimension, Metric, alone, human};
+use super::{Comparison, Dimension, Metric, alone, beside_record, human};
 
 /// More groups than this are summed up in a line.
 const GROUPS_MAX: usize = 15;
@@ -9,6 +9,11 @@ const GROUPS_MAX: usize = 15;
 pub(super) fn write(comparison: &Comparison) -> String {
     let inputs = &comparison.inputs;
     let mut out = format!("{}\n{} replications, seed {}\n", inputs.name, inputs.replications, inputs.seed);
+    if comparison.fidelity.is_some() {
+        out += &format!("\n{}\n", beside_record::HEADING);
+        out.extend(beside_record::notes(comparison).iter().map(|note| format!("  {note}\n")));
+        out.extend(beside_record::tables(comparison).iter().map(|it| table(&it.head, &it.rows)));
+    }
     for alone::Table { head, rows } in alone::tables(comparison) {
         out += &format!("\n{}", table(&head, &rows));
     }

@@ -1,9 +1,12 @@
 //! Comparisons of small schedules: CSV in, document and its other shapes out.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod fidelity;
+
 use super::statistics::{Moments, mean, percentile, rounded, sorted, student_t_975};
 use super::{
-    Caveat, Comparer, Comparison, Dimension, Inputs, Measures, Metric, Plan, Started, Verdict, figure, measure,
+    Caveat, Comparer, Comparison, Dimension, Inputs, Measured, Measures, Metric, Plan, Started, Verdict, figure,
+    measure,
 };
 use crate::schedule_file::{COLUMNS, Schedule, read};
 use crate::study_document::Gate;
@@ -71,7 +74,7 @@ fn compared(gates: &str, replications: Vec<Measures>) -> Comparison {
         gates,
     });
     for measures in replications {
-        comparer.add(vec![measures]);
+        comparer.add(Measured { scenarios: vec![measures], recorded: None });
     }
     comparer.finish()
 }
@@ -267,10 +270,10 @@ fn csv_has_a_row_per_scenario_group_and_metric() {
     assert_eq!(lines.len(), 1 + 8 + 6 * 6);
     assert_eq!(
         lines[0],
-        "scenario,by,key,jobs,metric,baseline,scenario_value,difference,relative,interval_low,interval_high,verdict"
+        "scenario,by,key,jobs,metric,baseline,scenario_value,difference,relative,interval_low,interval_high,verdict,recorded"
     );
-    assert_eq!(lines[1], "later & worse,overall,,5,wait_seconds.mean,35,67,32,0.914286,27.032,36.968,worse");
-    assert!(csv.contains("later & worse,user,cyd,1,wait_seconds.mean,,,,,,,not enough data\n"));
+    assert_eq!(lines[1], "later & worse,overall,,5,wait_seconds.mean,35,67,32,0.914286,27.032,36.968,worse,");
+    assert!(csv.contains("later & worse,user,cyd,1,wait_seconds.mean,,,,,,,not enough data,\n"));
 }
 
 #[test]
@@ -331,6 +334,10 @@ fn statistics_are_as_defined() {
     [2.0, 4.0].into_iter().for_each(|value| moments.push(value));
     let (low, high) = moments.interval().unwrap();
     assert!((low - (3.0 - 12.706_204_74)).abs() < 1e-6 && (high - (3.0 + 12.706_204_74)).abs() < 1e-6);
+    // One more value varies about the mean as each did, and the mean itself is uncertain: √(1 + ½) standard deviations of √2.
+    let (low, high) = moments.range().unwrap();
+    let half = 12.706_204_74 * 3f64.sqrt();
+    assert!((low - (3.0 - half)).abs() < 1e-6 && (high - (3.0 + half)).abs() < 1e-6);
 }
 
 #[test]

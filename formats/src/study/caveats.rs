@@ -35,6 +35,13 @@ pub(super) fn of_study(diagnostics: &[Diagnostic], window: Window, workload: &Wo
     texts.into_iter().map(|text| Caveat { scenario: None, text }).collect()
 }
 
+/// Of a trace that tells too few starts for the baseline to be held against it.
+pub(super) fn without_record() -> Caveat {
+    let text = "The trace does not tell when its jobs started (sacct's column Start, the wait time of SWF), so that the baseline cannot be \
+                held against the record.";
+    Caveat { scenario: None, text: text.to_owned() }
+}
+
 /// What the simulation begins with.
 fn at_the_beginning(workload: &Workload) -> String {
     let there = workload.jobs.iter().map_while(|job| job.before());

@@ -21,6 +21,7 @@ mod happenings;
 mod idle;
 mod inputs;
 mod prepare;
+mod recorded;
 mod replicate;
 mod run;
 mod settled;
@@ -36,6 +37,7 @@ pub use replicate::{Replicated, replication_seed};
 pub use run::compare;
 
 use controllers::Split;
+use recorded::Recorded;
 use workload::Edits;
 
 /// A study ready to be simulated. Scenario 0 is the baseline.
@@ -44,6 +46,8 @@ pub struct Study {
     document: StudyDocument,
     scenarios: Vec<Prepared>,
     plan: Plan,
+    /// What the trace says became of the baseline's jobs.
+    recorded: Option<Arc<Recorded>>,
 }
 
 /// One scenario ready to be simulated.

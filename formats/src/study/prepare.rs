@@ -96,7 +96,9 @@ impl Study {
             plan.scenarios.push((changed.name.clone(), counts));
             scenarios.push(prepared);
         }
-        let study = Self { document: document.clone(), scenarios, plan };
+        let recorded = settled.recorded.map(Arc::new);
+        plan.caveats.extend(recorded.is_none().then(caveats::without_record));
+        let study = Self { document: document.clone(), scenarios, plan, recorded };
         ((!any_error(&diagnostics)).then_some(study), diagnostics)
     }
 }

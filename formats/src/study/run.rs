@@ -8,7 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use foresite_engine::observer::Interrupted;
 
 use super::{Replicated, Study};
-use crate::comparison::{Comparer, Comparison, Measures, measure};
+use crate::comparison::fidelity::StartsWithin;
+use crate::comparison::{Comparer, Comparison, Measured, Measures, measure};
 
 /// Compares a study's replications, however they were stored: `load(scenario, replication)` hands out one at a time.
 /// At most two schedules are held at once.
@@ -19,14 +20,15 @@ pub fn compare<E>(study: &Study, mut load: impl FnMut(usize, u32) -> Result<Repl
     let mut comparer = Comparer::new(study.plan.clone());
     for replication in 0..study.replications() {
         let baseline = load(0, replication)?;
+        let recorded = study.measure_recorded(&baseline);
         if study.n_scenarios() == 1 {
-            comparer.add(vec![study.measure(&baseline, 0, &baseline)]);
+            comparer.add(Measured { scenarios: vec![study.measure(&baseline, 0, &baseline)], recorded });
             continue;
         }
         let measures = (1..study.n_scenarios()).map(|scenario| {
             load(scenario, replication).map(|replicated| study.measure(&baseline, scenario, &replicated))
         });
-        comparer.add(measures.collect::<Result<_, E>>()?);
+        comparer.add(Measured { scenarios: measures.collect::<Result<_, E>>()?, recorded });
     }
     Ok(comparer.finish())
 }
@@ -34,7 +36,7 @@ pub fn compare<E>(study: &Study, mut load: impl FnMut(usize, u32) -> Result<Repl
 /// What threads share: replications until their replication is complete, measures until their turn.
 struct Gathered {
     replicated: BTreeMap<u32, BTreeMap<usize, Replicated>>,
-    measures: BTreeMap<u32, Vec<Measures>>,
+    measures: BTreeMap<u32, Measured>,
     next: u32,
     comparer: Comparer,
 }
@@ -106,9 +108,11 @@ impl Study {
             if all.len() == self.n_scenarios() { gathered.replicated.remove(&replication) } else { None }
         };
         let Some(all) = complete else { return };
-        let measures = all.get(&0).map_or_else(Vec::new, |baseline| {
+        let measures = all.get(&0).map_or_else(Measured::default, |baseline| {
             let others = all.iter().filter(|(scenario, _)| **scenario > 0 || all.len() == 1);
-            others.map(|(scenario, replicated)| self.measure(baseline, *scenario, replicated)).collect()
+            let scenarios =
+                others.map(|(scenario, replicated)| self.measure(baseline, *scenario, replicated)).collect();
+            Measured { scenarios, recorded: self.measure_recorded(baseline) }
         });
         let mut gathered = lock(gathered);
         gathered.measures.insert(replication, measures);
@@ -126,6 +130,21 @@ impl Study {
         let schedules = ((&baseline.schedule, before), (&replicated.schedule, after));
         measure(schedules.0, schedules.1, |row| self.asked_first(row))
             .with_pending(&baseline.summary.jobs_pending, &replicated.summary.jobs_pending)
+    }
+
+    /// The record beside the baseline; `None` where the trace tells too little.
+    fn measure_recorded(&self, baseline: &Replicated) -> Option<(Measures, StartsWithin)> {
+        let (recorded, horizon) = (self.recorded.as_ref()?, self.horizon(0)?);
+        let schedule = recorded.schedule(&baseline.schedule);
+        let starts = StartsWithin::of((&baseline.schedule, horizon), &schedule)?;
+        let schedules = ((&baseline.schedule, horizon), (&schedule, horizon));
+        let mut measures = measure(schedules.0, schedules.1, |row| self.asked_first(row));
+        if !recorded.is_whole() {
+            for group in measures.groups.values_mut() {
+                group.values.retain(|metric, _| metric.is_by_group());
+            }
+        }
+        Some((measures, starts))
     }
 
     /// The partition that the job of a row of the baseline's schedules asks for first.

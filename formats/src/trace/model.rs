@@ -1,5 +1,7 @@
 //! The neutral model of a trace: what was asked for and how long it ran, not where and when.
 
+use std::num::NonZeroU32;
+
 use foresite_engine::job::{Dependencies, GresScope, JobName, Memory, Sharing, TimeLimit};
 
 use serde::{Deserialize, Serialize};
@@ -71,6 +73,8 @@ pub struct TraceJob {
     pub run_time_is_bound: bool,
     /// How it stood at the end of the trace.
     pub state: TraceState,
+    /// When it started; `None` where it did not, or where nothing tells. To hold a schedule against, never to make one.
+    pub started: Option<TraceStart>,
     /// Requested time limit; `None` not given.
     #[serde(with = "engine_types::time_limit")]
     pub time_limit: Option<TimeLimit>,
@@ -86,6 +90,25 @@ pub struct TraceJob {
     pub nice: i32,
     /// The rest, for the few.
     pub extra: Option<Box<TraceExtra>>,
+}
+
+/// When a job started, the last time if it was requeued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TraceStart {
+    /// Start [Unix s].
+    pub at: i64,
+    /// How long it had been eligible [s].
+    pub wait: u32,
+    /// CPUs that it got.
+    pub cpus: NonZeroU32,
+}
+
+impl TraceStart {
+    /// A start of a job that was eligible before; who got nobody knows how many CPUs had one.
+    pub(super) fn new(at: i64, eligible: i64, cpus: u32) -> Self {
+        let wait = u32::try_from(at.saturating_sub(eligible).max(0)).unwrap_or(u32::MAX);
+        Self { at, wait, cpus: NonZeroU32::new(cpus).unwrap_or(NonZeroU32::MIN) }
+    }
 }
 
 /// What few jobs have.

@@ -22,8 +22,9 @@ use super::tres::{
 struct Recorded<'a> {
     cpus: u32,
     nodes: u32,
-    /// The nodes it got; 0 if unknown.
+    /// The nodes and CPUs it got; 0 if unknown.
     allocated_nodes: u32,
+    allocated_cpus: u32,
     /// Whether CPUs, and nodes, are those requested and not those allocated.
     cpus_are_request: bool,
     nodes_are_request: bool,
@@ -61,8 +62,8 @@ pub(crate) struct RequestBuilder<'b> {
 }
 
 impl RequestBuilder<'_> {
-    /// The request of a row. Faults go to the log.
-    pub(crate) fn build(&mut self, row: &Row<'_>, options: Option<&Options<'_>>) -> TraceRequest {
+    /// The request of a row, and how many CPUs it got; 0 if unknown. Faults go to the log.
+    pub(crate) fn build(&mut self, row: &Row<'_>, options: Option<&Options<'_>>) -> (TraceRequest, u32) {
         let recorded = self.recorded(row);
         let (node_list, listed) = options.map_or((Cow::Borrowed(&b""[..]), 0), named_nodes::required);
         let least_candidates = options.map_or(0, named_nodes::least_candidates);
@@ -83,7 +84,7 @@ impl RequestBuilder<'_> {
             Some(memory) => (memory, None),
             None => self.recorded_memory(row, &recorded, &shape),
         };
-        TraceRequest {
+        let request = TraceRequest {
             partitions: self.partitions(row, options),
             min_nodes: shape.min_nodes,
             max_nodes: shape.max_nodes,
@@ -129,7 +130,8 @@ impl RequestBuilder<'_> {
             switches: options.switches,
             licenses: self.first_said(row.get(Column::Licenses), options.licenses),
             reservation: self.first_said(row.get(Column::Reservation), options.reservation),
-        }
+        };
+        (request, recorded.allocated_cpus)
     }
 
     fn first_said(&mut self, recorded: &[u8], option: &[u8]) -> Symbol {
@@ -172,6 +174,7 @@ impl RequestBuilder<'_> {
             cpus: or(or(request_cpus, allocated_cpus), nodes),
             nodes,
             allocated_nodes,
+            allocated_cpus,
             cpus_are_request: request_cpus > 0,
             nodes_are_request: request_nodes > 0,
             requested,

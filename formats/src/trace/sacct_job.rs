@@ -5,7 +5,7 @@ use super::caveat::CaveatKind;
 use super::column::Column;
 use super::job_id::{JobId, number};
 use super::log::{Log, ROW_CURE};
-use super::model::{TraceBefore, TraceExtra, TraceJob, TraceRequest};
+use super::model::{TraceBefore, TraceExtra, TraceJob, TraceRequest, TraceStart};
 use super::never_eligible::AFTER_THE_TRACE;
 use super::request::{RequestBuilder, shown};
 use super::row::Row;
@@ -103,7 +103,7 @@ impl RowReader<'_> {
         };
         let mut ending = self.ending(row, state, submit, end, time_limit)?;
         let mut builder = RequestBuilder { strings: self.strings, log: self.log, line: self.line };
-        let mut request = builder.build(row, options.as_ref());
+        let (mut request, cpus) = builder.build(row, options.as_ref());
         if let (JobPart::Component(_), Some(options)) = (name.part, &options) {
             let others = named_by_others(row.get(Column::SubmitLine), component);
             if !others.is_empty() {
@@ -165,6 +165,8 @@ impl RowReader<'_> {
         } else if release > submit && !is_never {
             self.log.caveat(CaveatKind::EligibleAsRelease, self.line);
         }
+        let started =
+            if waits { None } else { self.started(row, eligible, if cpus > 0 { cpus } else { request.min_cpus }) };
         let user = if row.get(Column::User).is_empty() { row.get(Column::Uid) } else { row.get(Column::User) };
         let job = TraceJob {
             name,
@@ -177,6 +179,7 @@ impl RowReader<'_> {
             estimate: limit_seconds(time_limit),
             run_time_is_bound: ending.is_bound,
             state,
+            started,
             time_limit,
             user: self.strings.intern(user),
             account: self.strings.intern(row.get(Column::Account)),
@@ -344,7 +347,13 @@ impl RowReader<'_> {
         Some(ending)
     }
 
-    /// How a job submitted before the simulated part stood when that begins: the one use of Start and NodeList.
+    /// Its recorded start. A Start that is none is only missed where the baseline is held against the record.
+    fn started(&mut self, row: &Row<'_>, eligible: i64, cpus: u32) -> Option<TraceStart> {
+        let at = self.clock.parse(row.get(Column::Start))?.known()?;
+        Some(TraceStart::new(at, eligible, cpus))
+    }
+
+    /// How a job submitted before the simulated part stood when that begins: the one use that the simulation makes of Start and NodeList.
     /// `Some(None)` if it was over.
     fn before(
         &mut self,

@@ -10,7 +10,7 @@ use super::dependency::dependencies;
 use super::lines::Lines;
 use super::log::{Log, ROW_CURE};
 use super::maps::{Map, Set};
-use super::model::{Trace, TraceExtra, TraceFormat, TraceJob, TraceRequest};
+use super::model::{Trace, TraceExtra, TraceFormat, TraceJob, TraceRequest, TraceStart};
 use super::request::shown;
 use super::states::TraceState;
 use super::strings::{Strings, Symbol};
@@ -199,6 +199,8 @@ impl Reader<'_> {
             }
             submit + whole(wait).max(0)
         });
+        let got = u32::try_from(whole(allocated)).ok().filter(|&got| got > 0).unwrap_or(cpus);
+        let started = (!waiting && wait >= 0.0).then(|| TraceStart::new(submit + whole(wait), submit, got));
         // The Slurm simulators' form with semicolons says so of jobs that run until their limit.
         let until_limit = run < 0.0 && !waiting && semicolons && time > 0.0;
         if run < 0.0 && !waiting {
@@ -218,6 +220,7 @@ impl Reader<'_> {
             estimate: u32::try_from(whole(time.max(0.0).ceil())).unwrap_or(u32::MAX),
             run_time_is_bound: until_limit,
             state: state_of(status, waiting),
+            started,
             time_limit: Some(self.limit(time, run_time)),
             user: self.person(row.user),
             account: self.person(row.group),
@@ -337,6 +340,7 @@ impl Reader<'_> {
         }
         for job in &mut self.jobs {
             job.submit += unix_start;
+            job.started = job.started.map(|start| TraceStart { at: start.at + unix_start, ..start });
             job.eligible = job.submit;
             job.release = job.submit;
             job.cancelled_at = job.cancelled_at.map(|time| time + unix_start);

@@ -174,7 +174,7 @@ impl TraceJob {
 
     /// A task of the same array, which ran once and as long.
     fn like(&self, name: JobName) -> Self {
-        let mut job = Self { name, eligible: self.release, ..self.clone() };
+        let mut job = Self { name, eligible: self.release, started: None, ..self.clone() };
         if let Some(extra) = &mut job.extra {
             (extra.earlier_runs, extra.last_submit) = (Vec::new(), 0);
         }
@@ -184,8 +184,8 @@ impl TraceJob {
     /// A task of the same array that has not started, and waited until it was cancelled.
     fn never_started(&self, cancelled_at: i64, opens: Option<i64>) -> Self {
         let mut job = self.clone();
-        (job.state, job.cancelled_at, job.run_time, job.run_time_is_bound) =
-            (TraceState::Cancelled, Some(cancelled_at.max(job.submit)), 0, false);
+        (job.state, job.cancelled_at, job.run_time, job.run_time_is_bound, job.started) =
+            (TraceState::Cancelled, Some(cancelled_at.max(job.submit)), 0, false, None);
         if let Some(extra) = &mut job.extra {
             (extra.earlier_runs, extra.last_submit) = (Vec::new(), 0);
             let waits = opens.is_some_and(|opens| self.submit < opens && cancelled_at > opens);

@@ -67,7 +67,7 @@ fn the_form_and_what_is_read_change_with_the_readers_version() {
     }
     let sum =
         sha2::Sha256::digest(&unpacked).iter().take(8).fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
-    assert_eq!((compact::reader().rsplit('+').next().unwrap(), sum.as_str()), ("32", "7d364bd0d284d989"));
+    assert_eq!((compact::reader().rsplit('+').next().unwrap(), sum.as_str()), ("33", "d413677ca741ad2d"));
 }
 
 #[test]

@@ -36,8 +36,12 @@ fn the_recorded_schedule_is_never_taken() {
     let ends = ["2024-01-01T00:08:17", "2024-01-01T00:19:00", "2024-01-01T00:08:05", "2024-01-01T03:00:00"];
     let blanked: Vec<String> =
         all.iter().zip(ends).map(|(changes, end)| row(&[changes, &blanks[..], &[("End", end)]].concat())).collect();
-    let (with, without) =
+    let (mut with, without) =
         (trace(&format!("{HEADER}\n{}", rows.join("\n"))), trace(&format!("{HEADER}\n{}", blanked.join("\n"))));
+    // Beside what is simulated, starts are kept.
+    let started: Vec<_> =
+        with.jobs.iter_mut().map(|job| job.started.take().map(|start| (start.wait, start.cpus.get()))).collect();
+    assert_eq!(started, [Some((5, 48)), Some((5, 48)), Some((5, 48)), None]);
     assert_eq!(with.jobs, without.jobs);
     assert_eq!(with.requests, without.requests);
     assert_eq!(with.jobs[3].cancelled_at, Some(SUBMIT + 10_320));
